@@ -21,7 +21,7 @@ Tokens = tuple[int, ...]
 
 
 class Canonical:
-    """Questions to a tokenizer, with the answers remembered. Safe for threads: an answer is a plain value."""
+    """A tokenizer with a cache of its answers. Safe for threads: an answer is a plain value."""
 
     def __init__(self, encode: Callable[[str], Sequence[int]], token_bytes: Sequence[bytes | None]) -> None:
         self._encode = encode

@@ -1,10 +1,9 @@
-"""Filling one hole: tokens are drawn under the mask until the value is complete.
+"""Decoding one hole: tokens are sampled under the mask until the value is complete.
 
-Two matchers run side by side. One follows the value's own language; the other, which makes the masks,
-follows value, stop text, anything, so that a token may straddle the value's end. What is certain is never
-asked of the model: bytes that are the only continuation are appended as tokens, as far as nothing that may
-follow makes other tokens of them (see `seams`), and a value that is complete and cannot go on ends without a
-forward pass.
+Two matchers run side by side. One follows the value's own language. The other makes the masks; it follows the
+value, the stop text and then any text, so that a token may straddle the value's end. Certain text costs no
+forward pass: bytes that are the only continuation are appended as tokens, as far as no later text can change
+their tokenisation (see `seams`), and a value that is complete and cannot go on ends at once.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ import numpy as np
 from sglc.runtime.decoding.conversation import Conversation
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
 from sglc.runtime.decoding.seams import Seams, Tokens
-from sglc.runtime.decoding.stop_tracker import Tracker
+from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.drafting.drafts import Drafting, Drafts, ForcedDrafts
-from sglc.runtime.engine.sampling.draw import Draw
 from sglc.runtime.engine.sampling.legal import NextTokens
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -50,8 +49,8 @@ class _Pieces:
                 self._observer.piece(text, forced)
 
 
-class Filling:
-    """One hole being filled. Made anew for each; `run` is called once."""
+class HoleDecoder:
+    """Decodes one hole. One object serves one fill: `run` is called once."""
 
     def __init__(
         self,
@@ -79,8 +78,8 @@ class Filling:
         self._prefix = b""
         self._base = 0
         """Tokens before those of the value; tokens that are written anew are among them."""
-        self._tracker: Tracker | None = None
-        self._question = Draw(request.sampling, request.seed)
+        self._tracker: StopTracker | None = None
+        self._sampling_request = SamplingRequest(request.sampling, request.seed)
         encoder = conversation.encoder
         self._seams = None if encoder is None else Seams(encoder.canonical, vocabulary)
         self._floor = 0
@@ -122,7 +121,7 @@ class Filling:
                 self._floor += 1
             branch.rollback(self._base - self._withdrawn)
             self._base -= self._withdrawn
-        self._tracker = Tracker(value, request.stops)
+        self._tracker = StopTracker(value, request.stops)
         if self._drafting is not None:
             constraint = self._constraints.value(request, self._prefix)
             self._drafts = self._drafting.hole(request.name, constraint, conversation.lookup)
@@ -131,8 +130,8 @@ class Filling:
             with branch.apart() as self.result.work:
                 return await self._loop(self._tracker, masks)
         finally:
-            self.result.picking = self._question.picking
-            self.result.first = self._question.came
+            self.result.picking = self._sampling_request.picking
+            self.result.first = self._sampling_request.came
 
     @property
     def partial(self) -> str:
@@ -217,7 +216,7 @@ class Filling:
 
     # -- the loop ------------------------------------------------------------------------------------
 
-    async def _loop(self, tracker: Tracker, masks: Matcher) -> HoleResult:
+    async def _loop(self, tracker: StopTracker, masks: Matcher) -> HoleResult:
         """Draw tokens until the value ends.
 
         `masks` makes the masks; it is the tracker's own matcher where the hole has no stops. Where a budget
@@ -231,15 +230,15 @@ class Filling:
         end_ids = frozenset(i for i in vocabulary.end_ids if i < vocabulary.size)
         pieces = _Pieces(self.observer, skip)
         legal = NextTokens(masks, end_ids)
-        question = self._question
-        question.legal = legal
+        sampling_request = self._sampling_request
+        sampling_request.legal = legal
         limit = self._limit()
         closing = b""
         if limit is not None:
             closing = tracker.value.shortest_completion()
             if not self._fits(0, closing[skip:], limit):
                 raise self._truncated(limit)
-        before: Tracker | None = None
+        before: StopTracker | None = None
         position, hold_forced = 0, False
         clock = thread_time_ns()
         while True:
@@ -271,10 +270,10 @@ class Filling:
             legal.may_end = ends_freely and settled and value.is_accepting()
             self.poll()
             drafts = self._propose(tracker)
-            pause, before_picking = thread_time_ns(), question.picking
+            pause, before_picking = thread_time_ns(), sampling_request.picking
             try:
                 drawn, position = await self._drawn(legal, tracker, position, drafts)
-                resume = thread_time_ns() - question.picking + before_picking
+                resume = thread_time_ns() - sampling_request.picking + before_picking
             except EngineError as fault:
                 raise language_error(fault, self.partial) from fault
             except NothingAllowed:
@@ -316,14 +315,14 @@ class Filling:
             clock = self._note(clock, pause, resume)
 
     async def _drawn(
-        self, legal: NextTokens, tracker: Tracker, position: int, drafts: Tokens
+        self, legal: NextTokens, tracker: StopTracker, position: int, drafts: Tokens
     ) -> tuple[Sampled, int]:
         """The next token, and the position of the draws behind it.
 
         What the tokenizer would not write is refused, and another token is drawn among the rest. Where
         nothing is left, what was refused is let in: the mask alone decides. Raises NothingAllowed.
         """
-        request, question, branch = self.request, self._question, self.conversation.branch
+        request, sampling_request, branch = self.request, self._sampling_request, self.conversation.branch
         legal.forgive()
         strict = self._seams is not None and self._seams.joins
         if strict and not request.sampling.plain and request.sampling.temperature:
@@ -333,13 +332,13 @@ class Filling:
             logits = await self._logits(drafts)
             logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
         while True:
-            question.position, question.scored = position, self.observer.detailed
+            sampling_request.position, sampling_request.scored = position, self.observer.detailed
             position += 1
             try:
                 if logits is None:
-                    drawn = await branch.draw(question, drafts)
+                    drawn = await branch.draw(sampling_request, drafts)
                 else:
-                    drawn = question.of(logits)
+                    drawn = sampling_request.sample(logits)
             except NothingAllowed:
                 if not legal.forgive():
                     raise
@@ -349,16 +348,16 @@ class Filling:
                 return drawn, position
             legal.refuse(drawn.token)
 
-    def _is_open(self, token: int, legal: NextTokens, tracker: Tracker) -> bool:
+    def _is_open(self, token: int, legal: NextTokens, tracker: StopTracker) -> bool:
         """Whether the tokenizer would write a legal text with this token. See `Seams.is_open`."""
         if self._seams is None:
             return True
         start = thread_time_ns()
         found = self._seams.is_open(self._context(), token, legal.matcher, self._ending(tracker))
-        self._question.picking += thread_time_ns() - start
+        self._sampling_request.picking += thread_time_ns() - start
         return found
 
-    def _refuse_few(self, legal: NextTokens, tracker: Tracker) -> None:
+    def _refuse_few(self, legal: NextTokens, tracker: StopTracker) -> None:
         """Where few tokens are legal, leave out what the tokenizer would not write: limits such as top-k look
         at the tokens that are left."""
         if legal.matcher.mask_size() <= FEW:
@@ -369,12 +368,12 @@ class Filling:
     def _context(self) -> Tokens:
         return Seams.context(self.conversation.branch.tokens, self._floor)
 
-    def _ending(self, tracker: Tracker) -> Matcher | None:
+    def _ending(self, tracker: StopTracker) -> Matcher | None:
         """The value's matcher where the model may end the message behind the value."""
         freely = self.request.end_of_message or not self.request.stops
         return tracker.value if freely and not tracker.candidates else None
 
-    def _propose(self, tracker: Tracker) -> tuple[int, ...]:
+    def _propose(self, tracker: StopTracker) -> tuple[int, ...]:
         """Tokens to compute with the request for the next logits; none once a stop has begun."""
         pending, self._pending = self._pending, ()
         if tracker.candidates:
@@ -395,7 +394,9 @@ class Filling:
         self.timing.outside.append(pause - clock + now - resume)
         return now
 
-    def _append_forced(self, tracker: Tracker, masks: Matcher, same: bool, run: bytes) -> tuple[int, bool]:
+    def _append_forced(
+        self, tracker: StopTracker, masks: Matcher, same: bool, run: bytes
+    ) -> tuple[int, bool]:
         """Append certain bytes as canonical tokens.
 
         The number of bytes written, and whether the rest is held back, as what follows may make other tokens
@@ -419,7 +420,7 @@ class Filling:
             self._pending = self._seams.pending(self._context(), run, masks)
         return len(data), held
 
-    def _rewrite(self, tracker: Tracker, masks: Matcher, same: bool, run: bytes) -> int:
+    def _rewrite(self, tracker: StopTracker, masks: Matcher, same: bool, run: bytes) -> int:
         """Append certain bytes, the text before them tokenised anew with them; how many they are."""
         skip, known = len(self._prefix), len(tracker.data)
         whole = bytes(tracker.data) + run
@@ -438,7 +439,7 @@ class Filling:
         return len(run)
 
     def _write_forced(
-        self, tracker: Tracker, masks: Matcher, same: bool, data: bytes, tokens: Tokens
+        self, tracker: StopTracker, masks: Matcher, same: bool, data: bytes, tokens: Tokens
     ) -> None:
         if data:
             tracker.value.accept_bytes(data)
@@ -449,18 +450,18 @@ class Filling:
             self.conversation.branch.append([token])
             self.result.forced += not self._pass_prefix(tracker)
 
-    def _pass_prefix(self, tracker: Tracker) -> bool:
+    def _pass_prefix(self, tracker: StopTracker) -> bool:
         """Count what is written so far as text before the hole, if it is no more than that."""
         within = len(tracker.data) <= len(self._prefix)
         if within:
             self._base = len(self.conversation.branch.tokens)
         return within
 
-    def _own(self, tracker: Tracker, rest: bytes) -> bytes:
+    def _own(self, tracker: StopTracker, rest: bytes) -> bytes:
         """What is part of the value in bytes that follow."""
         return rest[max(0, len(self._prefix) - len(tracker.data)) :]
 
-    def _close_out(self, tracker: Tracker, closing: bytes, pieces: _Pieces, used: int) -> HoleResult:
+    def _close_out(self, tracker: StopTracker, closing: bytes, pieces: _Pieces, used: int) -> HoleResult:
         """Complete the value along its shortest completion: the budget is nearly spent."""
         pieces.send(tracker.data, tracker.certain(), False)
         price = self._price(self._own(tracker, closing))

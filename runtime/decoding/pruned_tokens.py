@@ -1,4 +1,4 @@
-"""What is left to choose where text was found to lead nowhere, and the way back to where it was chosen."""
+"""Backtracking for validated holes: tokens pruned at a choice, and the stack of earlier choices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sglc.runtime.decoding.seams import beginnings
-from sglc.runtime.decoding.stop_tracker import Tracker
+from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.sampling.legal import NextTokens
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -19,54 +19,54 @@ PATIENCE = 16
 """Steps back without any text longer than before, after which the steps become twice as long."""
 
 
-class LeftTokens(NextTokens):
-    """What may come next without what was barred."""
+class PrunedTokens(NextTokens):
+    """The legal next tokens without the pruned ones."""
 
-    __slots__ = ("_barred", "_deferred", "_vocabulary", "recalled")
+    __slots__ = ("_deferred", "_pruned", "_vocabulary", "recalled")
 
     def __init__(self, matcher: Matcher, end_ids: frozenset[int], vocabulary: Vocabulary) -> None:
         super().__init__(matcher, end_ids)
         self._vocabulary = vocabulary
-        self._barred: np.ndarray | None = None
+        self._pruned: np.ndarray | None = None
         self._deferred: set[int] = set()
         self.recalled = False
-        """Whether tokens were put off and are tried again."""
+        """Whether deferred tokens are tried again."""
 
-    def bar(self, part: bytes) -> None:
-        """Leave out all tokens that begin with these bytes."""
-        self._bar(beginnings(self._vocabulary).tokens(part))
+    def prune(self, part: bytes) -> None:
+        """Prune all tokens that begin with these bytes."""
+        self._prune(beginnings(self._vocabulary).tokens(part))
 
-    def bar_token(self, token: int) -> None:
-        """Leave out one token."""
-        self._bar(np.array([token]))
+    def prune_token(self, token: int) -> None:
+        """Prune one token."""
+        self._prune(np.array([token]))
 
     def defer(self, token: int) -> None:
-        """Leave out one token until nothing else is left."""
+        """Prune one token until no other is left."""
         self._deferred.add(token)
-        self.bar_token(token)
+        self.prune_token(token)
 
     def recall(self) -> bool:
-        """Let in again what was put off; whether there was anything."""
+        """Allow the deferred tokens again; returns whether there were any."""
         found, self._deferred = self._deferred, set()
         for token in found:
-            assert self._barred is not None
-            self._barred[token >> 5] &= np.uint32(~(1 << (token & 31)) & 0xFFFFFFFF)
+            assert self._pruned is not None
+            self._pruned[token >> 5] &= np.uint32(~(1 << (token & 31)) & 0xFFFFFFFF)
         self.recalled = self.recalled or bool(found)
         return bool(found)
 
-    def _bar(self, tokens: np.ndarray) -> None:
-        if self._barred is None:
-            self._barred = np.zeros(self._vocabulary.words, np.uint32)
-        np.bitwise_or.at(self._barred, tokens >> 5, np.uint32(1) << (tokens & 31).astype(np.uint32))
+    def _prune(self, tokens: np.ndarray) -> None:
+        if self._pruned is None:
+            self._pruned = np.zeros(self._vocabulary.words, np.uint32)
+        np.bitwise_or.at(self._pruned, tokens >> 5, np.uint32(1) << (tokens & 31).astype(np.uint32))
 
     def row(self) -> np.ndarray:
         row = super().row()
-        if self._barred is None:
+        if self._pruned is None:
             return row
-        return (row.view(np.uint32) & ~self._barred).view(np.int32)
+        return (row.view(np.uint32) & ~self._pruned).view(np.int32)
 
     def allows(self, token: int) -> bool:
-        if self._barred is not None and int(self._barred[token >> 5]) >> (token & 31) & 1:
+        if self._pruned is not None and int(self._pruned[token >> 5]) >> (token & 31) & 1:
             return False
         return super().allows(token)
 
@@ -75,12 +75,12 @@ class LeftTokens(NextTokens):
 
 
 @dataclass(slots=True)
-class Place:
-    """Where a token is chosen: all that is needed to choose another one. `tokens` are all of the branch's."""
+class Choice:
+    """The state before a token was chosen, to choose another. `tokens` are all of the branch's."""
 
-    tracker: Tracker
+    tracker: StopTracker
     masks: Matcher
-    legal: LeftTokens
+    legal: PrunedTokens
     tokens: list[int]
     forced: int
     logprob: float
@@ -88,48 +88,48 @@ class Place:
     chosen: int = -1
 
 
-class Places:
-    """The places on the way to the text that stands, newest last.
+class Choices:
+    """The choices that led to the current text, newest last.
 
-    A step back bars the token that was chosen at the place before. Where many steps back bring nothing new,
-    they become longer, so that a mistake far back is found; what was passed over on the way is put off, not
-    barred, and tried again where nothing else is left.
+    A step back prunes the token of the last choice. Where many steps back bring no longer text, they become
+    longer, so that a mistake far back is found. The tokens that a long step skips are deferred, not pruned:
+    they are tried again where no other token is left.
     """
 
     def __init__(self) -> None:
-        self._places: deque[Place] = deque(maxlen=MOST_BACK)
+        self._choices: deque[Choice] = deque(maxlen=MOST_BACK)
         self._steps = 0
         self._farthest = -1
         self.spent = 0
-        """Steps back and beginnings barred since the text was longer than ever before."""
+        """Steps back and prunings since the text was last longer than ever before."""
         self.lost = False
-        """Whether a place was forgotten because there were too many."""
+        """Whether a choice was dropped because there were more than `MOST_BACK`."""
 
-    def add(self, place: Place) -> None:
-        size = len(place.tracker.data)
+    def add(self, choice: Choice) -> None:
+        size = len(choice.tracker.data)
         if size > self._farthest:
             self._farthest, self._steps, self.spent = size, 0, 0
-        self.lost = self.lost or len(self._places) == MOST_BACK
-        self._places.append(place)
+        self.lost = self.lost or len(self._choices) == MOST_BACK
+        self._choices.append(choice)
 
-    def back(self) -> Place | None:
-        """The place to choose again at, without the token that was chosen there; None if there is none."""
-        places = self._places
+    def back(self) -> Choice | None:
+        """The choice to repeat, without the token chosen there; None if there is none."""
+        choices = self._choices
         exact = True
-        while places and places[-1].chosen < 0:
-            places.pop()
+        while choices and choices[-1].chosen < 0:
+            choices.pop()
         self._steps += 1
         for _ in range((1 << min(self._steps // PATIENCE, 6)) - 1):
-            if len(places) < 2:
+            if len(choices) < 2:
                 break
-            places.pop()
+            choices.pop()
             exact = False
-        if not places:
+        if not choices:
             return None
-        place = places[-1]
+        choice = choices[-1]
         if exact:
-            place.legal.bar_token(place.chosen)
+            choice.legal.prune_token(choice.chosen)
         else:
-            place.legal.defer(place.chosen)
-        place.chosen = -1
-        return place
+            choice.legal.defer(choice.chosen)
+        choice.chosen = -1
+        return choice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sglc.runtime.mask.matcher import Matcher
 
 
-class Tracker:
+class StopTracker:
     """Follows the value inside the bytes written so far, and finds where it ends."""
 
     def __init__(self, value: Matcher, stops: tuple[str, ...]) -> None:
@@ -59,8 +59,8 @@ class Tracker:
         """How many of the bytes surely belong to the value."""
         return self.candidates[0] if self.candidates else len(self.data)
 
-    def copy(self) -> Tracker:
-        twin = object.__new__(Tracker)
+    def copy(self) -> StopTracker:
+        twin = object.__new__(StopTracker)
         twin.value = self.value.clone()
         twin.data = bytearray(self.data)
         twin.alive = self.alive

@@ -1,10 +1,10 @@
-"""Filling a hole whose text a program judges while it is written.
+"""Decoding a hole whose text a validator judges while it is written.
 
-A validator is asked with the text so far: `dead` if nothing that begins so is good, `alive` if it may go on,
-`final` if it may end here too. It is asked before a token is kept. A token whose text is dead is barred at
-this place, with all others that begin like the part of it that is dead, and another one is drawn from what is
-left of the mask. Where nothing is left, the token before is taken back and left out at its own place. Work is
-bounded: `MOST_BARRED` parts without any progress, `MOST_BACK` tokens back.
+The validator gets the text so far. It answers `dead` if no text that begins so is valid, `alive` if the text
+may go on, and `final` if it may also end here. It is called before a token is kept. A token whose text is
+dead is pruned, with all tokens that begin with its dead part, and another is sampled from the rest of the
+mask. Where no token is left, the last token is taken back and pruned at its own choice. Work is bounded:
+`MOST_PRUNED` prunings without progress, `MOST_BACK` tokens taken back.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Protocol
 import numpy as np
 
 from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.hole_decoder import Filling
-from sglc.runtime.decoding.pruned_tokens import MOST_BACK, LeftTokens, Place, Places
+from sglc.runtime.decoding.hole_decoder import HoleDecoder
+from sglc.runtime.decoding.pruned_tokens import MOST_BACK, Choice, Choices, PrunedTokens
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
-from sglc.runtime.decoding.stop_tracker import Tracker
+from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
 from sglc.runtime.errors import SglError
@@ -27,8 +27,8 @@ from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 ALIVE, DEAD, FINAL = "alive", "dead", "final"
-MOST_BARRED = 4000
-"""Parts of tokens that are barred, steps back included, until the text is longer than it ever was."""
+MOST_PRUNED = 4000
+"""Prunings, steps back included, until the text is longer than it ever was."""
 SAMPLES = (0xA5, 0x85, 0x95, 0xB5)
 """Bytes inside of characters that are tried before a token that ends in a broken one is taken."""
 
@@ -36,7 +36,7 @@ Ask = Callable[[str], Awaitable[str]]
 
 
 class ValidatorObserver(Observer, Protocol):
-    """Hears also of what a validator bars."""
+    """Hears also of what a validator prunes."""
 
     def pruned(self, token: int, data: bytes, part: bytes) -> None:
         """A token was not taken, because its text is dead from `part` on."""
@@ -46,7 +46,7 @@ class ValidatorObserver(Observer, Protocol):
 
 
 class Verdicts:
-    """Answers of the validators of one hole, each text asked once."""
+    """Answers of the validators of one hole; each text is validated once."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -65,16 +65,18 @@ class Verdicts:
 class _State:
     """What has been written. `closing` is the shortest completion where a budget holds."""
 
-    tracker: Tracker
+    tracker: StopTracker
     masks: Matcher
     hold_forced: bool
     logprob: float = 0.0
     closing: bytes = b""
 
 
-class ValidatedFilling(Filling):
-    """A filling that asks `verdicts` of every text before it is kept. Pieces are handed on at the end: until
-    then all of the text may be taken back."""
+class ValidatedHoleDecoder(HoleDecoder):
+    """Decodes a hole and validates every text before it is kept.
+
+    Pieces are observed at the end, because all of the text may be taken back until then.
+    """
 
     def __init__(
         self,
@@ -93,30 +95,30 @@ class ValidatedFilling(Filling):
             conversation, vocabulary, constraints, request, observer, timing, context_length, poll, drafting
         )
         self.verdicts = verdicts
-        self._barring = observer
+        self._validator_observer = observer
         self._position = 0
         self._limited: Budget | None = None
         self._last_good: tuple[bytes, int] | None = None
         """The newest text that was good, and the tokens it took."""
 
     def _certain(self, value: Matcher) -> bytes | None:
-        """Nothing is certain before it is asked."""
+        """None: no text is certain before it is validated."""
         return None
 
-    def _written(self, tracker: Tracker, end: int | None = None) -> bytes:
+    def _written(self, tracker: StopTracker, end: int | None = None) -> bytes:
         return bytes(tracker.data[len(self._prefix) : end])
 
-    async def _is_final(self, tracker: Tracker, end: int | None = None) -> bool:
+    async def _is_final(self, tracker: StopTracker, end: int | None = None) -> bool:
         return await self.verdicts.of(self._written(tracker, end)) == FINAL
 
-    async def _is_dead(self, tracker: Tracker) -> bool:
+    async def _is_dead(self, tracker: StopTracker) -> bool:
         """Whether no text that begins like this one is good, wherever its value ends."""
         for end in tracker.candidates:
             if await self._is_final(tracker, end):
                 return False
         return not tracker.alive or await self.verdicts.of(self._written(tracker)) == DEAD
 
-    async def _try(self, tracker: Tracker, data: bytes) -> tuple[bytes | None, int | None]:
+    async def _try(self, tracker: StopTracker, data: bytes) -> tuple[bytes | None, int | None]:
         """Feed a token character by character: the part of it that is dead, and where the value ended."""
         start = 0
         for stop in (*_characters(data), len(data)):
@@ -130,7 +132,7 @@ class ValidatedFilling(Filling):
             start = stop
         return None, None
 
-    async def _hopeful(self, tracker: Tracker) -> bool:
+    async def _hopeful(self, tracker: StopTracker) -> bool:
         """Whether some way to complete a broken character at the end of the text is not dead.
 
         A few are asked: most validators know no difference between most characters. What seems hopeless is
@@ -150,10 +152,10 @@ class ValidatedFilling(Filling):
 
     # -- the loop ------------------------------------------------------------------------------------
 
-    async def _loop(self, tracker: Tracker, masks: Matcher) -> HoleResult:
+    async def _loop(self, tracker: StopTracker, masks: Matcher) -> HoleResult:
         same = masks is tracker.value
         state = _State(tracker, masks, False)
-        places = Places()
+        choices = Choices()
         self._limited = self._limit()
         if self._limited is not None:
             state.closing = tracker.value.shortest_completion()
@@ -167,13 +169,13 @@ class ValidatedFilling(Filling):
             if isinstance(ended, HoleResult):
                 return ended
             if ended:
-                place = self._place(state, places)
+                choice = self._new_choice(state, choices)
             else:
-                place = self._step_back(places)
-            found = await self._choose(place, places, same)
+                choice = self._step_back(choices)
+            found = await self._choose(choice, choices, same)
             while found is None:
-                place = self._step_back(places)
-                found = await self._choose(place, places, same)
+                choice = self._step_back(choices)
+                found = await self._choose(choice, choices, same)
             if isinstance(found, HoleResult):
                 return found
             state = found
@@ -212,10 +214,10 @@ class ValidatedFilling(Filling):
             return await self._out_of_budget(bytes(tracker.data), state.closing, self._used(), state.logprob)
         return True
 
-    def _place(self, state: _State, places: Places) -> Place:
+    def _new_choice(self, state: _State, choices: Choices) -> Choice:
         ends = frozenset(i for i in self.vocabulary.end_ids if i < self.vocabulary.size)
-        legal = LeftTokens(state.masks, ends, self.vocabulary)
-        place = Place(
+        legal = PrunedTokens(state.masks, ends, self.vocabulary)
+        choice = Choice(
             state.tracker,
             state.masks,
             legal,
@@ -224,38 +226,38 @@ class ValidatedFilling(Filling):
             state.logprob,
             state.closing,
         )
-        places.add(place)
-        return place
+        choices.add(choice)
+        return choice
 
-    def _step_back(self, places: Places) -> Place:
-        """Go back to a place where another token may be chosen."""
-        self._count(places)
-        place = places.back()
-        if place is None:
-            if places.lost:
+    def _step_back(self, choices: Choices) -> Choice:
+        """Go back to a choice where another token may be chosen."""
+        self._count(choices)
+        choice = choices.back()
+        if choice is None:
+            if choices.lost:
                 raise self._spent(f"took back {MOST_BACK} tokens")
             raise self._nothing()
         assert self._tracker is not None
         self._pending = ()
-        self._barring.stepped_back(bytes(self._tracker.data[len(place.tracker.data) :]))
+        self._validator_observer.stepped_back(bytes(self._tracker.data[len(choice.tracker.data) :]))
         branch = self.conversation.branch
         shared = 0
-        for held, due in zip(branch.tokens, place.tokens, strict=False):
+        for held, due in zip(branch.tokens, choice.tokens, strict=False):
             if held != due:
                 break
             shared += 1
         branch.rollback(shared)
-        branch.append(place.tokens[shared:])
-        self.result.forced = place.forced
-        self._tracker = place.tracker
-        self._pass_prefix(place.tracker)
-        return place
+        branch.append(choice.tokens[shared:])
+        self.result.forced = choice.forced
+        self._tracker = choice.tracker
+        self._pass_prefix(choice.tracker)
+        return choice
 
-    async def _choose(self, place: Place, places: Places, same: bool) -> _State | HoleResult | None:
+    async def _choose(self, choice: Choice, choices: Choices, same: bool) -> _State | HoleResult | None:
         """Draw tokens until one is good; None where none is left."""
         request, result = self.request, self.result
         branch, token_bytes = self.conversation.branch, self.vocabulary.token_bytes
-        legal, tracker = place.legal, place.tracker
+        legal, tracker = choice.legal, choice.tracker
         settled = not tracker.candidates
         ends_freely = request.end_of_message or not request.stops
         good = settled and tracker.value.is_accepting() and await self._is_final(tracker)
@@ -282,7 +284,7 @@ class ValidatedFilling(Filling):
                 return None
             token = drawn.token
             if token in legal.end_ids:
-                return self._end(self._written(tracker), "end", self._used(), place.logprob + drawn.logprob)
+                return self._end(self._written(tracker), "end", self._used(), choice.logprob + drawn.logprob)
             if strict and not self._is_open(token, legal, tracker):
                 legal.refuse(token)
                 continue
@@ -290,16 +292,16 @@ class ValidatedFilling(Filling):
             trial = tracker.copy()
             dead, end = await self._try(trial, data)
             if dead is not None:
-                legal.bar(dead)
-                self._count(places)
-                self._barring.pruned(token, data, dead)
+                legal.prune(dead)
+                self._count(choices)
+                self._validator_observer.pruned(token, data, dead)
                 continue
             if not legal.recalled and not await self._hopeful(trial):
                 legal.defer(token)
-                self._count(places)
-                self._barring.pruned(token, data, data)
+                self._count(choices)
+                self._validator_observer.pruned(token, data, data)
                 continue
-            logprob = place.logprob + drawn.logprob
+            logprob = choice.logprob + drawn.logprob
             if self.observer.detailed:
                 self.observer.token(token, data, drawn.logprob, legal.count())
             if end is not None:
@@ -311,23 +313,29 @@ class ValidatedFilling(Filling):
                 more = len(trial.data) > len(self._prefix)
                 if not self._fits(self._used() + more, self._own(trial, closing), self._limited):
                     return await self._out_of_budget(
-                        bytes(tracker.data), place.closing, self._used(), place.logprob
+                        bytes(tracker.data), choice.closing, self._used(), choice.logprob
                     )
-            place.chosen = token
+            choice.chosen = token
             branch.append([token])
             self._pass_prefix(trial)
             masks = trial.value
             if not same:
-                masks = place.masks.clone()
+                masks = choice.masks.clone()
                 masks.accept(token)
             return _State(trial, masks, False, logprob, closing)
 
-    def _draw(self, logits: np.ndarray, legal: LeftTokens) -> Sampled:
+    def _draw(self, logits: np.ndarray, legal: PrunedTokens) -> Sampled:
         """The token at the next position of the hole's draws. Raises NothingAllowed."""
-        question = self._question
-        question.legal, question.position, question.scored = legal, self._position, self.observer.detailed
+        sampling_request = self._sampling_request
+        sampling_request.legal, sampling_request.position, sampling_request.scored = (
+            legal,
+            self._position,
+            self.observer.detailed,
+        )
         self._position += 1
-        return question.of(logits, self.conversation.branch.best if self.request.answer is None else -1)
+        return sampling_request.sample(
+            logits, self.conversation.branch.best if self.request.answer is None else -1
+        )
 
     # -- ends ----------------------------------------------------------------------------------------
 
@@ -363,17 +371,17 @@ class ValidatedFilling(Filling):
             fatal=self._limited.fatal,
         )
 
-    def _count(self, places: Places) -> None:
-        places.spent += 1
-        if places.spent > MOST_BARRED:
-            raise self._spent(f"barred {MOST_BARRED} beginnings of tokens")
+    def _count(self, choices: Choices) -> None:
+        choices.spent += 1
+        if choices.spent > MOST_PRUNED:
+            raise self._spent(f"pruned {MOST_PRUNED} beginnings of tokens")
 
     def _spent(self, what: str) -> SglError:
         return SglError(
             "Budget",
             f"the validator of hole `{self.request.name}` {what} and found no value",
             partial=self.partial,
-            hint="let the type say more of what is legal, so that the validator has less to bar",
+            hint="let the type say more of what is legal, so that the validator has less to reject",
         )
 
     def _nothing(self) -> SglError:

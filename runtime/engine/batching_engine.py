@@ -5,7 +5,7 @@ forward pass runs in a thread of its own meanwhile. Before a step is made the lo
 that every branch that the step before has answered is back with its next token: programs that run side by
 side stay in step without knowing of each other.
 
-As in the simple engine a branch is only a list of tokens, and every request compares them with what the
+As in the reference engine a branch is only a list of tokens, and every request compares them with what the
 memory holds. So a cut, a fork, a cancelled request, a failed step or memory given to another branch need no
 care: the next comparison puts it right, and what is missing is found in the tree of prefixes or computed
 again.
@@ -33,12 +33,12 @@ from sglc.runtime.engine.core.errors import (
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.core.step_time import StepMeasure
 from sglc.runtime.engine.reference_engine import log_probability
-from sglc.runtime.engine.results import Drawn, Questions, Result, compute, launch, pick
-from sglc.runtime.engine.sampling.draw import Draw
+from sglc.runtime.engine.results import Drawn, Result, SamplingRequests, compute, launch, pick
 from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
-from sglc.runtime.engine.scheduling.pinned_prefixes import Pins
-from sglc.runtime.engine.scheduling.request import Held, Request
+from sglc.runtime.engine.scheduling.pinned_prefixes import PinnedPrefixes
+from sglc.runtime.engine.scheduling.request import KvHandle, Request
 from sglc.runtime.engine.scheduling.schedule import Planned, Scheduler, StepLimits
 from sglc.runtime.executor.plan import BLOCK_TOKENS, DrawingExecutor, Executor, Piece, can_draw
 from sglc.runtime.kv.accounts import CacheStats
@@ -86,9 +86,9 @@ class BatchingEngine:
         self.measure = StepMeasure()
         drafts = executor.invariant if speculate is None else speculate
         self.cost: StepCost | None = StepCost() if drafts else None
-        self._holders: dict[Held, None] = {}
-        self._pins = Pins(cache)
-        self._scheduler = Scheduler(cache, self.limits, self._holders, self._pins, self.statistics)
+        self._handles: dict[KvHandle, None] = {}
+        self._pinned_prefixes = PinnedPrefixes(cache)
+        self._scheduler = Scheduler(cache, self.limits, self._handles, self._pinned_prefixes, self.statistics)
         self._waiting: dict[Request, None] = {}
         self._arrived = 0
         self._driver: asyncio.Task[None] | None = None
@@ -116,26 +116,28 @@ class BatchingEngine:
         branch.close()
 
     def pin(self, tokens: Sequence[int]) -> None:
-        """Keep keys and values of these tokens once they have been computed. See `Pins`."""
-        self._pins.name(tuple(tokens))
+        """Keep keys and values of these tokens once they have been computed. See `PinnedPrefixes`."""
+        self._pinned_prefixes.name(tuple(tokens))
 
     def forked(self, branch: Branch, copy: Branch) -> None:
         """See `Server`."""
-        held: Held | None = branch.held
-        if held is None or held.sequence is None:
+        handle: KvHandle | None = branch.handle
+        if handle is None or handle.sequence is None:
             return
-        copy.held = Held(copy, held.sequence.fork(), held.rows, held.best, held.first, held.served)
-        copy.held.used = held.used
+        copy.handle = KvHandle(
+            copy, handle.sequence.fork(), handle.rows, handle.best, handle.first, handle.served
+        )
+        copy.handle.used = handle.used
         copy.settled = branch.settled
-        self._holders[copy.held] = None
+        self._handles[copy.handle] = None
 
     def released(self, branch: Branch) -> None:
         """See `Server`."""
-        held: Held | None = branch.held
-        if held is not None:
-            held.forget()
-            self._holders.pop(held, None)
-            branch.held = None
+        handle: KvHandle | None = branch.handle
+        if handle is not None:
+            handle.forget()
+            self._handles.pop(handle, None)
+            branch.handle = None
 
     def get_cache_stats(self) -> CacheStats:
         """What the memory of keys and values holds, and how often it was of use."""
@@ -166,15 +168,17 @@ class BatchingEngine:
         row = self._known(branch)
         return await self._computed(branch, drafts) if row is None else row
 
-    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
+    async def draw(
+        self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int] = ()
+    ) -> Sampled:
         """See `Branch.draw`. With drafts the logits come to the host, also where the executor can draw: they
         are what drafts are kept for."""
         row = self._known(branch)
         if row is None:
             if self._drawing is not None and not drafts:
-                return await self._drawn(branch, question)
+                return await self._drawn(branch, sampling_request)
             row = await self._computed(branch, drafts)
-        return question.of(row, branch.best)
+        return sampling_request.sample(row, branch.best)
 
     async def _computed(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray:
         """Logits after the branch that no step has computed yet."""
@@ -189,12 +193,12 @@ class BatchingEngine:
             raise AssertionError("the branch was changed while it waited")
         return row
 
-    async def _drawn(self, branch: Branch, question: Draw) -> Sampled:
+    async def _drawn(self, branch: Branch, sampling_request: SamplingRequest) -> Sampled:
         """A token that the executor picks."""
         tokens = branch.tokens
-        request = await self._served(branch, tokens, len(tokens) - 1, 0, question=question)
-        if not question.came:
-            question.came = perf_counter()
+        request = await self._served(branch, tokens, len(tokens) - 1, 0, sampling_request=sampling_request)
+        if not sampling_request.came:
+            sampling_request.came = perf_counter()
         drawn = request.future.result()
         assert isinstance(drawn, Sampled)
         return drawn
@@ -234,24 +238,24 @@ class BatchingEngine:
 
     def _known(self, branch: Branch) -> np.ndarray | None:
         """The logits after the branch, if a step has computed them."""
-        held: Held | None = branch.held
-        if held is None or held.rows is None or held.sequence is None:
+        handle: KvHandle | None = branch.handle
+        if handle is None or handle.rows is None or handle.sequence is None:
             return None
         length = len(branch.tokens)
-        index = length - 1 - held.first
-        if not 0 <= index < len(held.rows):
+        index = length - 1 - handle.first
+        if not 0 <= index < len(handle.rows):
             return None
         settled = branch.settled
         if settled < length:
-            if branch.tokens[settled:] != held.sequence.tokens[settled:length]:
+            if branch.tokens[settled:] != handle.sequence.tokens[settled:length]:
                 return None
             branch.settled = length
-        if index > held.served:
+        if index > handle.served:
             for statistics in (branch.statistics, self.statistics):
-                statistics.accepted += index - max(held.served, 0)
-            held.served = index
-        branch.best = -1 if held.best is None else held.best[index]
-        return held.rows[index]
+                statistics.accepted += index - max(handle.served, 0)
+            handle.served = index
+        branch.best = -1 if handle.best is None else handle.best[index]
+        return handle.rows[index]
 
     def _check_length(self, tokens: int) -> None:
         if tokens > self.model.context_length:
@@ -264,7 +268,7 @@ class BatchingEngine:
         first: int,
         drafts: int,
         scored: Sequence[int] = (),
-        question: Draw | None = None,
+        sampling_request: SamplingRequest | None = None,
     ) -> Request:
         """Wait until the tokens have been computed."""
         if not tokens:
@@ -277,23 +281,23 @@ class BatchingEngine:
             raise StepFailed("the engine has been closed")
         if self.max_queue is not None and len(self._waiting) >= self.max_queue:
             raise QueueFull(f"{len(self._waiting)} requests wait for the model")
-        if branch.held is None:
-            branch.held = Held(branch)
-        held: Held = branch.held
+        if branch.handle is None:
+            branch.handle = KvHandle(branch)
+        handle: KvHandle = branch.handle
         loop = asyncio.get_running_loop()
         self._arrived += 1
         future: asyncio.Future[object] = loop.create_future()
-        request = Request(branch, held, tokens, first, future, self._arrived, perf_counter(), scored)
-        request.drafts, request.question = drafts, question
+        request = Request(branch, handle, tokens, first, future, self._arrived, perf_counter(), scored)
+        request.drafts, request.sampling_request = drafts, sampling_request
         self._waiting[request] = None
-        held.waiting += 1
+        handle.waiting += 1
         if self._driver is None or self._driver.done() or self._driver.get_loop() is not loop:
             self._driver = loop.create_task(self._drive(), name="sglc-engine")
         try:
             await request.future
         finally:
             self._waiting.pop(request, None)
-            held.waiting -= 1
+            handle.waiting -= 1
         return request
 
     # -- the loop ------------------------------------------------------------------------------------
@@ -347,7 +351,9 @@ class BatchingEngine:
         self.statistics.queued += queued
         self.statistics.drafted += drafted
         pieces = [piece for _, piece in plan]
-        if self._drawing is not None and any(request.question and piece.wanted for request, piece in plan):
+        if self._drawing is not None and any(
+            request.sampling_request and piece.wanted for request, piece in plan
+        ):
             return await self._run_drawing(self._drawing, plan, pieces)
         if self._is_brief(pieces):
             return compute(self.model, pieces)
@@ -357,17 +363,17 @@ class BatchingEngine:
     async def _run_drawing(
         self, executor: DrawingExecutor, plan: list[Planned], pieces: list[Piece]
     ) -> tuple[list[Result], float]:
-        """Compute a step with questions. Their masks are made here once it is launched: what a device then
-        computes by itself needs no thread, and launching it would have to wait for one that makes masks."""
-        questions = Questions(executor, plan)
+        """Compute a step with sampling requests. Their masks are made here, after the launch: the device then
+        computes without a thread, and a launch would have to wait for a thread that makes masks."""
+        sampling_requests = SamplingRequests(executor, plan)
         if self._is_brief(pieces):
             begun = launch(executor, pieces)
-            questions.make()
-            return pick(executor, pieces, questions, begun)
+            sampling_requests.make()
+            return pick(executor, pieces, sampling_requests, begun)
         self._running = self._worker.submit(launch, executor, pieces)
         begun = await asyncio.wrap_future(self._running)
-        questions.make()
-        self._running = self._worker.submit(pick, executor, pieces, questions, begun)
+        sampling_requests.make()
+        self._running = self._worker.submit(pick, executor, pieces, sampling_requests, begun)
         return await asyncio.wrap_future(self._running)
 
     def _is_brief(self, pieces: list[Piece]) -> bool:
@@ -404,18 +410,18 @@ class BatchingEngine:
 
     def _enter(self, request: Request, piece: Piece, result: Result) -> None:
         """Enter what came of one piece, and answer its request if that is complete."""
-        held, future = request.held, request.future
+        handle, future = request.handle, request.future
         if isinstance(result, BaseException):
             if not future.done():
                 future.set_exception(step_failed(result))
             return
-        sequence = held.sequence
+        sequence = handle.sequence
         if sequence is None or sequence.table is not piece.table:
             return  # the branch was closed while the step ran
         sequence.commit(piece.tokens)
-        held.used = self.measure.steps
+        handle.used = self.measure.steps
         if len(piece.tokens) >= BLOCK_TOKENS:
-            self._pins.computed(sequence.tokens)
+            self._pinned_prefixes.computed(sequence.tokens)
         if future.done():
             return
         if isinstance(result, Drawn):
@@ -431,27 +437,27 @@ class BatchingEngine:
             if len(request.scores) == len(request.scored):
                 future.set_result(None)
         elif len(rows):  # of drafts that the step had no room for there are none, and none are needed
-            held.rows, held.best, held.first, held.served = rows, best, request.first, 0
+            handle.rows, handle.best, handle.first, handle.served = rows, best, request.first, 0
             future.set_result(None)
 
     def _part_rows(self) -> None:
         """Give idle branches logits of their own: a view would keep those of all the step's branches."""
         before = self.measure.steps - IDLE_STEPS
         parted: dict[int, np.ndarray] = {}
-        for held in self._holders:
-            rows = held.rows
-            if rows is None or held.used > before or not isinstance(rows.base, np.ndarray):
+        for handle in self._handles:
+            rows = handle.rows
+            if rows is None or handle.used > before or not isinstance(rows.base, np.ndarray):
                 continue
             if rows.base.nbytes > 2 * rows.nbytes:
                 own = parted.get(id(rows))
                 if own is None:
                     own = parted[id(rows)] = rows.copy()
                     own.flags.writeable = False
-                held.rows = own
+                handle.rows = own
 
 
 def _fault_of(request: Request, error: Exception) -> None:
     """What was computed for a request could not be entered: it has no memory and no answer."""
-    request.held.forget()
+    request.handle.forget()
     if not request.future.done():
         request.future.set_exception(EngineFault(error))

@@ -33,15 +33,15 @@ def load_engine(
 ) -> Engine:
     """Load a model and open an engine over it; see `load_executor` and `open_engine` for what they mean.
 
-    Scripted models (`scripted:FILE`) get the simple engine. Raises ModelError, also where memory or the
+    Scripted models (`scripted:FILE`) get the reference engine. Raises ModelError, also where memory or the
     folder on disk cannot be had as asked.
     """
     if policy not in get_args(Policy):
         raise ModelError("unknown order of eviction", policy, f"there are {', '.join(get_args(Policy))}")
     if name.startswith("scripted:"):
-        from sglc.runtime.engine.reference_engine import Engine as SimpleEngine
+        from sglc.runtime.engine.reference_engine import ReferenceEngine
 
-        return SimpleEngine(load_model(name), max_queue=max_queue)
+        return ReferenceEngine(load_model(name), max_queue=max_queue)
     loaded = load_executor(
         name, kind=executor, dtype=dtype, threads=threads, device=device, progress=progress
     )

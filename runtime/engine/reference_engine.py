@@ -1,10 +1,10 @@
-"""The simple engine: branches wait for logits, one worker thread asks the model, one call at a time.
+"""The reference engine: one worker thread calls the model for one request at a time.
 
-It is the reference for the batching engine, and serves models that have no executor. A branch is only a list
-of tokens; what the model has seen of it (keys and values, last logits) is a `Memory`, which branches share
-after a fork. Each request compares the tokens with the memory in the worker, cuts the memory back to the
-common prefix and feeds the rest. So cutting a branch, forking it or giving up a request needs no care
-anywhere else: whatever happened in between, the next comparison puts it right.
+Tests compare the batching engine with it, and it serves models that have no executor. A branch is a list of
+tokens. What the model has computed for it (keys and values, last logits) is a `Memory`, which branches share
+after a fork. The worker compares the tokens of each request with the memory, cuts the memory back to the
+common prefix and feeds the rest. So cutting a branch, forking it or cancelling a request needs no other code:
+the next comparison corrects the memory.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 from sglc.runtime.engine.core.cost import StepCost
 from sglc.runtime.engine.core.errors import ContextOverflow, QueueFull
 from sglc.runtime.engine.core.statistics import Statistics
-from sglc.runtime.engine.sampling.draw import Draw
 from sglc.runtime.engine.sampling.sampler import Sampled, log_sum_exp
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.model.base import Cache, LanguageModel
@@ -56,7 +56,7 @@ class Memory:
             self.logits = None
 
 
-class Engine:
+class ReferenceEngine:
     """Serves the branches of any number of tasks from one model.
 
     `max_queue` bounds the requests that may wait; None is no bound. Methods are for one event loop at a
@@ -103,17 +103,17 @@ class Engine:
 
     def forked(self, branch: Branch, copy: Branch) -> None:
         """See `Server`."""
-        memory: Memory | None = branch.held
+        memory: Memory | None = branch.handle
         if memory is not None:
             memory.owners += 1
-        copy.held = memory
+        copy.handle = memory
 
     def released(self, branch: Branch) -> None:
         """See `Server`."""
-        memory: Memory | None = branch.held
+        memory: Memory | None = branch.handle
         if memory is not None:
             memory.owners -= 1
-        branch.held = None
+        branch.handle = None
 
     async def logits(self, branch: Branch, drafts: Sequence[int] = ()) -> np.ndarray:
         """Float32 logits [V] for the token that follows the branch; read-only. Drafts are not looked at.
@@ -124,9 +124,11 @@ class Engine:
         tokens, memory = self._request(branch, 0)
         return await self._in_worker(lambda: self._logits(branch, memory, tokens))
 
-    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
+    async def draw(
+        self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int] = ()
+    ) -> Sampled:
         """See `Branch.draw`."""
-        return question.of(await self.logits(branch))
+        return sampling_request.sample(await self.logits(branch))
 
     async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]:
         """See `Branch.score_many`; one continuation after the other."""
@@ -150,9 +152,9 @@ class Engine:
             raise ValueError("a branch needs at least one token before the model can continue it")
         if len(tokens) + more > self.model.context_length:
             raise ContextOverflow(len(tokens) + more, self.model.context_length)
-        if branch.held is None:
-            branch.held = Memory(self.model.new_cache())
-        return tokens, branch.held
+        if branch.handle is None:
+            branch.handle = Memory(self.model.new_cache())
+        return tokens, branch.handle
 
     async def _in_worker(self, job: Callable[[], R]) -> R:
         if self.max_queue is not None and self._waiting >= self.max_queue:
@@ -191,7 +193,7 @@ class Engine:
         self, branch: Branch, memory: Memory, tokens: list[int], continuation: list[int]
     ) -> list[float]:
         row = self._logits(branch, memory, tokens)
-        memory = branch.held
+        memory = branch.handle
         scores = [log_probability(row, continuation[0])]
         try:
             for start in range(0, len(continuation) - 1, SCORE_CHUNK):
@@ -224,7 +226,7 @@ def _separate(branch: Branch, memory: Memory) -> Memory:
     """Part from the branches that share a memory, taking a copy."""
     own = Memory(memory.cache.clone(), list(memory.tokens), memory.logits)
     memory.owners -= 1
-    branch.held = own
+    branch.handle = own
     return own
 
 

@@ -1,7 +1,7 @@
-"""What comes of a step: logits for those who want them, tokens where the executor can pick them.
+"""The results of a step: logits, or tokens where the executor samples them itself.
 
-Masks are made on the event loop's thread, which matchers and their tables belong to, between the launch of a
-step and the picking: a device computes by itself meanwhile.
+Masks are made on the event loop's thread, which owns the matchers and their tables. They are made between
+the launch of a step and the picking of its tokens, while the device computes.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sglc.runtime.engine.sampling.draw import Draw
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.request import Request
 from sglc.runtime.engine.scheduling.schedule import Planned
 from sglc.runtime.executor.plan import DrawingExecutor, Executor, Picking, Piece
 
 
 class Drawn(NamedTuple):
-    """The answer to a question: a token, or why there is none."""
+    """The answer to a sampling request: a token, or why there is none."""
 
     answer: Sampled | Exception
 
 
 Result = tuple[np.ndarray, list[int] | None] | Drawn | BaseException
-"""What came of a piece: logits [wanted, V] and the places of the largest, or a token, or why neither."""
+"""The result of a piece: logits [wanted, V] and the places of the largest, or a token, or why neither."""
 
 
 class Begun(NamedTuple):
@@ -37,36 +37,36 @@ class Begun(NamedTuple):
     seconds: float
 
 
-class Questions:
-    """The questions of a step that are answered where the logits are."""
+class SamplingRequests:
+    """The sampling requests of a step that the executor answers on its own device."""
 
     def __init__(self, executor: DrawingExecutor, plan: Sequence[Planned]) -> None:
-        self._asking: list[tuple[Request, Draw]] = []
+        self._requests: list[tuple[Request, SamplingRequest]] = []
         self.places: list[int] = []
-        """By piece: which question, in this order, is asked of its last token; -1 for none."""
+        """By piece: the number of the request that its last token answers; -1 for none."""
         for request, piece in plan:
-            if request.question is not None and piece.wanted:
-                self.places.append(len(self._asking))
-                self._asking.append((request, request.question))
+            if request.sampling_request is not None and piece.wanted:
+                self.places.append(len(self._requests))
+                self._requests.append((request, request.sampling_request))
             else:
                 self.places.append(-1)
-        self.masks = executor.mask_rows(len(self._asking))
+        self.masks = executor.mask_rows(len(self._requests))
         self.pickings: list[Picking] = []
         self._faults: dict[int, Exception] = {}
 
     def make(self) -> None:
-        """Make the masks, to be called once. One that fails is the fault of its question alone."""
-        for place, (request, question) in enumerate(self._asking):
+        """Make the masks, to be called once. One that fails fails its own request only."""
+        for place, (request, sampling_request) in enumerate(self._requests):
             if not request.future.done():
                 try:
-                    self.pickings.append(question.ask(self.masks[place]))
+                    self.pickings.append(sampling_request.write_mask(self.masks[place]))
                     continue
                 except Exception as error:
                     self._faults[place] = error
             self.pickings.append(Picking())  # under whatever stands in the mask: nobody hears of it
 
     def answer(self, place: int, token: int, logprob: float) -> Drawn:
-        """What a question gets that a token was picked for; -1 for none."""
+        """The answer to the request at `place`, given the picked token; -1 where no token is allowed."""
         fault = self._faults.get(place)
         if fault is not None:
             return Drawn(fault)
@@ -101,23 +101,27 @@ def compute(executor: Executor, pieces: list[Piece]) -> tuple[list[Result], floa
 
 
 def pick(
-    executor: DrawingExecutor, pieces: list[Piece], questions: Questions, begun: Begun
+    executor: DrawingExecutor, pieces: list[Piece], sampling_requests: SamplingRequests, begun: Begun
 ) -> tuple[list[Result], float]:
-    """Answer the questions of a launched step, and give the other pieces their logits.
+    """Answer the sampling requests of a launched step, and give the other pieces their logits.
 
     As `compute` otherwise; the seconds are those in the executor, with the launch. What is tried again in
     halves has its masks already.
     """
     started = perf_counter()
-    results = _picked(executor, pieces, questions, 0, begun)
+    results = _picked(executor, pieces, sampling_requests, 0, begun)
     return results, begun.seconds + perf_counter() - started
 
 
 def _picked(
-    executor: DrawingExecutor, pieces: list[Piece], questions: Questions, first: int, begun: Begun | None
+    executor: DrawingExecutor,
+    pieces: list[Piece],
+    sampling_requests: SamplingRequests,
+    first: int,
+    begun: Begun | None,
 ) -> list[Result]:
     """The results of pieces, which are those of the step from `first` on."""
-    places = questions.places[first : first + len(pieces)]
+    places = sampling_requests.places[first : first + len(pieces)]
     asked = [place for place in places if place >= 0]
     if not asked:
         return compute(executor, pieces)[0]
@@ -128,15 +132,17 @@ def _picked(
         starts = np.cumsum([0, *(piece.wanted for piece in pieces)])
         rows = [int(start) for start, place in zip(starts, places, strict=False) if place >= 0]
         part = slice(asked[0], asked[-1] + 1)
-        found = executor.pick(begun.launched, rows, questions.masks[part], questions.pickings[part])
+        found = executor.pick(
+            begun.launched, rows, sampling_requests.masks[part], sampling_requests.pickings[part]
+        )
     except Exception as error:
         if len(pieces) == 1:
             return [error]
         half = len(pieces) // 2
-        left = _picked(executor, pieces[:half], questions, first, None)
-        return left + _picked(executor, pieces[half:], questions, first + half, None)
+        left = _picked(executor, pieces[:half], sampling_requests, first, None)
+        return left + _picked(executor, pieces[half:], sampling_requests, first + half, None)
     drawn = zip(asked, found.tokens.tolist(), found.logprobs.tolist(), strict=True)
-    answers = [questions.answer(*each) for each in drawn]
+    answers = [sampling_requests.answer(*each) for each in drawn]
     others = [piece for piece, place in zip(pieces, places, strict=True) if place < 0]
     rest = iter(split(found.rows, None, others))
     return [next(rest) if place < 0 else answers[place - asked[0]] for place in places]

@@ -28,11 +28,11 @@ from sglc.kernels.llama.step import ALONE, scratch_numbers, step
 from sglc.kernels.llama.weight_layout import kinds_mask
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
 from sglc.runtime.executor.rows import RowBuffers
-from sglc.runtime.executor.thread_pool import Crew, processors
-from sglc.runtime.executor.thread_tuner import Crowding
+from sglc.runtime.executor.thread_pool import ThreadPool, processors
+from sglc.runtime.executor.thread_tuner import ThreadTuner
 from sglc.runtime.model.config import read_config
 from sglc.runtime.model.load import cache_directory
-from sglc.runtime.model.step_time_model import Pace
+from sglc.runtime.model.step_time_model import StepTimeModel
 from sglc.runtime.model.weights import packed
 from sglc.runtime.model.weights.convert import MANIFEST, Progress
 from sglc.runtime.model.weights.errors import ModelError
@@ -80,11 +80,11 @@ class NativeExecutor:
             raise NotNativeError("no machine code can be made for this processor")
         self._likeliest = reader.likeliest
         self.best: np.ndarray | None = None
-        self._crew = Crew(threads or processors())
-        self._crowding = Crowding(self._crew.most) if threads is None else None
-        self._paces: dict[int, Pace] = {}
+        self._thread_pool = ThreadPool(threads or processors())
+        self._tuner = ThreadTuner(self._thread_pool.most) if threads is None else None
+        self._step_time_models: dict[int, StepTimeModel] = {}
         """How many threads are best for steps of a size, by the number of bits of that size."""
-        self._threads = self._crew.most
+        self._threads = self._thread_pool.most
         """Of the last step."""
         self._windows = np.array(family.windows, np.int64)
         self._pool = _lines(0, np.uint8)
@@ -165,7 +165,7 @@ class NativeExecutor:
     def close(self) -> None:
         if not self._closed:
             self._closed = True
-            self._crew.close()
+            self._thread_pool.close()
             self._pool = _lines(0, np.uint8)
             self._written = bytearray()
             self._scores, self._spare = _lines(0, np.float32), _lines(0, np.int8)
@@ -190,7 +190,9 @@ class NativeExecutor:
         """Places of the largest logits, int32 [rows]."""
         best = np.empty(len(rows), np.int32)
         before = (address(rows), len(rows), self._family.shape.vocabulary, rows.shape[1], address(best))
-        self._crew.run(self._likeliest, before, (), min(self._threads, 1 + rows.size // LOGITS_A_THREAD))
+        self._thread_pool.run(
+            self._likeliest, before, (), min(self._threads, 1 + rows.size // LOGITS_A_THREAD)
+        )
         return best
 
     def _check(self, pieces: Sequence[Piece]) -> None:
@@ -241,11 +243,11 @@ class NativeExecutor:
         self._make_room(len(tokens))
         cosines, sines = self._angles_up_to(longest)
         stride = -(-longest // (2 * LANES)) * 2 * LANES
-        floats = self._crew.most * score_numbers(shape.together, stride)
-        spare = self._crew.most * byte_numbers(shape.together, stride, shape.size)
+        floats = self._thread_pool.most * score_numbers(shape.together, stride)
+        spare = self._thread_pool.most * byte_numbers(shape.together, stride, shape.size)
         if len(self._scores) < floats or len(self._spare) < spare:
             self._scores, self._spare = _lines(2 * floats, np.float32), _lines(2 * spare, np.int8)
-        counters = np.zeros((2 + self._crew.most + shape.layers) * _COUNTERS, np.int64)
+        counters = np.zeros((2 + self._thread_pool.most + shape.layers) * _COUNTERS, np.int64)
         before = (
             self._model.weights, self._model.places, self._model.vectors, self._windows, cosines, sines,
             self._pool, where[0], where[1], where[2], len(tokens), tables, most_blocks, len(pieces), behind,
@@ -261,25 +263,27 @@ class NativeExecutor:
         `count` tokens.
         """
         given = [address(each) if isinstance(each, np.ndarray) else each for each in before]
-        crowding, most = self._crowding, self._crew.most
-        if crowding is None or most == 1:
-            self._crew.run(self._step, given, after, most)
+        tuner, most = self._tuner, self._thread_pool.most
+        if tuner is None or most == 1:
+            self._thread_pool.run(self._step, given, after, most)
             return
-        pace = self._paces.setdefault(count.bit_length(), Pace(most))
-        allowed = crowding.threads()
-        self._threads = pace.threads() if allowed == most else min(allowed, pace.settled)
+        step_time_model = self._step_time_models.setdefault(count.bit_length(), StepTimeModel(most))
+        allowed = tuner.threads()
+        self._threads = (
+            step_time_model.threads() if allowed == most else min(allowed, step_time_model.settled)
+        )
         started = perf_counter()
-        self._crew.run(self._step, given, after, self._threads)
+        self._thread_pool.run(self._step, given, after, self._threads)
         seconds = perf_counter() - started
         times = before[-1][_COUNTERS : _COUNTERS * (1 + self._threads)].tolist()
         whole, running = times[::_COUNTERS], times[1::_COUNTERS]
         lost = max([a - b for a, b in zip(whole, running, strict=True)]) / 1e9
-        if crowding.record(self._threads, max(whole) / 1e9, lost) and allowed == most:
-            pace.record(seconds / count)
+        if tuner.record(self._threads, max(whole) / 1e9, lost) and allowed == most:
+            step_time_model.record(seconds / count)
 
     def _make_room(self, rows: int) -> None:
         """Places to work in for so many tokens: residual, heads, a thread's outputs, bytes and factors."""
-        rows = max(rows, ALONE * self._crew.most)
+        rows = max(rows, ALONE * self._thread_pool.most)
         if rows <= self._room:
             return
         shape = self._family.shape
@@ -288,7 +292,7 @@ class NativeExecutor:
         self._scratch = [
             _lines(rows * shape.width, np.float32),
             _lines(rows * shape.all_heads, np.float32),
-            _lines(self._crew.most * scratch_numbers(every, shape.width), np.float32),
+            _lines(self._thread_pool.most * scratch_numbers(every, shape.width), np.float32),
             _lines(rows * shape.width, np.int8),
             _lines(rows * shape.width // 32 * FINE, np.float32),
             _lines(rows * wide, np.int8),

@@ -81,9 +81,9 @@ def to_device(values: Sequence[object], dtype: torch.dtype, device: torch.device
 
 
 def _draw(
-    logits: torch.Tensor, highest: torch.Tensor, likeliest: torch.Tensor, pickings: Sequence[Picking]
+    logits: torch.Tensor, highest: torch.Tensor, argmax: torch.Tensor, pickings: Sequence[Picking]
 ) -> torch.Tensor:
-    """int64 [m]: tokens drawn from masked logits [m, V]; `likeliest` [m] is -1 where there is none."""
+    """int64 [m]: tokens drawn from masked logits [m, V]; `argmax` [m] is -1 where there is none."""
     device = logits.device
     numbers = [(picking.temperature, picking.uniform, picking.min_p or 0.0) for picking in pickings]
     settings = to_device(numbers, torch.float64, device)
@@ -100,7 +100,7 @@ def _draw(
         kept = _best(logits[rows], top[rows], temperature[rows], [pickings[index] for index in limited])
         weights[rows] = weights[rows].where(kept, 0.0)
     if any(picking.min_p for picking in pickings):
-        weights = weights.where(weights >= least, 0.0)  # the likeliest has weight 1
+        weights = weights.where(weights >= least, 0.0)  # the argmax has weight 1
     sums = weights.cumsum(1)
     whole = sums[:, -1:].contiguous()
     # The first token up to which the sum is larger; by rounding that may be none, and the last that adds
@@ -110,7 +110,7 @@ def _draw(
     ).clamp(max=logits.shape[1] - 1)
     # Sums that a device adds up in parallel may step back by rounding, and then lead to a token of weight 0.
     possible = (weights.gather(1, found) > 0)[:, 0]
-    return torch.where(possible & (likeliest >= 0), found[:, 0], likeliest)
+    return torch.where(possible & (argmax >= 0), found[:, 0], argmax)
 
 
 def _weights(logits: torch.Tensor, top: torch.Tensor, temperature: torch.Tensor) -> torch.Tensor:

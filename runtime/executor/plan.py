@@ -41,15 +41,15 @@ class Picking:
     """How a token is picked from a row: mask, temperature, top-k, top-p and min-p, in this order."""
 
     temperature: float = 0.0
-    """0 takes the likeliest token, the first of several."""
+    """0 takes the argmax, the first of several."""
     uniform: float = 0.0
     """A random number of [0, 1): where in the distribution over the tokens, in their order, it lies."""
     top_k: int | None = None
-    """So many of the likeliest tokens, the first of equals. None is no limit, here and below."""
+    """So many of the most likely tokens, the first of equals. None is no limit, here and below."""
     top_p: float | None = None
     """The fewest of them whose probabilities reach this, the first of equals."""
     min_p: float | None = None
-    """Those at least so many times as likely as the likeliest."""
+    """Those at least so many times as likely as the most likely one."""
     scored: bool = False
     """Whether the token's log-probability is wanted."""
 

@@ -1,4 +1,4 @@
-"""Threads that wait beside the one that asks, each to run the same native function at the same time."""
+"""A pool of threads that run the same native function at the same time as the caller."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def processors() -> int:
     return max(1, len(affinity(0)) if affinity is not None else os.cpu_count() or 1)
 
 
-class Crew:
+class ThreadPool:
     """`most` threads, of which the caller's is one. Used by one caller at a time.
 
-    The functions are native and meet each other on the way, so each needs a thread of its own that has begun
-    before the call is over; they are parked on locks in between, which takes no processor.
+    The native functions synchronise with each other, so each needs a running thread of its own during the
+    call. Between calls the threads are parked on locks, which takes no processor time.
     """
 
     def __init__(self, most: int) -> None:

@@ -1,15 +1,13 @@
-"""How many threads get a processor each, told by the steps themselves.
+"""Tunes the number of threads to the processors that are free, by measuring steps.
 
-Threads that run a step together meet some hundred times on the way. One that waits for a processor holds up
-all others at each meeting, and these spin meanwhile, or give their processor away and wait for it in their
-turn: with as many other busy programs as there are processors, two threads were ten to thirty times slower
-than one. So each thread measures by how much a step took longer for it than it had a processor (0 on an idle
-machine), and where that is a good part of the step, the next steps take half the threads.
+Threads that run a step synchronise some hundred times. A thread that waits for a processor delays all others
+at each barrier: with as many other busy programs as there are processors, two threads were ten to thirty
+times slower than one. So each thread measures its lost time: the time of the step minus its own processor
+time, 0 on an idle machine. Where lost time is a good part of the step, the next steps take half the threads.
 
-More are tried again after a while, which is doubled with each trial that fails, and is long beside what the
-trial has cost. Where the system tells how many threads run on the whole machine, there is no trial, and no
-first step, with more threads than these leave processors. Steps of all sizes tell the same, so one place
-decides for all of them.
+More threads are tried again after a wait. The wait doubles with each trial that fails, and is long beside
+what the trial has cost. Where the system reports how many threads run on the machine, no step runs more
+threads than it has free processors. Steps of all sizes lose time alike, so one tuner decides for all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 LOST = 0.25
-"""Part of the steps' time that a thread may be without a processor."""
+"""Largest part of the steps' time that a thread may lose."""
 FADING = 0.7
 """Weight of what was measured before a step beside that step. A step's weight is its time."""
 GRACE = 0.02
@@ -50,8 +48,8 @@ def no_room(threads: int) -> bool:
     return running - 1 + threads > (os.cpu_count() or 1)
 
 
-class Crowding:
-    """Ask `threads` before a step, and tell `record` about it afterwards.
+class ThreadTuner:
+    """Call `threads` before a step and `record` after it.
 
     `now` is a clock in seconds; `busy` says of a number of threads whether the machine has no room for them.
     """

@@ -24,7 +24,7 @@ from sglc.runtime.executor.pick import host_masks, pick, to_device
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Picked, Picking, Piece
 from sglc.runtime.executor.step import Step
 from sglc.runtime.model.pretrained import context_length, fingerprint, first_line, load_decoder
-from sglc.runtime.model.step_time_model import Pace
+from sglc.runtime.model.step_time_model import StepTimeModel
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.tokenizer import Tokenizer
 
@@ -62,7 +62,7 @@ class TorchExecutor:
         model: Any,
         tokenizer: Tokenizer,
         name: str,
-        pace: Pace | None = None,
+        step_time_model: StepTimeModel | None = None,
         attention: Attention | None = None,
         graphs: bool = True,
         draws: bool | None = None,
@@ -77,7 +77,7 @@ class TorchExecutor:
         self.tokenizer = tokenizer
         self.model = model
         self.context_length = positions_of(model.config)
-        self._pace = pace
+        self._step_time_model = step_time_model
         self._device = next(model.parameters()).device
         self.draws = self._device.type == "cuda" if draws is None else draws
         self._vocabulary = int(model.config.vocab_size)
@@ -132,7 +132,7 @@ class TorchExecutor:
     def rows(self, step: Step) -> np.ndarray:
         """Logits of a step, as `run`. Raises ExecutorError."""
         try:
-            return self._host(self._paced(step))
+            return self._host(self._timed(step))
         except (RuntimeError, MemoryError) as error:
             raise _failed(error) from error
 
@@ -145,7 +145,7 @@ class TorchExecutor:
         """See `DrawingExecutor.launch`: logits [sum of wanted, V], which CUDA may still be computing."""
         step = self.step(pieces)
         try:
-            return self._paced(step)
+            return self._timed(step)
         except (RuntimeError, MemoryError) as error:
             raise _failed(error) from error
 
@@ -205,7 +205,7 @@ class TorchExecutor:
         """Load a folder with config.json, safetensors and tokenizer.json. Raises ModelError, TokenizerError.
 
         `dtype` as for `load_model`; it is the pool's type too. `threads` fixes the number of CPU threads;
-        None lets it follow what the machine has free (see Pace). `draws` is as for the executor itself.
+        None lets `StepTimeModel` choose it. `draws` is as for the executor itself.
         """
         folder = Path(directory)
         if device == "cpu":
@@ -216,8 +216,10 @@ class TorchExecutor:
                 torch.set_num_threads(threads)
             model = load_decoder(folder, dtype, device)
             tokenizer = Tokenizer.from_directory(folder, size=int(model.config.vocab_size))
-            pace = Pace(torch.get_num_threads()) if threads is None and device == "cpu" else None
-            return cls(model, tokenizer, name or folder.name, pace, draws=draws)
+            step_time_model = (
+                StepTimeModel(torch.get_num_threads()) if threads is None and device == "cpu" else None
+            )
+            return cls(model, tokenizer, name or folder.name, step_time_model, draws=draws)
 
         # Every thread that computes gets a team of threads by OpenMP, which lives as long as it does. With
         # two teams there are more threads than processors, and OpenMP then lets a team sleep between two of
@@ -225,17 +227,17 @@ class TorchExecutor:
         with ThreadPoolExecutor(1, thread_name_prefix="sglc-load") as loader:
             return loader.submit(load).result()
 
-    def _paced(self, step: Step) -> torch.Tensor:
+    def _timed(self, step: Step) -> torch.Tensor:
         """As `_compute`, with as many CPU threads as suit."""
-        if self._pace is None:
+        if self._step_time_model is None:
             return self._compute(step)
         # Only steps of one kind tell which number of threads is better.
         alike = step.count == 1
-        torch.set_num_threads(self._pace.threads() if alike else self._pace.settled)
+        torch.set_num_threads(self._step_time_model.threads() if alike else self._step_time_model.settled)
         started = perf_counter()
         logits = self._compute(step)
         if alike:
-            self._pace.record(perf_counter() - started)
+            self._step_time_model.record(perf_counter() - started)
         return logits
 
     def _compute(self, step: Step) -> torch.Tensor:

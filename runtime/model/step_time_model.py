@@ -1,4 +1,4 @@
-"""How many threads a forward pass should use, found by trying.
+"""Chooses the number of threads of a forward pass by measuring the time of passes.
 
 A pass of one token is hundreds of short parallel loops, and each waits for its slowest thread. On an idle
 machine more threads are faster; on a busy one a thread that is not scheduled holds up all others at every
@@ -17,10 +17,10 @@ ALARM = 3.0
 """A pass that takes this many times the usual time brings the next trial forward."""
 
 
-class Pace:
+class StepTimeModel:
     """Chooses a count of threads from `most`, its half, and so on down to 1.
 
-    Ask `threads` before a pass and tell `record` its time after it. Only passes of equal work should be
+    Call `threads` before a pass and `record` with its time after it. Only passes of equal work should be
     recorded. Deterministic: a function of the recorded times.
     """
 
@@ -47,7 +47,7 @@ class Pace:
         return self._counts[self._current if self._trial is None else self._trial]
 
     def record(self, seconds: float) -> None:
-        """Tell how long the pass took for which `threads` was asked last."""
+        """Record the seconds of the pass that used the last result of `threads`."""
         if self._trial is not None:
             self._judge(self._trial, seconds)
             self._trial = None

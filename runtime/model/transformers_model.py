@@ -14,7 +14,7 @@ from transformers.cache_utils import DynamicLayer
 
 from sglc.runtime.model.base import Cache
 from sglc.runtime.model.pretrained import context_length, load_decoder
-from sglc.runtime.model.step_time_model import Pace
+from sglc.runtime.model.step_time_model import StepTimeModel
 from sglc.runtime.tokenizer import Tokenizer
 
 FIRST_ROOM = 256
@@ -107,14 +107,19 @@ class TransformersModel:
     """Implements `LanguageModel` over a transformers model for one sequence at a time."""
 
     def __init__(
-        self, model: Any, tokenizer: Tokenizer, name: str, context_length: int, pace: Pace | None = None
+        self,
+        model: Any,
+        tokenizer: Tokenizer,
+        name: str,
+        context_length: int,
+        step_time_model: StepTimeModel | None = None,
     ) -> None:
         self.name = name
         self.tokenizer = tokenizer
         self.context_length = context_length
         self.model = model
         self._device = next(model.parameters()).device
-        self._pace = pace
+        self._step_time_model = step_time_model
 
     def new_cache(self) -> BranchCache:
         return BranchCache()
@@ -124,15 +129,15 @@ class TransformersModel:
         """See `LanguageModel.forward`; the cache must be one of `new_cache`."""
         if not isinstance(cache, BranchCache):
             raise TypeError("the cache belongs to another model")
-        if self._pace is None:
+        if self._step_time_model is None:
             return self._forward(cache, tokens, every)
         if len(tokens) > 1:
-            torch.set_num_threads(self._pace.settled)
+            torch.set_num_threads(self._step_time_model.settled)
             return self._forward(cache, tokens, every)
-        torch.set_num_threads(self._pace.threads())
+        torch.set_num_threads(self._step_time_model.threads())
         started = perf_counter()
         rows = self._forward(cache, tokens, every)
-        self._pace.record(perf_counter() - started)
+        self._step_time_model.record(perf_counter() - started)
         return rows
 
     def _forward(self, cache: BranchCache, tokens: Sequence[int], every: bool) -> np.ndarray:
@@ -161,7 +166,7 @@ class TransformersModel:
     ) -> TransformersModel:
         """Load a folder with config.json, safetensors and tokenizer.json. Raises ModelError.
 
-        `threads` fixes the number of CPU threads; None lets it follow what the machine has free (see Pace).
+        `threads` fixes the number of CPU threads; None lets `StepTimeModel` choose it.
         """
         folder = Path(directory)
         if threads is not None:
@@ -169,5 +174,7 @@ class TransformersModel:
         model = load_decoder(folder, dtype, device)
         size = int(model.config.vocab_size)
         tokenizer = Tokenizer.from_directory(folder, size=size)
-        pace = Pace(torch.get_num_threads()) if threads is None and device == "cpu" else None
-        return cls(model, tokenizer, name or folder.name, context_length(model.config), pace)
+        step_time_model = (
+            StepTimeModel(torch.get_num_threads()) if threads is None and device == "cpu" else None
+        )
+        return cls(model, tokenizer, name or folder.name, context_length(model.config), step_time_model)

@@ -29,7 +29,7 @@ from sglc.commands.shared.progress import Figures, batch_progress, clock_time
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.errors import StepFailed
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.executor.plan import Piece
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
 
@@ -133,8 +133,8 @@ class Moody(ScriptedModel):
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    def load(name: str, *_: Any, **__: Any) -> Engine:
-        return Engine(Moody())
+    def load(name: str, *_: Any, **__: Any) -> ReferenceEngine:
+        return ReferenceEngine(Moody())
 
     monkeypatch.setattr("sglc.commands.running.execution.load_engine", load)
     return write(tmp_path / "p.sgl", PROGRAM)

@@ -19,7 +19,7 @@ from sglc.driver import compile_file
 from sglc.options import CompileOptions
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.errors import SglError
 from sglc.runtime.metrics.collector import Collector
@@ -65,7 +65,7 @@ def program(tmp_path: Path) -> Any:
 
 
 def session(program: Any, collector: Collector, answers: dict[str, Any] | None = None) -> Session:
-    return Session(program, Engine(ScriptedModel(answers or {})), recorder=collector)
+    return Session(program, ReferenceEngine(ScriptedModel(answers or {})), recorder=collector)
 
 
 # -- histograms ----------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def test_a_quantile_lies_in_the_bucket_of_the_true_one(values: list[float], shar
 
 
 def test_work_apart_is_told_for_itself_and_counts_on() -> None:
-    branch: Branch = Engine(ScriptedModel()).branch()
+    branch: Branch = ReferenceEngine(ScriptedModel()).branch()
     branch.append([1, 2, 3])
 
     async def go() -> tuple[Statistics, Statistics]:
@@ -297,7 +297,7 @@ def test_the_cache_is_told_where_it_is_shared() -> None:
     disk = DiskStats(3, 300, 1000, 4, 5, 1, 0, 2, 1, True)
     stats = CacheStats(10, 2, 3, 5, 1, 64, 2, 200, 150, 7, 8, 9, disk, {"p": OwnerStats(100, 90, 3)})
 
-    class Served(Engine):
+    class Served(ReferenceEngine):
         tries = 0
 
         def get_cache_stats(self) -> CacheStats:

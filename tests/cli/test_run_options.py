@@ -22,7 +22,7 @@ from sglc.commands.shared.startup import Startup
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions
 from sglc.runtime.engine.load import load_engine
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.weights.errors import ModelError
 
 __all__ = ["cli", "good", "script"]
@@ -96,7 +96,7 @@ def test_a_folder_that_cannot_be_used_is_refused(executor: FakeExecutor, tmp_pat
 
 
 def test_a_scripted_model_is_served_by_the_simple_engine(script: str) -> None:
-    assert isinstance(load_engine(script), Engine)
+    assert isinstance(load_engine(script), ReferenceEngine)
 
 
 def test_the_command_passes_the_options_on(

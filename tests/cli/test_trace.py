@@ -9,7 +9,7 @@ import re
 
 from checkout import DOCS, ROOT
 from sglc.bytecode.code import Program
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import VERSION, Event, TraceWriter
@@ -21,7 +21,7 @@ PAGE = DOCS / "trace.md"
 
 def traced(program: Program, answers: object) -> list[dict[str, object]]:
     file = io.StringIO()
-    engine = Engine(ScriptedModel(answers))  # type: ignore[arg-type]
+    engine = ReferenceEngine(ScriptedModel(answers))  # type: ignore[arg-type]
     try:
         asyncio.run(Session(program, engine).run("f", {}, trace=TraceWriter(file)))
     finally:

@@ -16,7 +16,7 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.driver import compile_file, compile_source
 from sglc.library import Library
 from sglc.options import CompileOptions
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.source import Source
@@ -38,7 +38,7 @@ def found(text: str) -> list[Diagnostic]:
 def run(text: str, name: str, **arguments: object) -> object:
     result = compile_source(Source("p.sgl", text), CompileOptions())
     assert result.program is not None, result.diagnostics
-    engine = Engine(ScriptedModel())
+    engine = ReferenceEngine(ScriptedModel())
     try:
         return asyncio.run(Session(result.program, engine).run(name, arguments)).value
     finally:

@@ -227,7 +227,7 @@ def test_an_error_inside_the_engine_says_so_and_concerns_its_request(monkeypatch
             raise IndexError("no such pin")
 
     async def job() -> None:
-        monkeypatch.setattr(bench.engine._pins, "computed", computed)
+        monkeypatch.setattr(bench.engine._pinned_prefixes, "computed", computed)
         bad, good = bench.branch([13] * 20), [bench.branch([n] * 20) for n in range(3)]
         results = await asyncio.gather(bad.logits(), *map(bench.check, good), return_exceptions=True)
         assert isinstance(results[0], EngineFault) and isinstance(results[0].__cause__, IndexError)
@@ -305,7 +305,7 @@ def test_logits_of_idle_branches_do_not_keep_those_of_their_steps() -> None:
         steps = len(bench.executor.steps)
         await asyncio.gather(*map(bench.check, (*branches, twin)))
         assert len(bench.executor.steps) == steps  # they are still known
-        bases = [branch.held.rows.base for branch in branches]
+        bases = [branch.handle.rows.base for branch in branches]
         kept = {id(base): len(base) for base in bases if base is not None}
         assert sum(kept.values()) <= len(branches)
 

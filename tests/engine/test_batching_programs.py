@@ -12,10 +12,10 @@ from checkout import EXAMPLES
 from fakes.fake_executor import FakeExecutor, FakeModel
 from fakes.small_models import small_tokenizer
 from sglc.driver import compile_file
-from sglc.runtime.engine.base import Engine as AnyEngine
+from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.errors import SglError
 from sglc.runtime.session import Session
@@ -41,7 +41,7 @@ async def outcome(session: Session, function: str, arguments: dict[str, Any], se
     return result.value, result.text
 
 
-def sessions(engine: AnyEngine) -> dict[str, Session]:
+def sessions(engine: Engine) -> dict[str, Session]:
     made = {}
     for name in {name for name, _, _ in RUNS}:
         program = compile_file(EXAMPLES / f"{name}.sgl").program
@@ -52,8 +52,8 @@ def sessions(engine: AnyEngine) -> dict[str, Session]:
 
 @pytest.fixture(scope="module")
 def alone() -> list[tuple[Any, ...]]:
-    """What every run gives on the simple engine, one after the other."""
-    engine = Engine(FakeModel(small_tokenizer()))
+    """What every run gives on the reference engine, one after the other."""
+    engine = ReferenceEngine(FakeModel(small_tokenizer()))
     made = sessions(engine)
 
     async def job() -> list[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""What drafts are made of and priced by: look-up in the text, costs of steps, habits of holes."""
+"""What drafts are made of and priced by: look-up in the text, costs of steps, transition history of holes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 
 from sglc.runtime.engine.core.cost import StepCost, expected
 from sglc.runtime.engine.drafting.prompt_lookup import LONGEST_MATCH, SINGLES, Lookup
-from sglc.runtime.engine.drafting.transition_history import MOST_PLACES, MOST_WAYS, Habits, Rates
+from sglc.runtime.engine.drafting.transition_history import (
+    MOST_CONTINUATIONS,
+    MOST_POSITIONS,
+    Rates,
+    TransitionHistory,
+)
 
 # -- look-up -----------------------------------------------------------------------------------------
 
@@ -21,21 +26,21 @@ from sglc.runtime.engine.drafting.transition_history import MOST_PLACES, MOST_WA
 def longest_match(tokens: list[int]) -> tuple[int, int]:
     """The newest of the longest matches of the end, by trying every place."""
     best, length = -1, 1
-    for place in range(len(tokens) - 1, 1, -1):
+    for position in range(len(tokens) - 1, 1, -1):
         size = 0
-        while size < min(place, LONGEST_MATCH) and tokens[place - 1 - size] == tokens[-1 - size]:
+        while size < min(position, LONGEST_MATCH) and tokens[position - 1 - size] == tokens[-1 - size]:
             size += 1
         if size > length:
-            best, length = place, size
+            best, length = position, size
     return (best, length) if best >= 0 else (-1, 0)
 
 
 def last_alone(tokens: list[int]) -> tuple[int, int]:
     """The newest place where the last token stood before, and how such places agree."""
-    places = [place for place in range(len(tokens) - 1, 0, -1) if tokens[place - 1] == tokens[-1]]
+    places = [position for position in range(len(tokens) - 1, 0, -1) if tokens[position - 1] == tokens[-1]]
     if not places:
         return -1, 0
-    following = {tokens[place] for place in places[: SINGLES + 1]}
+    following = {tokens[position] for position in places[: SINGLES + 1]}
     return places[0], 0 if len(following) > 1 else min(len(places), 2)
 
 
@@ -66,14 +71,14 @@ def test_look_up_finds_the_longest_match_after_any_edits(edits: list[Any]) -> No
         fresh.follow(tokens)
         assert lookup.find() == fresh.find()
         assert len(lookup) == len(tokens)
-        place, length = lookup.find()
+        position, length = lookup.find()
         wanted, most = longest_match(tokens) if tokens else (-1, 0)
         assert length <= most
         if length:
-            assert tokens[place - length : place] == tokens[-length:]
+            assert tokens[position - length : position] == tokens[-length:]
         assert lookup.single() == fresh.single() == last_alone(tokens)
         if len(tokens) <= 9:  # no more places than are looked at
-            assert (place, length) == (wanted, most)
+            assert (position, length) == (wanted, most)
 
 
 def test_look_up_of_a_known_beginning_compares_only_what_follows_it() -> None:
@@ -162,39 +167,39 @@ def test_costs_begin_with_a_guess_and_ignore_what_is_no_time() -> None:
     assert cost.sequences == pytest.approx(8, abs=0.1)
 
 
-# -- habits ------------------------------------------------------------------------------------------
+# -- transition history ------------------------------------------------------------------------------
 
 
 def test_the_likeliest_way_is_proposed_with_its_chance() -> None:
-    habits = Habits()
-    assert habits.best(5, 0, 1) is None
-    for way in ((1, 2), (1, 2), (3,), (1, 2)):
-        habits.learn(5, 0, 1, way)
+    history = TransitionHistory()
+    assert history.best(5, 0, 1) is None
+    for continuation in ((1, 2), (1, 2), (3,), (1, 2)):
+        history.learn(5, 0, 1, continuation)
     chance = pytest.approx(3.2 / 6)
-    assert habits.best(5, 8, 1) == ((1, 2), chance, 0)  # at the place, after its last token
-    assert habits.best(6, 0, 1) == ((1, 2), chance, 1)  # after both tokens, at another place
-    assert habits.best(5, 8, 9) == ((1, 2), chance, 2)  # at the place, after another token
+    assert history.best(5, 8, 1) == ((1, 2), chance, 0)  # at the place, after its last token
+    assert history.best(6, 0, 1) == ((1, 2), chance, 1)  # after both tokens, at another place
+    assert history.best(5, 8, 9) == ((1, 2), chance, 2)  # at the place, after another token
     for _ in range(6):
-        habits.learn(5, 0, 9, ())
-    assert habits.best(5, 8, 9) == ((), pytest.approx(6.2 / 8), 0)
-    assert habits.best(5, 0, 1) == ((1, 2), chance, 0)
+        history.learn(5, 0, 9, ())
+    assert history.best(5, 8, 9) == ((), pytest.approx(6.2 / 8), 0)
+    assert history.best(5, 0, 1) == ((1, 2), chance, 0)
 
 
 def test_habits_are_bounded_and_follow_what_is_new() -> None:
-    habits = Habits()
-    for number in range(2 * MOST_PLACES):
-        habits.learn(number, number, 0, (1,))
-    assert len(habits._places) <= MOST_PLACES and habits.best(0, 0, 0) is None
+    history = TransitionHistory()
+    for number in range(2 * MOST_POSITIONS):
+        history.learn(number, number, 0, (1,))
+    assert len(history._positions) <= MOST_POSITIONS and history.best(0, 0, 0) is None
     for number in range(1000):
-        habits.learn(0, 0, 0, (number,))
-    assert all(len(place.ways) <= MOST_WAYS for place in habits._places.values())
+        history.learn(0, 0, 0, (number,))
+    assert all(len(position.continuations) <= MOST_CONTINUATIONS for position in history._positions.values())
     for _ in range(100):
-        habits.learn(1, 1, 1, (1,))
+        history.learn(1, 1, 1, (1,))
     for _ in range(80):
-        habits.learn(1, 1, 1, (2,))
-    assert (habits.best(1, 1, 1) or [None])[0] == (2,)
-    habits.learn(3, 3, 3, tuple(range(1000)))
-    assert habits.best(3, 3, 3) is None
+        history.learn(1, 1, 1, (2,))
+    assert (history.best(1, 1, 1) or [None])[0] == (2,)
+    history.learn(3, 3, 3, tuple(range(1000)))
+    assert history.best(3, 3, 3) is None
 
 
 def test_rates_approach_what_happens() -> None:

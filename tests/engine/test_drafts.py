@@ -14,13 +14,13 @@ from fakes.copying_executor import CopyingExecutor
 from fakes.small_models import small_tokenizer
 from sglc.driver import compile_source
 from sglc.runtime.decoding.conversation import Conversation, Encoder
-from sglc.runtime.decoding.hole_decoder import Filling
+from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.cost import StepCost
 from sglc.runtime.engine.drafting.drafts import AHEAD, LONGEST, MOST_HOLES, Drafting, Drafts
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
-from sglc.runtime.engine.drafting.transition_history import Habits
+from sglc.runtime.engine.drafting.transition_history import TransitionHistory
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.errors import SglError
@@ -106,7 +106,7 @@ class Bench:
         more.setdefault("budget", Budget(200, "test"))
         request = HoleRequest(name, str(type), language(type, TABLE), **more)
         shared = (self.vocabulary, self.constraints, request, recorder, Timing(), 4096, int, self.drafting)
-        result = asyncio.run(Filling(talk, *shared).run())
+        result = asyncio.run(HoleDecoder(talk, *shared).run())
         seen = recorder.seen, talk.tokens(), tuple(talk.branch.tokens)
         talk.close()
         self.engine.cache.check()
@@ -250,7 +250,7 @@ def test_nothing_is_drafted_where_a_value_ends(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_places_are_told_apart_by_how_many_bytes_may_come(type: Type, width: int) -> None:
     matcher = compile_constraint(language=language(type, TABLE)).matcher(small_tokenizer().vocabulary())
-    assert Habits().narrowness(matcher) == width
+    assert TransitionHistory().narrowness(matcher) == width
 
 
 def test_prices_are_those_of_steps_in_which_all_sequences_draft() -> None:

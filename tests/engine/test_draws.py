@@ -20,8 +20,8 @@ from fakes.engine_bench import EngineBench  # noqa: E402
 from fakes.fake_executor import expected_logits  # noqa: E402
 from sglc.runtime.engine.core.errors import StepFailed  # noqa: E402
 from sglc.runtime.engine.reference_engine import log_probability  # noqa: E402
-from sglc.runtime.engine.sampling.draw import Draw  # noqa: E402
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampling  # noqa: E402
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest  # noqa: E402
 from sglc.runtime.engine.scheduling.branch import Branch  # noqa: E402
 from sglc.runtime.engine.scheduling.schedule import StepLimits  # noqa: E402
 from sglc.runtime.executor.plan import ExecutorError, Picking  # noqa: E402
@@ -46,8 +46,10 @@ class Legal:
         return token in self.tokens
 
 
-def question(tokens: Sequence[int] = range(0, 256, 3), warmth: float = 0.0, **more: Any) -> Draw:
-    return Draw(Sampling(warmth), more.pop("seed", 3), Legal(tokens), **more)
+def sampling_request(
+    tokens: Sequence[int] = range(0, 256, 3), warmth: float = 0.0, **more: Any
+) -> SamplingRequest:
+    return SamplingRequest(Sampling(warmth), more.pop("seed", 3), Legal(tokens), **more)
 
 
 class Bench(EngineBench):
@@ -58,12 +60,12 @@ class Bench(EngineBench):
     def __init__(self, blocks: int = 64, limits: StepLimits | None = None, speculate: bool = False) -> None:
         super().__init__(blocks, limits, DrawingFake(), speculate=speculate)
 
-    async def draw(self, branch: Branch, asked: Draw, drafts: Sequence[int] = ()) -> int:
+    async def draw(self, branch: Branch, asked: SamplingRequest, drafts: Sequence[int] = ()) -> int:
         """A token, which must be the one that the host draws."""
         tokens = list(branch.tokens)
         drawn = await branch.draw(asked, drafts)
-        there = Draw(asked.sampling, asked.seed, asked.legal, asked.position, asked.scored)
-        expected = there.of(expected_logits(tokens, self.executor.size))
+        there = SamplingRequest(asked.sampling, asked.seed, asked.legal, asked.position, asked.scored)
+        expected = there.sample(expected_logits(tokens, self.executor.size))
         assert drawn.token == expected.token
         assert drawn.logprob == pytest.approx(expected.logprob, abs=1e-5, nan_ok=True)
         assert branch.tokens == tokens
@@ -85,12 +87,12 @@ def test_all_kinds_of_requests_are_one_step_and_only_logits_that_are_asked_for_c
         before = bench.executor.to_host
         (_, second), *_ = await asyncio.gather(
             scored.score_many([[1, 2], [3, 4]]),
-            bench.draw(bench.branch([1]), question()),
-            bench.draw(bench.branch([2, 3]), question(warmth=0.9)),
+            bench.draw(bench.branch([1]), sampling_request()),
+            bench.draw(bench.branch([2, 3]), sampling_request(warmth=0.9)),
             bench.check(bench.branch([4] * 20)),
-            bench.draw(bench.branch([5]), question(warmth=1.3, scored=True)),
-            bench.draw(bench.branch([6]), question(scored=True)),
-            bench.draw(bench.branch([7]), Draw(Sampling(0.8, 12, 0.9, 0.01), 5)),
+            bench.draw(bench.branch([5]), sampling_request(warmth=1.3, scored=True)),
+            bench.draw(bench.branch([6]), sampling_request(scored=True)),
+            bench.draw(bench.branch([7]), SamplingRequest(Sampling(0.8, 12, 0.9, 0.01), 5)),
         )
         row = expected_logits([9, 9, 3], bench.executor.size)
         assert second[1] == log_probability(row, 4)
@@ -106,7 +108,7 @@ def test_branches_that_draw_side_by_side_go_on_together() -> None:
 
     async def program(number: int) -> None:
         branch = bench.branch([number, 1])
-        asked = question(warmth=number / 4, seed=number)
+        asked = sampling_request(warmth=number / 4, seed=number)
         for position in range(6):
             asked.position = position
             branch.append([await bench.draw(branch, asked)])
@@ -125,12 +127,12 @@ def test_branches_that_draw_side_by_side_go_on_together() -> None:
 def test_a_prompt_in_chunks_is_asked_once() -> None:
     bench = Bench(limits=StepLimits(tokens=32))
     made: list[int] = []
-    asked = Draw(Sampling(), 0, Legal(range(99), lambda: made.append(len(bench.executor.steps))))
+    asked = SamplingRequest(Sampling(), 0, Legal(range(99), lambda: made.append(len(bench.executor.steps))))
 
     async def job() -> None:
         branch = bench.branch(list(range(100)))
         drawn = await branch.draw(asked)
-        assert drawn.token == Draw(Sampling(), 0, Legal(range(99))).of(
+        assert drawn.token == SamplingRequest(Sampling(), 0, Legal(range(99))).sample(
             expected_logits(branch.tokens, bench.executor.size)
         ).token  # fmt: skip
 
@@ -144,21 +146,25 @@ def test_logits_forks_and_scores_are_there_after_a_drawn_token() -> None:
 
     async def job() -> None:
         branch = bench.branch(list(range(20)))
-        token = await bench.draw(branch, question(warmth=0.7))
-        assert branch.held.rows is None
+        token = await bench.draw(branch, sampling_request(warmth=0.7))
+        assert branch.handle.rows is None
         await bench.check(branch)
-        assert await bench.draw(branch, question(warmth=0.7)) == token  # from the logits that are there now
+        assert (
+            await bench.draw(branch, sampling_request(warmth=0.7)) == token
+        )  # from the logits that are there now
         branch.append([token])
-        await bench.draw(branch, question())
+        await bench.draw(branch, sampling_request())
         fork = branch.fork()
-        await asyncio.gather(bench.check(branch), bench.draw(fork, question(warmth=0.4)))
+        await asyncio.gather(bench.check(branch), bench.draw(fork, sampling_request(warmth=0.4)))
         fork.append([8])
         other = fork.fork()
-        await asyncio.gather(*(bench.draw(each, question(seed=9, warmth=1.0)) for each in (fork, other)))
+        await asyncio.gather(
+            *(bench.draw(each, sampling_request(seed=9, warmth=1.0)) for each in (fork, other))
+        )
         scores = await fork.score_many([[5, 6], [7]])
         assert scores[1] == [log_probability(expected_logits(fork.tokens, bench.executor.size), 7)]
         branch.rollback(11)
-        await bench.draw(branch, question())
+        await bench.draw(branch, sampling_request())
 
     bench.run(job())
 
@@ -170,9 +176,9 @@ def test_with_drafts_the_logits_are_kept() -> None:
         branch = bench.branch([1, 2])
         tokens = []
         for drafts in ([3, 4], ()):
-            tokens.append(await bench.draw(branch, question(warmth=0.8), drafts))
+            tokens.append(await bench.draw(branch, sampling_request(warmth=0.8), drafts))
         branch.append([3])
-        await bench.draw(branch, question())
+        await bench.draw(branch, sampling_request())
         assert tokens[0] == tokens[1]
 
     bench.run(job())
@@ -195,7 +201,7 @@ def test_masks_are_made_by_the_loop_while_the_step_is_computed() -> None:
         for brief in (False, True):
             if brief:
                 bench.engine._is_brief = lambda pieces: True  # type: ignore[method-assign]
-            drawn = await branch.draw(Draw(Sampling(), 0, Legal([5, 6], lambda: note("mask"))))
+            drawn = await branch.draw(SamplingRequest(Sampling(), 0, Legal([5, 6], lambda: note("mask"))))
             branch.append([drawn.token])
 
     bench.run(job())
@@ -216,14 +222,14 @@ def test_what_nothing_is_left_for_is_told_to_who_asked() -> None:
     async def job() -> None:
         empty, fault = bench.branch([1]), bench.branch([2])
         results = await asyncio.gather(
-            empty.draw(question([])),
-            fault.draw(Draw(Sampling(0.5), 0, Legal([1], broken))),
-            *(bench.draw(bench.branch([number]), question(warmth=0.5)) for number in (3, 4)),
+            empty.draw(sampling_request([])),
+            fault.draw(SamplingRequest(Sampling(0.5), 0, Legal([1], broken))),
+            *(bench.draw(bench.branch([number]), sampling_request(warmth=0.5)) for number in (3, 4)),
             return_exceptions=True,
         )
         assert isinstance(results[0], NothingAllowed) and str(results[0]) == "no token is allowed here"
         assert isinstance(results[1], KeyError) and all(isinstance(token, int) for token in results[2:])
-        await asyncio.gather(*(bench.draw(branch, question()) for branch in (empty, fault)))
+        await asyncio.gather(*(bench.draw(branch, sampling_request()) for branch in (empty, fault)))
 
     bench.run(job())
     assert bench.executor.picked == [4, 2]
@@ -244,15 +250,15 @@ def test_a_piece_that_fails_leaves_the_others(where: str) -> None:
     async def job() -> None:
         bad = bench.branch([13])
         results = await asyncio.gather(
-            bad.draw(question(warmth=0.5)),
-            *(bench.draw(bench.branch([number]), question(warmth=0.4)) for number in range(3)),
+            bad.draw(sampling_request(warmth=0.5)),
+            *(bench.draw(bench.branch([number]), sampling_request(warmth=0.4)) for number in range(3)),
             bench.check(bench.branch([8])),
             return_exceptions=True,
         )
         assert isinstance(results[0], StepFailed) and "cannot be computed" in str(results[0])
         assert not any(isinstance(result, BaseException) for result in results[1:])
         bench.executor.fault, bench.executor.before_pick = None, bool
-        await bench.draw(bad, question(warmth=0.5))
+        await bench.draw(bad, sampling_request(warmth=0.5))
 
     bench.run(job())
 
@@ -273,9 +279,9 @@ def test_a_request_cancelled_in_the_middle_of_a_step_leaves_the_others(where: st
         else:
             bench.executor.fault = lambda piece: bool(stop())
         first, second = bench.branch([1, 2]), bench.branch([3, 4])
-        asked = Draw(Sampling(), 0, Legal([7], lambda: made.append(1)))
+        asked = SamplingRequest(Sampling(), 0, Legal([7], lambda: made.append(1)))
         given_up = asyncio.create_task(first.draw(asked))
-        kept = asyncio.create_task(bench.draw(second, question()))
+        kept = asyncio.create_task(bench.draw(second, sampling_request()))
         while not reached.is_set():
             await asyncio.sleep(0)
         given_up.cancel()
@@ -287,7 +293,7 @@ def test_a_request_cancelled_in_the_middle_of_a_step_leaves_the_others(where: st
         with pytest.raises(asyncio.CancelledError):
             await given_up
         assert made == ([1] if where == "pick" else [])  # no mask is made for who has gone
-        await bench.draw(first, question())
+        await bench.draw(first, sampling_request())
 
     bench.run(job())
 
@@ -308,13 +314,13 @@ def test_an_event_loop_that_ends_in_a_step_leaves_the_engine_whole(where: str) -
         bench.executor.fault = lambda piece: bool(stop())
 
     async def interrupted() -> None:
-        asyncio.create_task(branch.draw(question())).add_done_callback(lambda task: None)
+        asyncio.create_task(branch.draw(sampling_request())).add_done_callback(lambda task: None)
         while not reached.is_set():
             await asyncio.sleep(0)
 
     asyncio.run(interrupted())
     go_on.set()
-    bench.run(bench.draw(branch, question()))
+    bench.run(bench.draw(branch, sampling_request()))
 
 
 def test_an_engine_closed_in_the_middle_of_a_step_gives_up() -> None:
@@ -327,7 +333,7 @@ def test_an_engine_closed_in_the_middle_of_a_step_gives_up() -> None:
 
     async def job() -> None:
         bench.executor.fault = stop
-        task = asyncio.create_task(bench.branch([1]).draw(question()))
+        task = asyncio.create_task(bench.branch([1]).draw(sampling_request()))
         while not reached.is_set():
             await asyncio.sleep(0)
         bench.engine.close()
@@ -335,7 +341,7 @@ def test_an_engine_closed_in_the_middle_of_a_step_gives_up() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         with pytest.raises(StepFailed, match="closed"):
-            await bench.branch([2]).draw(question())
+            await bench.branch([2]).draw(sampling_request())
 
     bench.run(job())
 
@@ -380,12 +386,12 @@ def test_any_branches_draw_what_the_host_draws(
     async def ask(branch: Branch, index: int, move: str, argument: Any) -> None:
         if move == "draw":
             try:
-                token = await bench.draw(branch, question(warmth=argument, position=index))
+                token = await bench.draw(branch, sampling_request(warmth=argument, position=index))
                 branch.append([token])
             except StepFailed as error:
                 assert "for now" in str(error)
         else:
-            task = asyncio.create_task(branch.draw(question()))
+            task = asyncio.create_task(branch.draw(sampling_request()))
             for _ in range(argument):
                 await asyncio.sleep(0)
             task.cancel()

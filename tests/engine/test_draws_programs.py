@@ -25,11 +25,11 @@ from fakes.small_models import CHAT, small_definition, small_tokenizer  # noqa: 
 from fakes.tiny_decoders import tiny_decoder  # noqa: E402
 from sglc.driver import compile_file, compile_source  # noqa: E402
 from sglc.runtime.decoding.conversation import Conversation, Encoder  # noqa: E402
-from sglc.runtime.decoding.hole_decoder import Filling  # noqa: E402
+from sglc.runtime.decoding.hole_decoder import HoleDecoder  # noqa: E402
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing  # noqa: E402
 from sglc.runtime.engine.batching_engine import BatchingEngine  # noqa: E402
 from sglc.runtime.engine.open import open_engine  # noqa: E402
-from sglc.runtime.engine.reference_engine import Engine  # noqa: E402
+from sglc.runtime.engine.reference_engine import ReferenceEngine  # noqa: E402
 from sglc.runtime.engine.sampling.sampler import Sampling  # noqa: E402
 from sglc.runtime.engine.scheduling.schedule import StepLimits  # noqa: E402
 from sglc.runtime.errors import SglError  # noqa: E402
@@ -109,7 +109,7 @@ class Bench:
         parts = (self.vocabulary, self.constraints, request, recorder, self.timing, 512, int)
         result: HoleResult | str
         try:
-            found = await Filling(talk, *parts).run()
+            found = await HoleDecoder(talk, *parts).run()
         except SglError as error:
             result = f"{error.name}: {error.message} ({error.hint}) {error.partial!r}"
         else:
@@ -300,8 +300,8 @@ def all_runs(engine: Any, together: bool = True) -> list[tuple[Any, ...]]:
 
 @cache
 def alone() -> list[tuple[Any, ...]]:
-    """What every run gives on the simple engine, one after the other."""
-    engine = Engine(FakeModel(small_tokenizer()))
+    """What every run gives on the reference engine, one after the other."""
+    engine = ReferenceEngine(FakeModel(small_tokenizer()))
     found = all_runs(engine, together=False)
     engine.close()
     return found

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sglc.runtime.engine.core.errors import ContextOverflow, QueueFull
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.tokenizer import Tokenizer
 
@@ -79,8 +79,8 @@ def model() -> ListModel:
 
 
 @pytest.fixture
-def engine(model: ListModel) -> Iterator[Engine]:
-    engine = Engine(model)
+def engine(model: ListModel) -> Iterator[ReferenceEngine]:
+    engine = ReferenceEngine(model)
     yield engine
     engine.close()
 
@@ -89,13 +89,13 @@ def run(job: Coroutine[Any, Any, Any]) -> Any:
     return asyncio.run(job)
 
 
-def branch_of(engine: Engine, tokens: Sequence[int]) -> Branch:
+def branch_of(engine: ReferenceEngine, tokens: Sequence[int]) -> Branch:
     branch = engine.branch()
     branch.append(tokens)
     return branch
 
 
-def test_pending_tokens_go_in_one_forward_pass(engine: Engine, model: ListModel) -> None:
+def test_pending_tokens_go_in_one_forward_pass(engine: ReferenceEngine, model: ListModel) -> None:
     async def job() -> None:
         branch = branch_of(engine, [1, 2])
         branch.append([3])
@@ -110,7 +110,7 @@ def test_pending_tokens_go_in_one_forward_pass(engine: Engine, model: ListModel)
     assert engine.statistics.tokens_reused == 3
 
 
-def test_after_a_cut_only_what_changed_is_fed(engine: Engine, model: ListModel) -> None:
+def test_after_a_cut_only_what_changed_is_fed(engine: ReferenceEngine, model: ListModel) -> None:
     async def job() -> None:
         branch = branch_of(engine, [1, 2, 3, 4])
         await branch.logits()
@@ -124,7 +124,7 @@ def test_after_a_cut_only_what_changed_is_fed(engine: Engine, model: ListModel) 
     assert model.fed == [[1, 2, 3, 4], [9], [3]]
 
 
-def test_forks_share_what_the_model_has_seen(engine: Engine, model: ListModel) -> None:
+def test_forks_share_what_the_model_has_seen(engine: ReferenceEngine, model: ListModel) -> None:
     async def job() -> None:
         first = branch_of(engine, [1, 2, 3])
         await first.logits()
@@ -141,7 +141,7 @@ def test_forks_share_what_the_model_has_seen(engine: Engine, model: ListModel) -
     assert engine.statistics.copies == 2
 
 
-def test_the_last_branch_needs_no_copy(engine: Engine) -> None:
+def test_the_last_branch_needs_no_copy(engine: ReferenceEngine) -> None:
     async def job() -> None:
         first = branch_of(engine, [1, 2])
         await first.logits()
@@ -154,7 +154,7 @@ def test_the_last_branch_needs_no_copy(engine: Engine) -> None:
     assert engine.statistics.copies == 0
 
 
-def test_scores_are_log_probabilities_and_leave_the_branch_alone(engine: Engine) -> None:
+def test_scores_are_log_probabilities_and_leave_the_branch_alone(engine: ReferenceEngine) -> None:
     async def job() -> tuple[list[float], list[float]]:
         branch = branch_of(engine, [1, 2])
         other = branch.fork()
@@ -173,7 +173,7 @@ def test_scores_are_log_probabilities_and_leave_the_branch_alone(engine: Engine)
     assert none == []
 
 
-def test_a_context_that_is_full_is_a_typed_error(engine: Engine, model: ListModel) -> None:
+def test_a_context_that_is_full_is_a_typed_error(engine: ReferenceEngine, model: ListModel) -> None:
     with pytest.raises(ContextOverflow) as found:
         run(branch_of(engine, range(51)).logits())
     assert (found.value.tokens, found.value.limit) == (51, 50)
@@ -186,7 +186,7 @@ def test_a_context_that_is_full_is_a_typed_error(engine: Engine, model: ListMode
         engine.branch().rollback(1)
 
 
-def test_a_failed_pass_leaves_no_trace(engine: Engine, model: ListModel) -> None:
+def test_a_failed_pass_leaves_no_trace(engine: ReferenceEngine, model: ListModel) -> None:
     async def job() -> None:
         branch = branch_of(engine, [1, 2])
         await branch.logits()
@@ -200,7 +200,7 @@ def test_a_failed_pass_leaves_no_trace(engine: Engine, model: ListModel) -> None
     run(job())
 
 
-def test_giving_up_a_request_harms_nobody(engine: Engine, model: ListModel) -> None:
+def test_giving_up_a_request_harms_nobody(engine: ReferenceEngine, model: ListModel) -> None:
     async def job() -> None:
         model.gate = threading.Event()
         branch, other = branch_of(engine, [1, 2, 3]), branch_of(engine, [4])
@@ -218,7 +218,7 @@ def test_giving_up_a_request_harms_nobody(engine: Engine, model: ListModel) -> N
     run(job())
 
 
-def test_the_event_loop_stays_alive_during_a_pass(engine: Engine, model: ListModel) -> None:
+def test_the_event_loop_stays_alive_during_a_pass(engine: ReferenceEngine, model: ListModel) -> None:
     async def job() -> None:
         model.gate = threading.Event()
         task = asyncio.create_task(branch_of(engine, [1]).logits())
@@ -232,7 +232,7 @@ def test_the_event_loop_stays_alive_during_a_pass(engine: Engine, model: ListMod
 
 
 def test_the_queue_has_a_bound_where_one_is_set(model: ListModel) -> None:
-    engine = Engine(model, max_queue=1)
+    engine = ReferenceEngine(model, max_queue=1)
 
     async def job() -> None:
         model.gate = threading.Event()
@@ -248,12 +248,12 @@ def test_the_queue_has_a_bound_where_one_is_set(model: ListModel) -> None:
     engine.close()
 
 
-def test_an_engine_serves_one_event_loop_after_another(engine: Engine) -> None:
+def test_an_engine_serves_one_event_loop_after_another(engine: ReferenceEngine) -> None:
     for token in range(3):
         assert (run(branch_of(engine, [token]).logits()) == expected_logits([token])).all()
 
 
-def test_logits_are_read_only(engine: Engine) -> None:
+def test_logits_are_read_only(engine: ReferenceEngine) -> None:
     row = run(branch_of(engine, [1]).logits())
     with pytest.raises(ValueError, match="read-only"):
         row[0] = 1.0
@@ -276,7 +276,7 @@ def test_any_sequence_of_steps_gives_the_logits_of_the_tokens(sequence: list[tup
     """The oracle is a list of tokens for each branch."""
     model = ListModel()
     model.context_length = 10_000
-    engine = Engine(model)
+    engine = ReferenceEngine(model)
 
     async def check(branch: Branch, tokens: list[int]) -> None:
         if tokens:

@@ -23,7 +23,7 @@ from fakes.small_models import small_tokenizer
 from sglc.driver import compile_source
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.errors import SglError
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
@@ -92,8 +92,8 @@ async def outcome(session: Session, about: str, function: str = "item") -> tuple
 
 @cache
 def alone() -> dict[str, tuple[Any, ...]]:
-    """What each run gives on the simple engine, with nothing beside it."""
-    engine = Engine(FakeModel(small_tokenizer()))
+    """What each run gives on the reference engine, with nothing beside it."""
+    engine = ReferenceEngine(FakeModel(small_tokenizer()))
     session = Session(program(), engine)
     found = {about: asyncio.run(outcome(session, about)) for about in THINGS}
     engine.close()

@@ -25,7 +25,7 @@ from sglc.runtime.executor import native
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.executor.native import NativeExecutor
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
-from sglc.runtime.executor.thread_pool import Crew
+from sglc.runtime.executor.thread_pool import ThreadPool
 from sglc.runtime.model import load
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.model.weights.family import Family, NotNativeError, family_of
@@ -217,7 +217,7 @@ def test_a_wrong_piece_is_refused(piece: Piece, reason: str) -> None:
 def test_an_interrupt_leaves_no_thread_behind() -> None:
     """Wherever it comes, before, in or behind the caller's part: all parts run once, and it is raised."""
     for moment in range(4):
-        crew = Crew(3)
+        pool = ThreadPool(3)
         ran: list[int] = []
         begun = threading.Barrier(3)
 
@@ -244,18 +244,18 @@ def test_an_interrupt_leaves_no_thread_behind() -> None:
                 self.lock.acquire()
 
         if moment:
-            crew._park()
-            crew._starts = [Lock(each) if moment & 1 << i else each for i, each in enumerate(crew._starts)]
+            pool._park()
+            pool._starts = [Lock(each) if moment & 1 << i else each for i, each in enumerate(pool._starts)]
         with pytest.raises(KeyboardInterrupt):
-            crew.run(part, (), (), 3)
+            pool.run(part, (), (), 3)
         assert sorted(ran) == [0, 1, 2]
-        crew._starts = [getattr(each, "lock", each) for each in crew._starts]
+        pool._starts = [getattr(each, "lock", each) for each in pool._starts]
         begun.reset()
         with pytest.raises(KeyboardInterrupt):
-            crew.run(part, (), (), 3)
+            pool.run(part, (), (), 3)
         assert sorted(ran) == [0, 0, 1, 1, 2, 2]
-        crew.close()
-        assert not crew._threads
+        pool.close()
+        assert not pool._threads
 
 
 # -- which models ---------------------------------------------------------------------------------------

@@ -43,8 +43,8 @@ def broken(fault: type[Exception]) -> Callable[..., Any]:
 
 
 PLACES = [
-    "sglc.runtime.engine.sampling.draw.sample",
-    "sglc.runtime.decoding.hole_decoder.Filling._loop",
+    "sglc.runtime.engine.sampling.sampling_request.sample",
+    "sglc.runtime.decoding.hole_decoder.HoleDecoder._loop",
     "sglc.runtime.vm.holes.holes.decode",
     "sglc.runtime.mask.matcher.Matcher.accept",
     "sglc.runtime.mask.mask_cache.MaskStore.mask",
@@ -74,7 +74,8 @@ def test_an_error_of_ours_leaves_a_run_as_it_is(
 
 
 @pytest.mark.parametrize(
-    "place", ["sglc.runtime.decoding.hole_decoder.Filling._loop", "sglc.runtime.mask.matcher.Matcher.accept"]
+    "place",
+    ["sglc.runtime.decoding.hole_decoder.HoleDecoder._loop", "sglc.runtime.mask.matcher.Matcher.accept"],
 )
 def test_the_command_owns_it(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from example_budget import examples  # noqa: E402
-from sglc.runtime.engine.sampling.draw import Draw  # noqa: E402
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled, Sampling, uniform  # noqa: E402
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest  # noqa: E402
 from sglc.runtime.executor.pick import host_masks, pick  # noqa: E402
 from sglc.runtime.executor.plan import Picking  # noqa: E402
 
@@ -56,13 +56,15 @@ def borders(logits: np.ndarray, allowed: set[int], sampling: Sampling) -> tuple[
 class Case:
     """A row of logits and what is asked of it."""
 
-    def __init__(self, logits: np.ndarray, allowed: set[int] | None, question: Draw) -> None:
-        self.logits, self.question = logits, question
+    def __init__(
+        self, logits: np.ndarray, allowed: set[int] | None, sampling_request: SamplingRequest
+    ) -> None:
+        self.logits, self.sampling_request = logits, sampling_request
         self.allowed = set(range(len(logits))) if allowed is None else allowed
 
     def expected(self) -> Sampled | None:
         try:
-            return self.question.of(self.logits)
+            return self.sampling_request.sample(self.logits)
         except NothingAllowed:
             return None
 
@@ -71,14 +73,14 @@ class Case:
         if expected is None:
             assert token == -1
             return
-        sampling = self.question.sampling
+        sampling = self.sampling_request.sampling
         if token != expected.token:
             assert sampling.temperature > 0 and token in self.allowed and self.logits[token] > -np.inf
             sums, near = borders(self.logits, self.allowed, sampling)
-            number = uniform(self.question.seed, self.question.position)
+            number = uniform(self.sampling_request.seed, self.sampling_request.position)
             assert near or min(abs(number - border) for border in [0.0, *sums]) < NEAR
             return
-        if self.question.scored:
+        if self.sampling_request.scored:
             assert logprob == pytest.approx(expected.logprob, abs=1e-5)
         else:
             assert math.isnan(logprob)
@@ -104,14 +106,18 @@ allowed_sets = st.none() | st.sets(st.integers(0, SIZE - 1))
 def cases(draw: st.DrawFn) -> Case:
     allowed = draw(allowed_sets)
     legal = None if allowed is None else mask_of(allowed)
-    question = Draw(draw(samplings), draw(st.integers(0, 2**40)), legal, draw(st.integers(0, 99)))
-    question.scored = draw(st.booleans())
-    return Case(draw(rows), allowed, question)
+    sampling_request = SamplingRequest(
+        draw(samplings), draw(st.integers(0, 2**40)), legal, draw(st.integers(0, 99))
+    )
+    sampling_request.scored = draw(st.booleans())
+    return Case(draw(rows), allowed, sampling_request)
 
 
 def picked(given_cases: list[Case]) -> list[tuple[int, float]]:
     masks = host_masks(len(given_cases), len(given_cases[0].logits), torch.device("cpu"))
-    pickings = [case.question.ask(words) for case, words in zip(given_cases, masks, strict=True)]
+    pickings = [
+        case.sampling_request.write_mask(words) for case, words in zip(given_cases, masks, strict=True)
+    ]
     logits = torch.from_numpy(np.stack([case.logits for case in given_cases]))
     tokens, logprobs = pick(logits, masks, pickings)
     assert tokens.dtype == np.int64 and logprobs.dtype == np.float64
@@ -141,8 +147,8 @@ def test_draws_from_a_large_vocabulary_are_those_of_the_sampler(sampling: Sampli
         logits = dice.normal(0, 3, size).astype(np.float32)
         logits[dice.integers(0, size, 9)] = -np.inf
         allowed = set(np.flatnonzero(dice.random(size) < 0.4).tolist())
-        question = Draw(sampling, seed, mask_of(allowed, size), seed % 7, scored=True)
-        given_cases.append(Case(logits, allowed, question))
+        sampling_request = SamplingRequest(sampling, seed, mask_of(allowed, size), seed % 7, scored=True)
+        given_cases.append(Case(logits, allowed, sampling_request))
     answers = picked(given_cases)
     expected = [case.expected() for case in given_cases]
     assert [token for token, _ in answers] == [found.token for found in expected if found is not None]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from fakes.gguf_models import tiny_llama
 from fakes.model_folders import VOCABULARY, folder_of, random_model
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.sampling.sampler import Sampling, sample
 from sglc.runtime.model import catalogue, load
 from sglc.runtime.model.base import LanguageModel
@@ -97,7 +97,7 @@ def test_a_cache_grows_past_its_first_room() -> None:
 
 
 def test_branches_of_an_engine_give_plain_logits() -> None:
-    engine = Engine(loaded("llama"))
+    engine = ReferenceEngine(loaded("llama"))
 
     async def job() -> None:
         first = engine.branch()
@@ -278,7 +278,7 @@ def prompt_of(tokenizer: Tokenizer, question: str) -> list[int]:
 @pytest.mark.model
 @needs_weights
 def test_smollm2_answers_a_question(smollm2: LanguageModel) -> None:
-    engine = Engine(smollm2)
+    engine = ReferenceEngine(smollm2)
     tokenizer = smollm2.tokenizer
 
     async def answer() -> bytes:

@@ -18,7 +18,7 @@ import pytest
 
 import sglc
 from sglc.api import Module
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.types.type import EnumType, FieldType, Int, Named, RecordType, Str, UnionType
 from strategies.vm_programs import Assembler
@@ -63,7 +63,7 @@ def program() -> Assembler:
 
 @pytest.fixture
 def module() -> Iterator[Module]:
-    engine = Engine(ScriptedModel({"member": REX}))
+    engine = ReferenceEngine(ScriptedModel({"member": REX}))
     yield Module(program().program(), "none", engine=engine)
     engine.close()
 
@@ -226,14 +226,14 @@ def test_importing_sglc_is_light() -> None:
 
 def test_modules_with_the_same_model_and_options_share_an_engine(tmp_path, monkeypatch):
     import sglc.runtime.engine.load
-    from sglc.runtime.engine.reference_engine import Engine
+    from sglc.runtime.engine.reference_engine import ReferenceEngine
     from sglc.runtime.model.scripted import ScriptedModel
 
     asked = []
 
     def load_engine(name, **options):
         asked.append((name, options))
-        return Engine(ScriptedModel())
+        return ReferenceEngine(ScriptedModel())
 
     monkeypatch.setattr(sglc.runtime.engine.load, "load_engine", load_engine)
     path = tmp_path / "p.sgl"
@@ -278,14 +278,14 @@ def test_spans_hang_below_the_span_of_the_caller(tmp_path):
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    from sglc.runtime.engine.reference_engine import Engine
+    from sglc.runtime.engine.reference_engine import ReferenceEngine
     from sglc.runtime.model.scripted import ScriptedModel
 
     path = tmp_path / "p.sgl"
     path.write_text("fn f() -> int:\n    user: | x\n    assistant: | ?{n: int in 0..9}\n    return n\n")
     memory, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(memory))
-    module = sglc.load(path, engine=Engine(ScriptedModel()), spans=sglc.Spans(provider))
+    module = sglc.load(path, engine=ReferenceEngine(ScriptedModel()), spans=sglc.Spans(provider))
     tracer = provider.get_tracer("test")
     with tracer.start_as_current_span("caller") as caller:
         module.f()

@@ -28,7 +28,7 @@ import sglc
 from example_budget import examples
 from sglc.api import Module
 from sglc.python import classes
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
 
 TEXT = """
@@ -87,7 +87,7 @@ REX = {
 
 @pytest.fixture(scope="module")
 def module() -> Module:
-    return sglc.loads(TEXT, engine=Engine(ScriptedModel({"member": REX})))
+    return sglc.loads(TEXT, engine=ReferenceEngine(ScriptedModel({"member": REX})))
 
 
 @pytest.fixture

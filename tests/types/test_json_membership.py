@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sglc.automata.analysis.membership import Membership, Recogniser
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.source import Source
@@ -137,7 +137,7 @@ pure fn typed(x: json) -> str:
 def run(argument: object) -> str:
     program = compile_source(Source("p.sgl", PROGRAM), CompileOptions()).program
     assert program is not None
-    engine = Engine(ScriptedModel())
+    engine = ReferenceEngine(ScriptedModel())
     try:
         return asyncio.run(Session(program, engine).run("typed", {"x": argument})).value
     finally:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fakes.small_models import small_tokenizer
 from sglc.runtime.decoding.conversation import WHOLE_CHARS, Conversation, Encoder, PlainChat
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ByteTokenizer, ScriptedModel
 
@@ -238,7 +238,7 @@ def test_a_long_run_without_a_boundary_is_tokenised_as_a_whole_would_be() -> Non
 
 
 def test_an_engines_branch_follows() -> None:
-    engine = Engine(ScriptedModel())
+    engine = ReferenceEngine(ScriptedModel())
     tokenizer = engine.model.tokenizer
     talk = Conversation(
         encoder=Encoder(tokenizer), chat=tokenizer.chat, open_branch=lambda tokens: engine.branch()

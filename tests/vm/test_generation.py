@@ -15,10 +15,10 @@ from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Language, Text, Words
 from sglc.runtime.decoding.conversation import Conversation, Encoder
-from sglc.runtime.decoding.hole_decoder import Filling
+from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
-from sglc.runtime.decoding.stop_tracker import Tracker
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.decoding.stop_tracker import StopTracker
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.sampling import sampler
 from sglc.runtime.engine.sampling.legal import NextTokens
 from sglc.runtime.engine.sampling.sampler import Sampling
@@ -93,7 +93,7 @@ class Bench:
 
     def __init__(self, model: FickleModel | None = None, prompt: str = "", raw: bool = False) -> None:
         """`raw`: without roles, on a model that begins a text with no token of its own."""
-        self.engine = Engine(model or FickleModel())
+        self.engine = ReferenceEngine(model or FickleModel())
         tokenizer = self.engine.model.tokenizer
         if raw:
             tokenizer.bos_id = None
@@ -113,7 +113,7 @@ class Bench:
         described = more.pop("language", None) or language(type, TABLE)  # type: ignore[arg-type]
         more.setdefault("stops", ("\n",))
         request = HoleRequest("f.x", "key", described, **more)
-        filling = Filling(
+        decoder = HoleDecoder(
             self.talk,
             small_tokenizer().vocabulary(),
             Constraints(),
@@ -124,7 +124,7 @@ class Bench:
             lambda: None,
         )
         try:
-            return asyncio.run(filling.run())
+            return asyncio.run(decoder.run())
         finally:
             self.engine.close()
 
@@ -304,7 +304,7 @@ def test_a_token_across_the_end_of_the_value_is_cut_there() -> None:
 
 def tracked(type: Type, stops: tuple[str, ...], *pieces: str) -> tuple[int | None, bytes]:
     matcher = compile_constraint(language=language(type, TABLE)).matcher(small_tokenizer().vocabulary())
-    tracker = Tracker(matcher, stops)
+    tracker = StopTracker(matcher, stops)
     end = None
     for piece in pieces:
         end = tracker.feed(piece.encode())

@@ -13,7 +13,7 @@ import pytest
 from fakes.small_models import FickleModel
 from sglc.bytecode.code import Program
 from sglc.driver import compile_source
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.frame import may_change
 from sglc.source import Source
@@ -70,7 +70,7 @@ def test_a_retry_goes_back_to_the_variables_as_they_were() -> None:
 
 
 def test_holes_of_one_run_draw_from_seeds_of_their_own() -> None:
-    session = Session(compiled(PAIR), Engine(LevelModel()))
+    session = Session(compiled(PAIR), ReferenceEngine(LevelModel()))
     pairs = [tuple(asyncio.run(session.run("pair", seed=seed)).value) for seed in range(12)]
     assert sum(a == b for a, b in pairs) <= 1
     assert len(set(pairs)) == len(pairs)

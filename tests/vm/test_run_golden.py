@@ -12,7 +12,7 @@ from golden_case import GoldenCase, golden_cases
 from sglc.diagnostics.render import render
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
@@ -76,7 +76,7 @@ def run(text: str) -> str:
         return "\n\n".join(render(d) for d in compiled.diagnostics)
     name, _, arguments = call.partition(" ")
     printer = Printer()
-    engine = Engine(ScriptedModel(answers))
+    engine = ReferenceEngine(ScriptedModel(answers))
     try:
         session = Session(compiled.program, engine)
         result = asyncio.run(session.run(name, json.loads(arguments or "{}"), on_event=printer))

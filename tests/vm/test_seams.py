@@ -18,7 +18,7 @@ from sglc.automata.term import Language, Words
 from sglc.driver import compile_source
 from sglc.runtime.decoding.canonical import Canonical
 from sglc.runtime.decoding.seams import Seams, beginnings
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.model import load
@@ -222,7 +222,7 @@ def _greedy(prompt: str, follow: str, *values: str, before: str = "") -> str:
 def _run(program: str) -> Any:
     compiled = compile_source(Source("f.sgl", program)).program
     assert compiled is not None
-    engine = Engine(Whole())
+    engine = ReferenceEngine(Whole())
     try:
         return asyncio.run(Session(compiled, engine).run("f")).value
     finally:

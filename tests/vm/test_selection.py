@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fakes.small_models import FickleModel, small_tokenizer
 from sglc.runtime.decoding.conversation import Conversation, Encoder
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.sampling.sampler import log_sum_exp
 from sglc.runtime.vm.holes.selection import Scores, greedy, score, shared_length, softmax
 
@@ -73,7 +73,7 @@ def test_what_all_options_share_is_not_scored() -> None:
 def test_scores_are_those_of_the_jointly_tokenised_text(prompt: str, role: str) -> None:
     tokenizer = small_tokenizer()
     tokenizer.bos_id = None
-    engine = Engine(FickleModel(5))
+    engine = ReferenceEngine(FickleModel(5))
     talk = Conversation(
         encoder=Encoder(tokenizer), chat=tokenizer.chat, open_branch=lambda tokens: engine.branch()
     )
@@ -101,7 +101,7 @@ def test_scores_are_those_of_the_jointly_tokenised_text(prompt: str, role: str) 
 
 
 def test_an_option_is_scored_with_the_token_that_the_text_behind_it_makes_of_its_end() -> None:
-    engine = Engine(FickleModel())
+    engine = ReferenceEngine(FickleModel())
     talk = Conversation(
         encoder=Encoder(small_tokenizer()), open_branch=lambda tokens: engine.branch(), chat=None
     )

@@ -13,7 +13,7 @@ import pytest
 from fakes.small_models import FickleModel
 from sglc.driver import compile_source
 from sglc.runtime.engine.core.errors import DeadlinePassed
-from sglc.runtime.engine.reference_engine import IDLE_BRANCHES, Engine
+from sglc.runtime.engine.reference_engine import IDLE_BRANCHES, ReferenceEngine
 from sglc.runtime.errors import SglError, diagnostic_of
 from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
@@ -33,7 +33,7 @@ class SlowModel(ScriptedModel):
 
 
 def test_a_timeout_keeps_what_was_written() -> None:
-    engine = Engine(SlowModel(["a very long answer that takes its time"]))
+    engine = ReferenceEngine(SlowModel(["a very long answer that takes its time"]))
     built = assembler()
     hole = built.hole("f.x", Str(max_chars=60))
     built.code("f", [("ROLE", "assistant"), ("TEXT", "Well: "), ("GEN", hole, 0), ("END_ROLE",), ("RETURN",)])
@@ -58,7 +58,7 @@ def test_a_deadline_that_the_engine_sees_is_the_run_s_timeout() -> None:
     hole = built.hole("f.x", Str(max_chars=60))
     built.code("f", [("ROLE", "assistant"), ("TEXT", "Well: "), ("GEN", hole, 0), ("END_ROLE",), ("RETURN",)])
     with pytest.raises(SglError) as caught:
-        asyncio.run(Session(built.program(), Engine(Late(["x"]))).run("f", {}, timeout=30.0))
+        asyncio.run(Session(built.program(), ReferenceEngine(Late(["x"]))).run("f", {}, timeout=30.0))
     error = caught.value
     assert (error.name, error.message, error.fatal) == ("Timeout", "the run took longer than 30 s", True)
     assert error.partial is not None and error.partial.startswith("Well: ")
@@ -69,7 +69,7 @@ def test_an_error_is_a_diagnostic_that_points_at_the_source() -> None:
     built.code("f", [("CONSTANT", 1), ("CONSTANT", 0), ("BINARY", "/"), ("RETURN",)])
     program = built.program()
     with pytest.raises(SglError) as caught:
-        asyncio.run(Session(program, Engine(ScriptedModel())).run("f"))
+        asyncio.run(Session(program, ReferenceEngine(ScriptedModel())).run("f"))
     found = diagnostic_of(caught.value, program)
     assert found.code == "E0710" and found.message == "Failure: division by zero"
     assert found.span is not None or "hand.sgl:3:1" in found.reason
@@ -91,7 +91,7 @@ def long_prompt() -> Assembler:
 
 
 def test_prompts_that_begin_alike_are_read_once() -> None:
-    engine: Engine = Engine(FickleModel())
+    engine: ReferenceEngine = ReferenceEngine(FickleModel())
     session = Session(long_prompt().program(), engine)
     asyncio.run(session.run("f", {"theme": "a"}))
     first = engine.statistics.tokens_fed
@@ -100,14 +100,16 @@ def test_prompts_that_begin_alike_are_read_once() -> None:
     engine.close()
     assert fed < first
     fresh = [
-        asyncio.run(Session(long_prompt().program(), Engine(FickleModel())).run("f", {"theme": theme})).value
+        asyncio.run(
+            Session(long_prompt().program(), ReferenceEngine(FickleModel())).run("f", {"theme": theme})
+        ).value
         for theme in "bcd"
     ]
     assert values == fresh
 
 
 def test_idle_branches_are_few() -> None:
-    engine = Engine(ScriptedModel({"x": "1"}))
+    engine = ReferenceEngine(ScriptedModel({"x": "1"}))
     session = Session(hole_program(Int(0, 9)).program(), engine)
 
     async def many() -> None:
@@ -119,7 +121,7 @@ def test_idle_branches_are_few() -> None:
 
 
 def test_statistics_count_what_was_done() -> None:
-    engine = Engine(ScriptedModel([{"name": "Rex", "age": 3}]))
+    engine = ReferenceEngine(ScriptedModel([{"name": "Rex", "age": 3}]))
     result = asyncio.run(Session(hole_program(Named("Pet")).program(), engine).run("f"))
     engine.close()
     statistics = result.statistics
@@ -131,7 +133,7 @@ def test_statistics_count_what_was_done() -> None:
 
 
 def test_runs_with_forks_side_by_side_do_not_mix() -> None:
-    engine = Engine(FickleModel())
+    engine = ReferenceEngine(FickleModel())
     session = Session(fork_program().program(), engine)
 
     async def run(seed: int) -> Any:
@@ -159,7 +161,7 @@ def test_the_constant_beginning_of_a_function_is_tokenised_before_it_runs() -> N
     asked: list[str] = []
     encode = model.tokenizer.encode
     model.tokenizer.encode = lambda text: (asked.append(text), encode(text))[1]  # type: ignore[method-assign]
-    session = Session(program, Engine(model))
+    session = Session(program, ReferenceEngine(model))
     assert any("You count." in text for text in asked)
     before = [text for text in asked if "You count." in text]
     result = asyncio.run(session.run("f", {"x": 3}))
@@ -175,7 +177,7 @@ def test_what_a_listener_raises_ends_its_run_as_it_is(kind: str, wrong: Exceptio
             if event.kind == kind:
                 raise wrong
 
-    engine = Engine(ScriptedModel(["7", "7"]))
+    engine = ReferenceEngine(ScriptedModel(["7", "7"]))
     collector = Collector()
     session = Session(hole_program(Int(0, 9)).program(), engine, recorder=collector)
     with pytest.raises(type(wrong), match="mine") as raised:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import RunResult, Session
@@ -20,8 +20,8 @@ from strategies.vm_programs import WORD, Assembler, assembler, fork_program, hol
 
 
 @pytest.fixture
-def engines() -> Iterator[list[Engine]]:
-    made: list[Engine] = []
+def engines() -> Iterator[list[ReferenceEngine]]:
+    made: list[ReferenceEngine] = []
     yield made
     for engine in made:
         engine.close()
@@ -202,10 +202,10 @@ def test_the_runs_limit_passes_every_handler() -> None:
         run(built, max_tokens=3)
 
 
-def test_too_long_a_conversation_is_named(engines: list[Engine]) -> None:
+def test_too_long_a_conversation_is_named(engines: list[ReferenceEngine]) -> None:
     model = ScriptedModel(["x"])
     model.context_length = 20
-    engines.append(Engine(model))
+    engines.append(ReferenceEngine(model))
     with pytest.raises(SglError, match="context window 20") as caught:
         asyncio.run(Session(_long().program(), engines[0]).run("f", {}))
     assert caught.value.name == "Budget"
@@ -220,8 +220,8 @@ def _long() -> Assembler:
 # -- many at once ------------------------------------------------------------------------------------
 
 
-def test_thousands_of_runs_share_an_engine(engines: list[Engine]) -> None:
-    engines.append(Engine(ScriptedModel({"x": "42"})))
+def test_thousands_of_runs_share_an_engine(engines: list[ReferenceEngine]) -> None:
+    engines.append(ReferenceEngine(ScriptedModel({"x": "42"})))
     session = Session(hole_program(Int(0, 99)).program(), engines[0])
 
     async def all_of_them() -> list[RunResult]:
@@ -230,8 +230,8 @@ def test_thousands_of_runs_share_an_engine(engines: list[Engine]) -> None:
     assert {result.value for result in asyncio.run(all_of_them())} == {42}
 
 
-def test_a_cancelled_run_stops_and_frees_its_branches(engines: list[Engine]) -> None:
-    engines.append(Engine(ScriptedModel(["x" * 20])))
+def test_a_cancelled_run_stops_and_frees_its_branches(engines: list[ReferenceEngine]) -> None:
+    engines.append(ReferenceEngine(ScriptedModel(["x" * 20])))
     session = Session(hole_program(WORD).program(), engines[0])
 
     async def cancelled() -> None:

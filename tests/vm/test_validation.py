@@ -17,11 +17,11 @@ from fakes.small_models import FickleModel, small_tokenizer
 from sglc.driver import compile_source
 from sglc.runtime.decoding import validated as validation
 from sglc.runtime.decoding.conversation import Conversation, Encoder
-from sglc.runtime.decoding.pruned_tokens import LeftTokens
+from sglc.runtime.decoding.pruned_tokens import PrunedTokens
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Timing
 from sglc.runtime.decoding.seams import beginnings
-from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, ValidatedFilling, Verdicts
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, ValidatedHoleDecoder, Verdicts
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import compile_constraint
@@ -41,7 +41,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.text = ""
-        self.barred: list[bytes] = []
+        self.pruned: list[bytes] = []
         self.back: list[bytes] = []
 
     def piece(self, text: str, forced: bool) -> None:
@@ -52,7 +52,7 @@ class Recorder:
 
     def pruned(self, token: int, data: bytes, part: bytes) -> None:
         assert data.startswith(part)
-        self.barred.append(part)
+        self.pruned.append(part)
 
     def stepped_back(self, data: bytes) -> None:
         self.back.append(data)
@@ -61,7 +61,7 @@ class Recorder:
 class Bench:
     def __init__(self, judge: Judge, seed: int = 0, prompt: str = "") -> None:
         self.model = FickleModel(seed)
-        self.engine = Engine(self.model)
+        self.engine = ReferenceEngine(self.model)
         tokenizer = self.model.tokenizer
         self.talk = Conversation(
             encoder=Encoder(tokenizer), chat=tokenizer.chat, open_branch=lambda tokens: self.engine.branch()
@@ -81,12 +81,12 @@ class Bench:
         more.setdefault("stops", ())
         request = HoleRequest("f.x", "key", language(type, {}), **more)
         vocabulary = small_tokenizer().vocabulary()
-        filling = ValidatedFilling(
+        decoder = ValidatedHoleDecoder(
             self.verdicts, self.talk, vocabulary, Constraints(), request, self.recorder, Timing(), 4096,
             lambda: None,
         )  # fmt: skip
         try:
-            return asyncio.run(filling.run())
+            return asyncio.run(decoder.run())
         finally:
             self.engine.close()
             assert len(set(self.asked)) == len(self.asked), "a text is judged once"
@@ -189,12 +189,12 @@ def test_tokens_are_taken_back_until_a_good_word_is_found(
     assert result.text in words
     assert bench.recorder.text == result.text
     assert tuple(bench.talk.sync().tokens) == bench.talk.tokens()
-    for part in bench.recorder.barred:
+    for part in bench.recorder.pruned:
         assert part
 
 
 def test_where_nothing_is_good_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation, "MOST_BARRED", 300)
+    monkeypatch.setattr(validation, "MOST_PRUNED", 300)
     with pytest.raises(SglError, match="accepts no value"):
         Bench(lambda text: ALIVE).fill(Str(max_chars=2, patterns=("[ah]*",)))
     with pytest.raises(SglError, match="Unsatisfiable"):
@@ -284,7 +284,7 @@ def test_runs_of_a_session_and_streams() -> None:
         )
     ).program
     assert program is not None
-    engine = Engine(FickleModel(3))
+    engine = ReferenceEngine(FickleModel(3))
     session = Session(program, engine)
     for begin, most in (("a", 4), ("b", 3), ("a", 3), ("ab", 9)):
         events: list[Event] = []
@@ -309,25 +309,25 @@ def test_runs_of_a_session_and_streams() -> None:
 def test_what_is_left(parts: list[bytes], tokens: list[int], put_off: list[int]) -> None:
     vocabulary = small_tokenizer().vocabulary()
     matcher = compile_constraint(language=language(Str(max_chars=5), {})).matcher(vocabulary)
-    left = LeftTokens(matcher, frozenset(vocabulary.end_ids), vocabulary)
+    left = PrunedTokens(matcher, frozenset(vocabulary.end_ids), vocabulary)
     wanted = set(matcher.allowed().tolist())
     for part in parts:
-        left.bar(part)
+        left.prune(part)
         wanted -= {t for t, data in enumerate(vocabulary.token_bytes) if data and data.startswith(part)}
         assert set(beginnings(vocabulary).tokens(part).tolist()) == {
             t for t, data in enumerate(vocabulary.token_bytes) if data and data.startswith(part)
         }
     for token in tokens:
         token %= vocabulary.size
-        left.bar_token(token)
+        left.prune_token(token)
         wanted.discard(token)
     before = set(wanted)
-    barred = {token % vocabulary.size for token in put_off} & wanted
-    for token in barred:
+    pruned = {token % vocabulary.size for token in put_off} & wanted
+    for token in pruned:
         left.defer(token)
-    assert set(vocabulary.unpack(left.row()).tolist()) == wanted - barred
-    assert left.count() == len(wanted - barred)
-    assert left.recall() == bool(barred)
+    assert set(vocabulary.unpack(left.row()).tolist()) == wanted - pruned
+    assert left.count() == len(wanted - pruned)
+    assert left.recall() == bool(pruned)
     left.may_end = True
     row = set(vocabulary.unpack(left.row()).tolist())
     assert row == before | set(vocabulary.end_ids)

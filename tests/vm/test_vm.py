@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sglc.bytecode.code import ErrorSpec, Instruction
 from sglc.bytecode.opcodes import OPCODES
 from sglc.bytecode.verify import verify
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
@@ -190,7 +190,7 @@ def test_a_verified_program_that_no_compiler_wrote_fails_cleanly(data: st.DataOb
     program = replace(program, codes=tuple(codes))
     if verify(program):
         return
-    engine = Engine(ScriptedModel(["3", "4", "one"]))
+    engine = ReferenceEngine(ScriptedModel(["3", "4", "one"]))
     session = Session(program, engine, limits=Limits(steps=3000))
     try:
         for name in session.functions:

@@ -1,17 +1,17 @@
 """Drafts: tokens that may well come next, so that the engine computes them in the same step.
 
-A draft is never taken: every token is drawn from the model's own logits, and a draft only decides whether
-these are there already. So any draft leaves the result as it is, and a good one saves a step. They come from
+Every token is sampled from the model's own logits. A draft only decides whether these logits are computed
+already, so drafts never change the result; a good draft saves a step. Drafts have three sources:
 
-- *look-up*: the text went on somewhere as it may go on here (see `lookup`),
-- *habits*: this hole was at this place of its constraint before (see `habits`),
-- *forced text*, which is certain once the token before it is. Forced text that a longer token may cover is
-  left to be drawn; the tokens that it most likely becomes are sent in any case: their rows are needed anyway.
+- *prompt lookup*: the text went on elsewhere as it may go on here (see `prompt_lookup`),
+- *transition history*: this hole was at this position of its constraint before (see `transition_history`),
+- *forced text*: certain once the token before it is. Where a longer token may cover forced text, the token is
+  sampled; the most likely tokens are sent in any case, because their rows are needed anyway.
 
-All are led through the hole's constraint, so no draft is illegal. Each kind's rate of success is measured for
-each hole; with the cost of a step by its rows (see `cost`) it decides how many tokens are worth their rows.
-The decision is made for a batch whose other sequences draft as much as this one: where a step's cost grows
-with its rows, as in large batches on a CPU, nothing is drafted.
+Every draft is checked against the hole's constraint, so no draft is illegal. The acceptance rate of each kind
+is measured for each hole. Together with the cost of a step by its rows (see `cost`) it decides how many
+tokens are worth their rows. The decision assumes that the other sequences of the batch draft as much as this
+one: where a step's cost grows with its rows, as in large batches on a CPU, nothing is drafted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from weakref import ref
 
 from sglc.runtime.engine.core.cost import StepCost
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
-from sglc.runtime.engine.drafting.transition_history import LEVELS, WIDTHS, Habits, Rates
+from sglc.runtime.engine.drafting.transition_history import LEVELS, WIDTHS, Rates, TransitionHistory
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
@@ -42,7 +42,7 @@ TRIED, RESTED, RARE = 8, 2, 8
 """There, guesses are made for so many requests of one fill, and then so many requests go without for each
 sequence of a step. One fill in so many begins with guesses."""
 MOST_HOLES = 64
-"""Holes whose habits are remembered; those not filled for longest go first. Each takes 4 MB at most."""
+"""Holes with a transition history; the least recently filled is evicted first. Each takes 4 MB at most."""
 
 _LENGTHS = (2, 3, 4, 6, 9, 14, 23)
 """Upper ends of the classes of matches by their length; longer ones are a class of their own."""
@@ -51,10 +51,10 @@ _FRESH = len(_LENGTHS) + 1
 """The first of the kinds of matches that end in forced text: a value begins, and may be any."""
 _SINGLE = 2 * _FRESH
 """The first of three kinds of matches of one token."""
-_HABIT = _SINGLE + 3
-"""The first of the kinds of habits: ten by their chance, for each way to know a place and each class of
-places by how many bytes may come."""
-_SURE = _HABIT + 10 * LEVELS * WIDTHS
+_HISTORY = _SINGLE + 3
+"""The first of the kinds from the history: ten by their probability, for each key of a position and each
+width class."""
+_SURE = _HISTORY + 10 * LEVELS * WIDTHS
 """Text that follows from the token before it."""
 _COVERED = _SURE + 1
 """Forced text that longer tokens may cover."""
@@ -96,7 +96,7 @@ class Balance:
 
 
 class Drafting:
-    """What the holes of a process share: costs of steps, rates of success, habits.
+    """What the holes of a process share: costs of steps, acceptance rates, transition histories.
 
     `encode` gives the model's own tokens of a text.
     """
@@ -108,7 +108,9 @@ class Drafting:
         self.vocabulary = vocabulary
         self._encode = encode
         self._rates = Rates(_BELIEFS)
-        self._holes: OrderedDict[tuple[ref[object], str], tuple[Habits, Rates, Balance]] = OrderedDict()
+        self._holes: OrderedDict[tuple[ref[object], str], tuple[TransitionHistory, Rates, Balance]] = (
+            OrderedDict()
+        )
 
     def hole(self, name: str, constraint: object, lookup: Lookup) -> Drafts:
         """Drafts of one fill of a hole. `lookup` is that of its conversation."""
@@ -117,7 +119,7 @@ class Drafting:
         if found is None:
             while len(self._holes) >= MOST_HOLES:
                 self._holes.popitem(last=False)
-            found = self._holes[key] = Habits(), self._rates.successor(), Balance()
+            found = self._holes[key] = TransitionHistory(), self._rates.successor(), Balance()
         self._holes.move_to_end(key)
         return Drafts(self, lookup, *found)
 
@@ -125,19 +127,19 @@ class Drafting:
         """A draft of a kind came true or not, in whichever hole."""
         self._rates.observe(kind, came)
 
-    def run(self, habits: Habits, matcher: Matcher, last: int) -> tuple[tuple[int, ...], bytes]:
+    def run(self, history: TransitionHistory, matcher: Matcher, last: int) -> tuple[tuple[int, ...], bytes]:
         """Tokens and bytes that are forced after the token `last`, which is the first of the tokens.
 
         The model's tokenizer may join the forced text to that token: then the first is another one. A blank
         at the end is left out where longer tokens begin with it.
         """
         key = (matcher.config, last)
-        found = habits.runs.get(key)
+        found = history.runs.get(key)
         if found is None:
             found = self._run(matcher.forced(), last)
-            if len(habits.runs) >= 4096:
-                habits.runs.clear()
-            habits.runs[key] = found
+            if len(history.runs) >= 4096:
+                history.runs.clear()
+            history.runs[key] = found
         return found
 
     def _run(self, data: bytes, last: int) -> tuple[tuple[int, ...], bytes]:
@@ -190,7 +192,7 @@ class Drafts:
     )  # fmt: skip
 
     def __init__(
-        self, drafting: Drafting, lookup: Lookup, habits: Habits, rates: Rates, balance: Balance
+        self, drafting: Drafting, lookup: Lookup, history: TransitionHistory, rates: Rates, balance: Balance
     ) -> None:
         self._drafting = drafting
         self._balance = balance
@@ -201,7 +203,7 @@ class Drafts:
         self._rested_at = 0
         """Sequences of a step when that was decided."""
         self._lookup = lookup
-        self._habits = habits
+        self._history = history
         self._rates = rates
         self._place: tuple[int, int, int, int] | None = None
         """Configuration, two tokens before and number of tokens where the model was asked last."""
@@ -306,7 +308,7 @@ class Drafts:
     def finish(self, tokens: Sequence[int], ended: str) -> None:
         """The value has ended: `complete` after its last token, `end` or `stop` with a token that says so."""
         if ended in ("end", "stop") and self._place is not None and len(tokens) == self._place[3]:
-            self._habits.learn(*self._place[:3], ())
+            self._history.learn(*self._place[:3], ())
         else:
             self._learn(tokens)
         self._place = None
@@ -323,11 +325,11 @@ class Drafts:
     # -- what came -----------------------------------------------------------------------------------
 
     def _learn(self, tokens: Sequence[int]) -> None:
-        """Remember the way from the place where the model was asked last."""
+        """Record the continuation from the position where the model was asked last."""
         if self._place is not None:
             config, before, last, size = self._place
             if size < len(tokens) and tokens[size - 1] == last:
-                self._habits.learn(config, before, last, tuple(tokens[size:]))
+                self._history.learn(config, before, last, tuple(tokens[size:]))
 
     def _settle(self, tokens: Sequence[int]) -> None:
         """Compare the draft with what came."""
@@ -362,7 +364,7 @@ class Drafts:
         `prices` are costs of steps with so many drafts, `worth` is what a saved request is worth. The first
         guess is made at any price: it is compared with what comes, and tells how good guesses are.
         """
-        lookup, habits, rate, drafting = self._lookup, self._habits, self._rates.rate, self._drafting
+        lookup, history, rate, drafting = self._lookup, self._history, self._rates.rate, self._drafting
         drafted, kinds, gains = self._drafted, self._kinds, self._gains
         size = len(tokens)
         lookup.follow(tokens, self._stable)
@@ -388,20 +390,20 @@ class Drafts:
             not count or chance * worth > (prices[count + AHEAD] - prices[count]) / AHEAD
         ):
             options: list[tuple[float, int, tuple[int, ...]]] = []
-            habit = habits.best(twin.config, before, last)
-            if habit is not None:
-                level = habit[2] + LEVELS * habits.narrowness(twin)
-                kind = _HABIT + 10 * level + min(9, int(habit[1] * 10))
-                options.append((rate[kind], kind, habit[0]))
+            learned = history.best(twin.config, before, last)
+            if learned is not None:
+                level = learned[2] + LEVELS * history.narrowness(twin)
+                kind = _HISTORY + 10 * level + min(9, int(learned[1] * 10))
+                options.append((rate[kind], kind, learned[0]))
             if at >= 0:
                 kind = fresh + _CLASS[matched] if alone < 0 else _SINGLE + alone
                 options.append((rate[kind], kind, (lookup[at] if at < size else drafted[at - size],)))
                 options.sort(reverse=True)
-            way = self._take(options, twin, chance)
-            if not way:
+            continuation = self._take(options, twin, chance)
+            if not continuation:
                 break  # nothing is known to come, or the value's end is likelier than any token
             chance = self._gains[-1]
-            run, data = drafting.run(habits, twin, drafted[-1])
+            run, data = drafting.run(history, twin, drafted[-1])
             alone, fresh = -1, _FRESH if data else 0
             if data:
                 twin.accept_bytes(data)
@@ -423,19 +425,19 @@ class Drafts:
     def _take(
         self, options: list[tuple[float, int, tuple[int, ...]]], twin: Matcher, chance: float
     ) -> tuple[int, ...]:
-        """Draft the first of some ways, the likeliest first, that is legal; the empty one if none is."""
-        for likely, kind, way in options:
-            if not way:
+        """Draft the first legal continuation, the most likely first; the empty one if none is legal."""
+        for likely, kind, continuation in options:
+            if not continuation:
                 break
-            if not twin.accept(way[0]):
+            if not twin.accept(continuation[0]):
                 continue
             size = 1
-            while size < len(way) and twin.accept(way[size]):
+            while size < len(continuation) and twin.accept(continuation[size]):
                 size += 1
-            way = way[:size]
-            self._drafted += way
-            self._kinds += [kind] + [_SURE] * (len(way) - 1)
-            self._gains += [0.0] * (len(way) - 1)
-            self._gains.append(chance * likely * self._rates.rate[_SURE] ** (len(way) - 1))
-            return way
+            continuation = continuation[:size]
+            self._drafted += continuation
+            self._kinds += [kind] + [_SURE] * (len(continuation) - 1)
+            self._gains += [0.0] * (len(continuation) - 1)
+            self._gains.append(chance * likely * self._rates.rate[_SURE] ** (len(continuation) - 1))
+            return continuation
         return ()

@@ -1,8 +1,8 @@
-"""Where the end of a text stands in the text already: prompt look-up (Saxena 2023, "Prompt Lookup Decoding").
+"""Prompt lookup (Saxena 2023, "Prompt Lookup Decoding"): finds the end of a text earlier in the text.
 
-The index is that of LZ77 coders (Ziv and Lempel 1977): every pair of neighbouring tokens leads to the newest
-place where it ended, every place to the one before it with the same pair. So adding a token and taking one
-back are constant time.
+The index is that of LZ77 coders (Ziv and Lempel 1977). Every pair of neighbouring tokens leads to the newest
+position where it ended, and every position to the one before it with the same pair. So adding a token and
+taking one back are constant time.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 LONGEST_MATCH = 32
 """Tokens that are compared backwards; longer matches count as this long."""
 SINGLES = 4
-"""Places of the last token alone that are compared."""
+"""Positions of the last token alone that are compared."""
 MOST_PROBES = 8
-"""Places that are looked at in one search, the newest first."""
+"""Positions compared in one search, the newest first."""
 MOST_INDEXED = 65_536
 """Tokens of a text that are indexed, the newest ones when it is first seen."""
 
@@ -79,18 +79,18 @@ class Lookup:
             return
         while len(tokens) > length:
             token = tokens.pop()
-            place = before.pop()
+            position = before.pop()
             if len(tokens) - self._start >= 1:
                 pair = tokens[-1] << 32 | token
-                if place < 0:
+                if position < 0:
                     del self._newest[pair]
                 else:
-                    self._newest[pair] = place
-            place = singles.pop()
-            if place < 0:
+                    self._newest[pair] = position
+            position = singles.pop()
+            if position < 0:
                 del self._singles[token]
             else:
-                self._singles[token] = place
+                self._singles[token] = position
 
     def find(self, hint: int = -1) -> tuple[int, int]:
         """The position behind the longest match of the text's end elsewhere in it, and the match's length.
@@ -103,16 +103,16 @@ class Lookup:
         if size - start < 3:
             return -1, 0
         best, length = -1, 1
-        place = self._before[size - start - 1]
+        position = self._before[size - start - 1]
         for _ in range(MOST_PROBES):
-            if place < 0:
+            if position < 0:
                 break
-            found = self._match(place, size)
+            found = self._match(position, size)
             if found > length:
-                best, length = place, found
+                best, length = position, found
                 if found == LONGEST_MATCH:
                     return best, length
-            place = self._before[place - start - 1]
+            position = self._before[position - start - 1]
         if start < hint < size and hint != best:
             found = self._match(hint, size)
             if found > length:
@@ -128,23 +128,23 @@ class Lookup:
         tokens, start = self._tokens, self._start
         if len(tokens) == start:
             return -1, 0
-        newest = place = self._singles_before[-1]
+        newest = position = self._singles_before[-1]
         if newest < 0:
             return -1, 0
         for seen in range(SINGLES):
-            place = self._singles_before[place - start - 1]
-            if place < 0:
+            position = self._singles_before[position - start - 1]
+            if position < 0:
                 return newest, 2 if seen else 1
-            if tokens[place] != tokens[newest]:
+            if tokens[position] != tokens[newest]:
                 return newest, 0
         return newest, 2
 
-    def _match(self, place: int, end: int) -> int:
-        """How many tokens before `place` are those before `end`."""
+    def _match(self, position: int, end: int) -> int:
+        """How many tokens before `position` are those before `end`."""
         tokens = self._tokens
-        most = min(LONGEST_MATCH, place - self._start)
+        most = min(LONGEST_MATCH, position - self._start)
         for back in range(1, most + 1):
-            if tokens[place - back] != tokens[end - back]:
+            if tokens[position - back] != tokens[end - back]:
                 return back - 1
         return most
 

@@ -1,11 +1,15 @@
-"""What came next at the places of a hole, in the fills before: drafts from the constraint.
+"""Transition history of a hole: what followed each position in earlier fills. Drafts are guessed from it.
 
-A *place* is where the model was asked. Equal configurations of the constraint have equal futures, so what
-was written at one before (a member of an enumeration, a digit, the mark that ends a text) is a guess for this
-time. A place is known by its configuration with the token before it, by its configuration alone, and by the
-two tokens before it: where a text has a limit, its configuration is another one at every length, but its
-phrases come back. A *way* is all that was written from one place to the next, the forced text included; the
-empty way is the value's end.
+A *position* is a point at which the model was asked for a token. Equal configurations of the constraint have
+equal futures, so what was written at a configuration before (a member of an enumeration, a digit, the mark
+that ends a text) is a good guess for this time.
+
+A position is looked up by three keys: its configuration with the token before it, its configuration alone,
+and the two tokens before it. The last key serves texts with a limit: their configuration differs at every
+length, but their phrases repeat.
+
+A *continuation* is all tokens from one position to the next, forced text included. The empty continuation is
+the end of the value.
 """
 
 from __future__ import annotations
@@ -14,99 +18,101 @@ from collections.abc import Sequence
 
 from sglc.runtime.mask.matcher import Matcher
 
-Way = tuple[int, ...]
+Continuation = tuple[int, ...]
 
-MOST_PLACES = 4096
-"""Places of one hole that are remembered; the oldest go first."""
+MOST_POSITIONS = 4096
+"""Positions kept for one hole; the oldest are evicted first."""
 FEW, FEWER, WIDTHS = 16, 6, 3
-"""Bytes that may come where a number or one of a few words is to be written: what was there once often comes
-again, words more often than digits. So there are three classes of places by their width."""
+"""Upper bounds of the number of legal next bytes, for numbers (FEW) and for one of a few words (FEWER). Words
+repeat more often than digits, so positions are in three classes (WIDTHS) by this number."""
 LEVELS = 3
-"""Ways to know a place."""
-MOST_WAYS = 8
-"""Ways from one place that are remembered; one that comes newly takes the room of the rarest."""
-LONGEST_WAY = 48
-"""Tokens; longer ways are not remembered."""
+"""Keys of a position."""
+MOST_CONTINUATIONS = 8
+"""Continuations kept for one position; a new one replaces the rarest."""
+LONGEST_CONTINUATION = 48
+"""Tokens; longer continuations are not kept."""
 MOST_SEEN = 64
-"""Counts are halved when a place has been left this often, so that what is new counts."""
+"""Counts are halved when a position has been seen this often, so that new continuations count."""
 
 
-class _Place:
-    """The ways that were taken from a place, and how often."""
+class _Position:
+    """The continuations taken from a position, and how often."""
 
-    __slots__ = ("best", "seen", "ways")
+    __slots__ = ("best", "continuations", "seen")
 
     def __init__(self) -> None:
-        self.ways: dict[Way, int] = {}
+        self.continuations: dict[Continuation, int] = {}
         self.seen = 0
-        self.best: Way = ()
+        self.best: Continuation = ()
 
-    def take(self, way: Way) -> None:
-        ways = self.ways
-        count = ways.get(way, 0) + 1
-        if count == 1 and len(ways) >= MOST_WAYS:
-            del ways[min(ways, key=ways.__getitem__)]
-        ways[way] = count
+    def take(self, continuation: Continuation) -> None:
+        continuations = self.continuations
+        count = continuations.get(continuation, 0) + 1
+        if count == 1 and len(continuations) >= MOST_CONTINUATIONS:
+            del continuations[min(continuations, key=continuations.__getitem__)]
+        continuations[continuation] = count
         self.seen += 1
-        if count >= ways.get(self.best, 0):
-            self.best = way
+        if count >= continuations.get(self.best, 0):
+            self.best = continuation
         if self.seen >= MOST_SEEN:
-            self.ways = {way: count for way, seen in ways.items() if (count := seen // 2)}
+            self.continuations = {
+                continuation: count for continuation, seen in continuations.items() if (count := seen // 2)
+            }
             self.seen //= 2
 
     @property
     def chance(self) -> float:
-        """How likely the best way is, with two ways unknown among the seen."""
-        return (self.ways.get(self.best, 0) + 0.2) / (self.seen + 2)
+        """Estimated probability of the best continuation, smoothed by two unseen ones."""
+        return (self.continuations.get(self.best, 0) + 0.2) / (self.seen + 2)
 
 
-class Habits:
-    """The places of one hole's constraint."""
+class TransitionHistory:
+    """What followed each position of one hole's constraint."""
 
     def __init__(self) -> None:
-        self._places: dict[tuple[int, int], _Place] = {}
-        self.runs: dict[tuple[int, int], tuple[Way, bytes]] = {}
-        """Forced text by place: its tokens, the token before included, and its bytes."""
+        self._positions: dict[tuple[int, int], _Position] = {}
+        self.runs: dict[tuple[int, int], tuple[Continuation, bytes]] = {}
+        """Forced text by position: its tokens, the token before included, and its bytes."""
 
         self._narrow: dict[int, int] = {}
 
     def narrowness(self, matcher: Matcher) -> int:
-        """0 where many bytes may come at a matcher's place, 1 where as few as digits, 2 where fewer."""
+        """Width class of a matcher's position: 0 many next bytes, 1 at most FEW, 2 at most FEWER."""
         config = matcher.config
         found = self._narrow.get(config)
         if found is None:
-            if len(self._narrow) >= MOST_PLACES:
+            if len(self._narrow) >= MOST_POSITIONS:
                 self._narrow.clear()
             count = matcher.following()
             found = self._narrow[config] = (count <= FEW) + (count <= FEWER)
         return found
 
-    def learn(self, config: int, before: int, last: int, way: Way) -> None:
-        """`way` was taken at a configuration, after the tokens `before` and `last`."""
-        if len(way) > LONGEST_WAY:
+    def learn(self, config: int, before: int, last: int, continuation: Continuation) -> None:
+        """Record that `continuation` followed a configuration after the tokens `before` and `last`."""
+        if len(continuation) > LONGEST_CONTINUATION:
             return
         for key in ((config, last), (-2 - before, last), (config, -1)):
-            place = self._places.get(key)
-            if place is None:
-                while len(self._places) >= MOST_PLACES:
-                    del self._places[next(iter(self._places))]
-                place = self._places[key] = _Place()
-            place.take(way)
+            position = self._positions.get(key)
+            if position is None:
+                while len(self._positions) >= MOST_POSITIONS:
+                    del self._positions[next(iter(self._positions))]
+                position = self._positions[key] = _Position()
+            position.take(continuation)
 
-    def best(self, config: int, before: int, last: int) -> tuple[Way, float, int] | None:
-        """The likeliest way, its chance, and by which of the levels; None for a place never seen."""
-        found: _Place | None = None
+    def best(self, config: int, before: int, last: int) -> tuple[Continuation, float, int] | None:
+        """The most likely continuation, its probability, and the number of its key; None if unseen."""
+        found: _Position | None = None
         level = 0
-        get = self._places.get
+        get = self._positions.get
         for number, key in enumerate(((config, last), (-2 - before, last), (config, -1))):
-            place = get(key)
-            if place is not None and (found is None or place.chance > found.chance):
-                found, level = place, number
+            position = get(key)
+            if position is not None and (found is None or position.chance > found.chance):
+                found, level = position, number
         return None if found is None else (found.best, found.chance, level)
 
 
 class Rates:
-    """How often drafts of each kind came true: moving averages, from a given belief on."""
+    """Acceptance rate of each kind of draft: moving averages that start from a prior."""
 
     __slots__ = ("_seen", "rate")
 

@@ -27,8 +27,11 @@ where k and a few to spare are no more, and the mask is made where that does not
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How to pick: temperature 0 is greedy. `top_k` keeps the k likeliest tokens, `top_p` the fewest whose
-    probabilities reach p, `min_p` those at least p times as likely as the likeliest. None: no such limit."""
+    """How to sample. Temperature 0 is greedy.
+
+    `top_k` keeps the k most likely tokens, `top_p` the fewest whose probabilities reach p, `min_p` those at
+    least p times as likely as the most likely one. None is no limit.
+    """
 
     temperature: float = 0.0
     top_k: int | None = None
@@ -106,7 +109,7 @@ def sample(
     `logits` are float32 of shape [V]. `legal` is a mask row or answers for one (see LegalTokens); None allows
     all. `random` is the request's seed and the token's position (see `uniform`); greedy picking ignores it.
     Among equals the lowest id wins. Without `scored` the log-probability is left out. `best` is the
-    likeliest token of all, if it is known. Raises NothingAllowed.
+    argmax of all logits, if it is known. Raises NothingAllowed.
     """
     if sampling.temperature == 0.0:
         token = _greedy(logits, legal, best)

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from sglc.runtime.engine.core.statistics import Statistics
-from sglc.runtime.engine.sampling.draw import Draw
 from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 
 
 @dataclass(slots=True, eq=False)
@@ -27,7 +27,9 @@ class Server(Protocol):
 
     async def logits(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray: ...
 
-    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int]) -> Sampled: ...
+    async def draw(
+        self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int]
+    ) -> Sampled: ...
 
     async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]: ...
 
@@ -39,7 +41,7 @@ class Server(Protocol):
 
 
 class Branch:
-    """A sequence of tokens; the model follows only when it is asked.
+    """A sequence of tokens; the model follows only when a token is requested.
 
     `tokens` is for reading. A branch belongs to one task at a time.
     """
@@ -50,7 +52,7 @@ class Branch:
         "best",
         "deadline",
         "family",
-        "held",
+        "handle",
         "owner",
         "priority",
         "settled",
@@ -74,8 +76,8 @@ class Branch:
         self.deadline: float | None = None
         """When the answer is of no more use, as `time.monotonic()` tells it; the earliest is served first."""
         self.best = -1
-        """The likeliest token by the logits that were asked for last; -1 where it was not looked for."""
-        self.held: Any = None
+        """The argmax of the logits that were requested last; -1 where it was not computed."""
+        self.handle: Any = None
         """What the engine keeps for this branch."""
         self.settled = 0
         """So many tokens are as the engine saw them last."""
@@ -110,13 +112,13 @@ class Branch:
         """
         return await self._server.logits(self, drafts)
 
-    async def draw(self, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
-        """The token that follows, as the question says; nothing is appended. `drafts` as for `logits`.
+    async def draw(self, sampling_request: SamplingRequest, drafts: Sequence[int] = ()) -> Sampled:
+        """The token that follows, as the request says; nothing is appended. `drafts` as for `logits`.
 
         An engine whose executor can picks it where the logits are, and keeps no logits. Raises
         NothingAllowed, and what making a mask raises.
         """
-        return await self._server.draw(self, question, drafts)
+        return await self._server.draw(self, sampling_request, drafts)
 
     async def score(self, tokens: Iterable[int]) -> list[float]:
         """Natural log-probability of each token of a continuation; the branch stays as it is."""

@@ -1,8 +1,7 @@
-"""Beginnings whose keys and values stay in memory: what every call of a function begins with.
+"""Pinned prefixes: token sequences that every call of a function begins with, kept in the KV cache.
 
-They are named when a program is joined to the engine, and pinned once somebody has computed them. So that
-they never stand in the way they have a share of the memory, the newest ones, and give it up as the last of
-all.
+A prefix is named when a program is joined to the engine, and pinned once a branch has computed it. Pinned
+prefixes have a bounded share of the memory, which the newest take. Their blocks are evicted last.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from sglc.runtime.kv.blocks import BLOCK_SHIFT
 from sglc.runtime.kv.cache import KVCache
 
 SHARE = 4
-"""Pinned beginnings have one part in so many of the pool."""
+"""Pinned prefixes have one part in so many of the pool."""
 MOST_NAMED = 256
-"""Beginnings that are remembered though nobody has computed them yet; the newest ones."""
+"""Named prefixes that no branch has computed yet; the newest are kept."""
 
 
-class Pins:
-    """What is to be pinned in a cache, and what is."""
+class PinnedPrefixes:
+    """The named and the pinned prefixes of a cache."""
 
     def __init__(self, cache: KVCache) -> None:
         self._cache = cache
@@ -34,7 +33,7 @@ class Pins:
                 del self._named[next(iter(self._named))]
 
     def computed(self, tokens: list[int]) -> None:
-        """A sequence has these tokens now: pin what it begins with."""
+        """Pin the named prefixes of these tokens, which a sequence has computed."""
         for pin in [pin for pin in self._named if tuple(tokens[: len(pin)]) == pin]:
             del self._named[pin]
             blocks, room = (len(pin) >> BLOCK_SHIFT) + 1, self._cache.pool.size // SHARE
@@ -46,7 +45,7 @@ class Pins:
             self._pinned[pin] = blocks
 
     def give_up(self) -> bool:
-        """Let the oldest be evicted, until it is computed again; False if there is none."""
+        """Unpin the oldest prefix until it is computed again; False if there is none."""
         pin = next(iter(self._pinned), None)
         if pin is None:
             return False

@@ -1,4 +1,4 @@
-"""What branches of the batching engine hold, and what they wait for."""
+"""What the batching engine keeps for a branch (`KvHandle`), and what a branch waits for (`Request`)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from math import inf
 
 import numpy as np
 
-from sglc.runtime.engine.sampling.draw import Draw
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.executor.plan import BLOCK_TOKENS
 from sglc.runtime.kv.sequence import Sequence as Blocks
 
 
 @dataclass(slots=True, eq=False)
-class Held:
-    """What the engine remembers for a branch: keys and values, and the last logits.
+class KvHandle:
+    """What the engine keeps for a branch: keys and values, and the last logits.
 
-    Without a sequence nothing is remembered: the branch is new, or its memory went to another. The tokens
-    of a branch may have changed since; `Branch.settled` of them are those of the sequence.
+    Without a sequence nothing is kept: the branch is new, or its memory was taken for another. The tokens
+    of a branch may have changed since; the first `Branch.settled` of them are those of the sequence.
     """
 
     branch: Branch
@@ -31,9 +31,9 @@ class Held:
     """The largest place of each row, where the executor has looked for it."""
     first: int = 0
     served: int = -1
-    """The last row that was asked for."""
+    """The last row that was requested."""
     waiting: int = 0
-    """Requests that wait with this memory."""
+    """Requests that wait with this handle."""
     used: int = 0
     """When it was last part of a step, in steps."""
 
@@ -50,7 +50,7 @@ class Request:
     """Tokens of a branch that are to be computed, and who waits for it."""
 
     branch: Branch
-    held: Held
+    handle: KvHandle
     tokens: list[int]
     """All tokens of the branch, and drafts behind them. Without drafts it is the branch's own list, which
     stays as it is while its task waits."""
@@ -67,8 +67,8 @@ class Request:
     scores: Sequence[float] = ()
     """Those of the first tokens of the text."""
     drafts: int = 0
-    question: Draw | None = None
-    """What is asked of the logits, if the executor is to answer it; the future's result is a `Sampled`."""
+    sampling_request: SamplingRequest | None = None
+    """How the executor samples the token; the future's result is then a `Sampled`."""
     passed_over: int = 0
     """Steps that went without it."""
     started: bool = False
@@ -81,7 +81,7 @@ class Request:
     @property
     def computed(self) -> int:
         """Tokens whose keys and values are there."""
-        return self.held.sequence.length if self.held.sequence is not None else 0
+        return self.handle.sequence.length if self.handle.sequence is not None else 0
 
     @property
     def is_short(self) -> bool:

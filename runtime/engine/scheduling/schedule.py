@@ -14,8 +14,8 @@ from time import monotonic
 
 from sglc.runtime.engine.core.errors import DeadlinePassed, step_failed, too_large
 from sglc.runtime.engine.core.statistics import Statistics
-from sglc.runtime.engine.scheduling.pinned_prefixes import Pins
-from sglc.runtime.engine.scheduling.request import Held, Request
+from sglc.runtime.engine.scheduling.pinned_prefixes import PinnedPrefixes
+from sglc.runtime.engine.scheduling.request import KvHandle, Request
 from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
 from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, PoolFull
 from sglc.runtime.kv.cache import KVCache
@@ -50,21 +50,21 @@ Planned = tuple[Request, Piece]
 
 
 class Scheduler:
-    """Makes the steps. `holders` are all branches' memories, which it may take away."""
+    """Makes the steps. `handles` are those of all branches; it may take their memory."""
 
     def __init__(
         self,
         cache: KVCache,
         limits: StepLimits,
-        holders: dict[Held, None],
-        pins: Pins,
+        handles: dict[KvHandle, None],
+        pinned_prefixes: PinnedPrefixes,
         statistics: Statistics,
     ) -> None:
         self.cache = cache
         self.limits = limits
         self.statistics = statistics
-        self._holders = holders
-        self._pins = pins
+        self._handles = handles
+        self._pinned_prefixes = pinned_prefixes
         self._steps = 0
         self._let_in: Request | None = None
         """The prompt that was passed over too often, and goes ahead of all others until it is answered."""
@@ -85,7 +85,7 @@ class Scheduler:
                 request.future.set_exception(DeadlinePassed("the answer was not there before its deadline"))
                 continue
             order.append(request)
-            sequence = request.held.sequence
+            sequence = request.handle.sequence
             fed += len(request.tokens) - (0 if sequence is None else sequence.length)
         limits = self.limits
         short = 0
@@ -198,11 +198,11 @@ class Scheduler:
 
     def _align(self, request: Request) -> Blocks:
         """Bring the memory to the longest beginning of the request's tokens that it has, or the tree has."""
-        held, branch, tokens = request.held, request.branch, request.tokens
-        sequence, found = held.sequence, 0
+        handle, branch, tokens = request.handle, request.branch, request.tokens
+        sequence, found = handle.sequence, 0
         if sequence is None:
-            sequence = held.sequence = self.cache.open(tokens, branch.owner)
-            self._holders[held] = None
+            sequence = handle.sequence = self.cache.open(tokens, branch.owner)
+            self._handles[handle] = None
             found = sequence.length
         else:
             length = agreement(request, sequence)
@@ -216,7 +216,7 @@ class Scheduler:
         wanted_from = request.wanted_from
         if sequence.length > wanted_from:
             sequence.rollback(wanted_from)
-        held.rows = None
+        handle.rows = None
         length, own = sequence.length, len(branch.tokens)
         branch.settled = length if length < own else own
         return sequence
@@ -234,7 +234,7 @@ class Scheduler:
 
         Beside others that run it is taken only if it suffices; a request that would be alone takes all.
         """
-        victims: list[Held] | None = None
+        victims: list[KvHandle] | None = None
         while True:
             try:
                 sequence.reserve(count)
@@ -242,31 +242,33 @@ class Scheduler:
             except PoolFull as full:
                 if victims is None:
                     victims = self._victims(request, planned, order[place + 1 :])
-                    held = [victim.sequence for victim in victims if victim.sequence is not None]
-                    if planned and full.available + self.cache.release_of(held, True) < full.needed:
+                    sequences = [victim.sequence for victim in victims if victim.sequence is not None]
+                    if planned and full.available + self.cache.release_of(sequences, True) < full.needed:
                         return False
                 if victims:
                     victims.pop().forget()
                     self.statistics.preemptions += 1
-                elif not self._pins.give_up():
+                elif not self._pinned_prefixes.give_up():
                     return False
 
-    def _victims(self, request: Request, planned: list[Planned], after: list[Request]) -> list[Held]:
-        """Memories that may be taken for a request, the first to go at the end."""
-        busy = {other.held for other, _ in planned}
+    def _victims(self, request: Request, planned: list[Planned], after: list[Request]) -> list[KvHandle]:
+        """Handles whose memory may be taken for a request; the last of the list goes first."""
+        busy = {other.handle for other, _ in planned}
         idle = [
-            held
-            for held in self._holders
-            if held.sequence is not None and not held.waiting and held is not request.held
+            handle
+            for handle in self._handles
+            if handle.sequence is not None and not handle.waiting and handle is not request.handle
         ]
-        idle.sort(key=lambda held: -held.used)
-        behind = [other.held for other in after if other.held.sequence is not None and other.held not in busy]
+        idle.sort(key=lambda handle: -handle.used)
+        behind = [
+            other.handle for other in after if other.handle.sequence is not None and other.handle not in busy
+        ]
         return behind + idle
 
 
 def _give_up(request: Request, error: Exception) -> None:
     """Blocks of a request could not be copied or read back: it has no memory and no answer."""
-    request.held.forget()
+    request.handle.forget()
     request.future.set_exception(step_failed(error))
 
 

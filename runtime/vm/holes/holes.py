@@ -10,9 +10,9 @@ from typing import Any
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
 from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.hole_decoder import Filling
+from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
-from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, ValidatedFilling, Verdicts
+from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, ValidatedHoleDecoder, Verdicts
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
@@ -32,7 +32,7 @@ from sglc.types.type import Str, Type
 
 
 class _Report:
-    """Turns what a hole's filling reports into events."""
+    """Turns what a hole's decoder reports into events."""
 
     def __init__(self, machine: Strand, hole: str) -> None:
         self._machine = machine
@@ -301,23 +301,23 @@ async def _generated(
         run.check,
         run.drafting,
     )
-    filling = Filling(*parts) if verdicts is None else ValidatedFilling(verdicts, *parts)
+    decoder = HoleDecoder(*parts) if verdicts is None else ValidatedHoleDecoder(verdicts, *parts)
     started = perf_counter()
     error = ""
     try:
-        result = await filling.run()
+        result = await decoder.run()
     except BaseException as raised:
         error = error_name(raised)
         if not run.partial:
-            run.partial = mark.message + filling.partial
+            run.partial = mark.message + decoder.partial
         raise
     finally:
         if run.recorder is not None:
-            filling.result.behind = behind
+            decoder.result.behind = behind
             run.recorder.hole(
                 request.name,
                 machine.program.holes[index].mode,
-                filling.result,
+                decoder.result,
                 perf_counter() - started,
                 error,
             )

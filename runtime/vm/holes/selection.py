@@ -36,7 +36,7 @@ class Scores:
         return [sum(each) for each in self.logprobs]
 
     def favouring(self, index: int) -> Scores:
-        """The same scores with one option made the likeliest: what a scripted model does."""
+        """The same scores with one option made the most likely: what a scripted model does."""
         wished = (-0.01,) * len(self.tokens[index])
         others = [
             tuple(

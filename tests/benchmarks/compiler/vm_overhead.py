@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sglc.driver import compile_source
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.load import resolve
 from sglc.runtime.model.scripted import ScriptedCache
 from sglc.runtime.session import Session
@@ -74,7 +74,7 @@ class Still:
 def main(model: str = "smollm2", rounds: str = "20") -> None:
     compiled = compile_source(Source("overhead.sgl", PROGRAM))
     assert compiled.program is not None, compiled.diagnostics
-    engine: Any = Engine(Still(Tokenizer.from_directory(Path(resolve(model)))))
+    engine: Any = ReferenceEngine(Still(Tokenizer.from_directory(Path(resolve(model)))))
     session = Session(compiled.program, engine)
     print(f"{'function':10} {'tokens':>7} {'first ms':>9} {'later ms':>9} {'p99 ms':>8}")
     for name in ("crew", "capped", "prose"):

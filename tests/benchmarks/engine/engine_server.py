@@ -144,10 +144,10 @@ class Ours:
 
     async def write(self, number: int) -> None:
         """64 greedy tokens about a note."""
-        from sglc.runtime.engine.sampling.draw import Draw
         from sglc.runtime.engine.sampling.sampler import Sampling
+        from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 
-        likeliest = Draw(Sampling(), seed=0)
+        likeliest = SamplingRequest(Sampling(), seed=0)
         branch = self.engine.branch()
         branch.append(self.chat(RULES, note(number)))
         for _ in range(TOKENS):

@@ -17,7 +17,7 @@ from typing import Any
 
 from sglc.commands.running.arguments import bind, choose_function
 from sglc.driver import compile_file
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.load import load_model
 from sglc.runtime.session import Session
@@ -40,7 +40,7 @@ def main(name: str = "smollm2", seed: str = "0") -> int:
     started = perf_counter()
     model = load_model(name)
     print(f"{name}: ready after {perf_counter() - started:.1f} s\n")
-    engine = Engine(model)
+    engine = ReferenceEngine(model)
     print(
         f"{'program':<18}{'legal':>6}{'tokens':>8}{'forced':>8}{'forwards':>9}{'share':>7}{'s':>7}{'ms/tok':>8}"
     )

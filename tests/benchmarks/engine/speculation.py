@@ -36,8 +36,8 @@ from sglc.runtime.engine.core.cost import StepCost
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.core.step_time import StepMeasure
 from sglc.runtime.engine.drafting.drafts import Drafts
-from sglc.runtime.engine.sampling.draw import Draw
 from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.executor.plan import Executor, Piece
@@ -48,7 +48,7 @@ BLOCKS = 256
 WORDS = """*Tokens* are all that the values have, *drawn* those that the model was asked for; the rest is
 forced by the types. *Drafted* tokens were computed ahead, *came* says how many of them were drawn or forced
 then. *µs of drafts* is processor time for each token drawn, of the quickest round. Rounds begin without
-habits. Steps cost, as the engine with drafts has measured them:"""
+history. Steps cost, as the engine with drafts has measured them:"""
 TOKENS, FORCED, ALL = WAYS = ("token by token", "forced at once", "all")
 PROMPT = 24
 """Steps of so many tokens and more read prompts; their time is not counted."""
@@ -100,15 +100,17 @@ class Stepwise(BatchingEngine):
         await self.catch_up(branch)
         return await super().logits(branch)
 
-    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
+    async def draw(
+        self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int] = ()
+    ) -> Sampled:
         await self.catch_up(branch)
-        return await super().draw(branch, question)
+        return await super().draw(branch, sampling_request)
 
     async def catch_up(self, branch: Branch) -> None:
         """Compute what an answer's last token follows."""
         assert isinstance(branch, Alone)
-        held = branch.held
-        begun = held.sequence.length if held is not None and held.sequence is not None else 0
+        handle = branch.handle
+        begun = handle.sequence.length if handle is not None and handle.sequence is not None else 0
         for size in range(max(begun + 1, branch.answer), len(branch.tokens)):
             await self._served(branch, branch.tokens[:size], size - 1, 0)
 

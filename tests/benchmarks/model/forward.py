@@ -12,7 +12,7 @@ import sys
 from statistics import median
 from time import perf_counter
 
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.sampling.sampler import Sampling, sample
 from sglc.runtime.model.load import load_model
 
@@ -20,7 +20,7 @@ PROMPTS = (32, 128, 512)
 DECODED = 64
 
 
-async def measure(engine: Engine) -> None:
+async def measure(engine: ReferenceEngine) -> None:
     text = "The first half of a long story about a lighthouse and the sea, told slowly and with care. "
     tokens = engine.model.tokenizer.encode(text * 40)
     for size in PROMPTS:
@@ -51,7 +51,7 @@ def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else "smollm2"
     model = load_model(name, dtype=sys.argv[2] if len(sys.argv) > 2 else None)
     model.forward(model.new_cache(), [1])
-    engine = Engine(model)
+    engine = ReferenceEngine(model)
     asyncio.run(measure(engine))
     engine.close()
 

@@ -34,7 +34,7 @@ from engine.engine_server import PROGRAM, RULES, note
 from report import surroundings, write_page
 from sglc.driver import compile_source
 from sglc.runtime.decoding import hole_decoder as generation
-from sglc.runtime.decoding.stop_tracker import Tracker
+from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.step_time import StepMeasure
 from sglc.runtime.engine.drafting.drafts import Drafts
@@ -60,9 +60,9 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "drafts": [(Drafts, "propose"), (Drafts, "finish")],
     "sampling": [(draw, "sample")],
     "masks": [(NextTokens, "row"), (NextTokens, "ready")],
-    "advance": [(NextTokens, "allows"), (Matcher, "accept"), (Matcher, "forced"), (Tracker, "feed")],
-    "forced text": [(generation.Filling, "_append_forced"), (generation.Filling, "_heal")],
-    "canonical": [(generation.Filling, "_is_open")],
+    "advance": [(NextTokens, "allows"), (Matcher, "accept"), (Matcher, "forced"), (StopTracker, "feed")],
+    "forced text": [(generation.HoleDecoder, "_append_forced"), (generation.HoleDecoder, "_heal")],
+    "canonical": [(generation.HoleDecoder, "_is_open")],
 }
 """Functions by part. A part's time is without that of the parts that it calls."""
 

@@ -117,7 +117,7 @@ class FakeExecutor:
 
 
 class FakeModel:
-    """A `LanguageModel` with the logits of `FakeExecutor`, for the simple engine."""
+    """A `LanguageModel` with the logits of `FakeExecutor`, for the reference engine."""
 
     name = "fake"
 

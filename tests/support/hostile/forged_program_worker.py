@@ -24,7 +24,7 @@ from hostile.peak_memory import peak_bytes
 from sglc.bytecode.code import Program
 from sglc.bytecode.disasm import disassemble
 from sglc.bytecode.serial import loads
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.run import Limits
@@ -45,7 +45,7 @@ def main(first: int, count: int, results: Path, programs: list[Path]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     bodies = [body_of(path.read_bytes()) for path in programs]
     others = [json.loads(body) for body in bodies]
-    engine = Engine(FickleModel(wanted={1: 4.0}))
+    engine = ReferenceEngine(FickleModel(wanted={1: 4.0}))
     counts: Counter[str] = Counter()
     with results.open("w") as told:
         for number in range(first, first + count):
@@ -63,7 +63,7 @@ def main(first: int, count: int, results: Path, programs: list[Path]) -> None:
         print(json.dumps({"peak": peak, "counts": counts}), file=told, flush=True)
 
 
-def meet(data: bytes, engine: Engine) -> str:
+def meet(data: bytes, engine: ReferenceEngine) -> str:
     """Load, print and run a program: "refused", or the way its runs ended."""
     program, faults = loads(data)
     if program is None:

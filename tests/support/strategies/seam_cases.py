@@ -17,11 +17,11 @@ from oracles.token_oracle import TokenOracle, Tokens
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Language, Text, Words
 from sglc.runtime.decoding.conversation import Conversation, Encoder
-from sglc.runtime.decoding.hole_decoder import Filling
+from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.engine.core.statistics import Statistics
-from sglc.runtime.engine.sampling.draw import Draw
 from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.types.language.language import language
 from sglc.types.type import (
@@ -67,8 +67,8 @@ class Served:
         row: np.ndarray = self.asked(tuple(branch.tokens))
         return row
 
-    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int]) -> Sampled:
-        return question.of(await self.logits(branch, drafts))
+    async def draw(self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int]) -> Sampled:
+        return sampling_request.sample(await self.logits(branch, drafts))
 
     def forked(self, branch: Branch, copy: Branch) -> None:
         pass
@@ -93,7 +93,7 @@ class Chooser(Served):
         self._path, self._tried = path, tried
         self._depth, self._last = -1, ()
 
-    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int]) -> Sampled:
+    async def draw(self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int]) -> Sampled:
         here = tuple(branch.tokens)
         if here != self._last:  # else the token that was tried has been refused
             self._depth, self._last = self._depth + 1, here
@@ -102,7 +102,7 @@ class Chooser(Served):
         if self._depth < len(self._path):
             return Sampled(self._path[self._depth], 0.0)
         self.place, self.chosen = here, -1
-        bits = np.unpackbits(question.legal.row().view(np.uint8), bitorder="little")  # type: ignore[union-attr]
+        bits = np.unpackbits(sampling_request.legal.row().view(np.uint8), bitorder="little")  # type: ignore[union-attr]
         left = [token for token in np.flatnonzero(bits).tolist() if token not in self._tried]
         if not left:
             raise Deeper
@@ -177,7 +177,7 @@ class SeamBench:
         from dataclasses import replace
 
         self._talk.restore(self._mark)
-        filling = Filling(
+        decoder = HoleDecoder(
             self._talk,
             self._tokenizer.vocabulary(),
             self._constraints,
@@ -187,7 +187,7 @@ class SeamBench:
             1 << 20,
             lambda: None,
         )
-        running = filling.run()
+        running = decoder.run()
         try:
             running.send(None)
         except StopIteration as done:

@@ -23,7 +23,7 @@ from sglc.bytecode.code import (
 )
 from sglc.bytecode.opcodes import BY_NAME
 from sglc.bytecode.verify import verify
-from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import RunResult, Session
 from sglc.types.type import DeclaredType, EnumType, FieldType, Int, RecordType, Str, Type, UnionType
@@ -161,7 +161,7 @@ def run(
     **more: Any,
 ) -> RunResult:
     limits = more.pop("limits", None)
-    engine = Engine(ScriptedModel(answers))
+    engine = ReferenceEngine(ScriptedModel(answers))
     try:
         return asyncio.run(Session(built.program(), engine, limits=limits).run(name, arguments, **more))
     finally:

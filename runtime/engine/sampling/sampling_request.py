@@ -1,4 +1,4 @@
-"""A token that is asked for, and its answer from logits here or where the logits are."""
+"""A request for one token: sampled from logits on the host, or on the device that computed them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from sglc.runtime.executor.plan import Picking
 
 
 @dataclass(slots=True, eq=False)
-class Draw:
-    """Which token is to follow: the legal ones, how to pick among them, and the random number.
+class SamplingRequest:
+    """How the next token is sampled: the legal tokens, the sampling options, and the random number.
 
-    One serves all tokens of a hole: `legal` follows the text, `position` is set for each token. While an
-    engine has it, neither may change.
+    One request serves all tokens of a hole: `legal` follows the text, `position` is set for each token.
+    Neither may change while an engine serves the request.
     """
 
     sampling: Sampling
     seed: int
     legal: np.ndarray | LegalTokens | None = None
-    """A mask row or what answers for one; None allows all."""
+    """A mask row, or an object that makes one; None allows all."""
     position: int = 0
     """Which of the seed's numbers is taken; see `sampler.uniform`."""
     scored: bool = False
@@ -39,8 +39,8 @@ class Draw:
     came: float = 0.0
     """When the first logits had come (perf_counter); 0 for not yet."""
 
-    def of(self, logits: np.ndarray, best: int = -1) -> Sampled:
-        """Draw from float32 logits [V] as `sample` does. Raises NothingAllowed, and what a mask raises."""
+    def sample(self, logits: np.ndarray, best: int = -1) -> Sampled:
+        """`sampler.sample` on float32 logits [V]. Raises NothingAllowed, and what making a mask raises."""
         start = thread_time_ns()
         if not self.came:
             self.came = perf_counter()
@@ -56,8 +56,8 @@ class Draw:
         finally:
             self.picking += thread_time_ns() - start
 
-    def ask(self, words: np.ndarray) -> Picking:
-        """Write the mask to int32 [words], and say how to pick under it. Raises what a mask raises."""
+    def write_mask(self, words: np.ndarray) -> Picking:
+        """Write the mask to int32 [words]; returns how to pick under it. Raises what making a mask raises."""
         start = thread_time_ns()
         try:
             legal, sampling = self.legal, self.sampling

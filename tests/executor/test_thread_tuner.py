@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.runtime.executor import thread_tuner as crowding
-from sglc.runtime.executor.thread_tuner import FIRST_WAIT, LONGEST_WAIT, Crowding
+from sglc.runtime.executor import thread_tuner
+from sglc.runtime.executor.thread_tuner import FIRST_WAIT, LONGEST_WAIT, ThreadTuner
 
 
 class Machine:
@@ -23,7 +23,7 @@ class Machine:
     def __init__(self, most: int, processors: int = 0, told: bool = True, slow: float = 20.0) -> None:
         self.clock, self.others, self.slow = 0.0, 0, slow
         self.processors = processors or most
-        self.crowding = Crowding(
+        self.tuner = ThreadTuner(
             most, lambda: self.clock, lambda threads: told and self.others + threads > self.processors
         )
 
@@ -33,14 +33,14 @@ class Machine:
         used = []
         end = self.clock + seconds
         while self.clock < end:
-            threads = self.crowding.threads()
+            threads = self.tuner.threads()
             used.append(threads)
             alone = work / threads
             crowded = threads > 1 and others + threads > self.processors
             took = alone * self.slow if crowded else alone
             lost = took - alone + stall
             self.clock += took + stall
-            self.crowding.record(threads, took + stall, lost)
+            self.tuner.record(threads, took + stall, lost)
             stall = 0.0
         return used
 
@@ -99,7 +99,7 @@ def test_others_that_leave_half_of_the_processors() -> None:
 def test_a_machine_that_always_looks_busy_is_tried_in_the_end() -> None:
     """There the system counts what this process has no part in."""
     clock = [0.0]
-    found = Crowding(2, lambda: clock[0], lambda threads: True)
+    found = ThreadTuner(2, lambda: clock[0], lambda threads: True)
     used = []
     for _ in range(500):
         used.append(found.threads())
@@ -115,12 +115,14 @@ STEPS = st.lists(st.tuples(st.floats(0, 10), st.floats(0, 1), st.booleans()), ma
 @given(st.integers(1, 70), STEPS)
 def test_any_steps_give_counts_in_range(most: int, steps: list[tuple[float, float, bool]]) -> None:
     clock, busy = [0.0], [False]
-    found = Crowding(most, lambda: clock[0], lambda threads: busy[0])
+    found = ThreadTuner(most, lambda: clock[0], lambda threads: busy[0])
     for seconds, part, busy[0] in steps:
         threads = found.threads()
         assert 1 <= threads <= most
         clock[0] += seconds
-        assert found.record(threads, seconds, part * seconds) == (part * seconds <= crowding.LOST * seconds)
+        assert found.record(threads, seconds, part * seconds) == (
+            part * seconds <= thread_tuner.LOST * seconds
+        )
 
 
 @pytest.mark.parametrize(
@@ -134,8 +136,8 @@ def test_what_linux_tells(
         place.write_text(text)
     real = open
     monkeypatch.setattr("builtins.open", lambda path, **how: real(place, **how))
-    monkeypatch.setattr(crowding.os, "cpu_count", lambda: 2)
-    assert crowding.no_room(2) is crowded
+    monkeypatch.setattr(thread_tuner.os, "cpu_count", lambda: 2)
+    assert thread_tuner.no_room(2) is crowded
 
 
 def test_the_executor_asks_and_tells(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +149,7 @@ def test_the_executor_asks_and_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[int] = []
     had = [1.0, 0.1]
 
-    class FakeCrew:
+    class FakePool:
         most = 4
 
         def run(self, function: Callable[..., Any], before: Sequence[Any], after: Any, threads: int) -> None:
@@ -156,13 +158,13 @@ def test_the_executor_asks_and_tells(monkeypatch: pytest.MonkeyPatch) -> None:
                 counters[8 + 8 * thread : 10 + 8 * thread] = 1e8, 1e8 * had[thread % 2]
 
     counters = np.zeros(8 * 5, np.int64)
-    made._crew = FakeCrew()  # type: ignore[assignment]
-    made._crowding = Crowding(4, lambda: 0.0, lambda threads: False)
-    made._paces, made._step = {}, lambda: None
+    made._thread_pool = FakePool()  # type: ignore[assignment]
+    made._tuner = ThreadTuner(4, lambda: 0.0, lambda threads: False)
+    made._step_time_models, made._step = {}, lambda: None
     for _ in range(3):
         made._invoke([counters], (), 1)
     assert used == [4, 2, 1]
-    assert not any(pace._times[0] for pace in made._paces.values())
-    made._crowding = None
+    assert not any(step_time_model._times[0] for step_time_model in made._step_time_models.values())
+    made._tuner = None
     made._invoke([counters], (), 1)
     assert used[-1] == 4
