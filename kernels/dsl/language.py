@@ -47,7 +47,7 @@ class Kernel:
     """A function of the language. Calling it runs it as Python."""
 
     function: Callable[..., Any]
-    apart: bool = False
+    noinline: bool = False
     """Machine code of its own instead of a copy in each kernel that calls it."""
     parallel: bool = False
     """Several threads run it at once on the same arrays, and meet by `sglc.kernels.dsl.vectors.arrive`."""
@@ -93,9 +93,9 @@ def kernel(function: Callable[..., Any]) -> Kernel:
     return Kernel(function)
 
 
-def kernel_apart(function: Callable[..., Any]) -> Kernel:
+def kernel_noinline(function: Callable[..., Any]) -> Kernel:
     """Declare a kernel that is not copied into those that call it: for large ones with several callers."""
-    return Kernel(function, apart=True)
+    return Kernel(function, noinline=True)
 
 
 def parallel_kernel(function: Callable[..., Any]) -> Kernel:
@@ -103,9 +103,9 @@ def parallel_kernel(function: Callable[..., Any]) -> Kernel:
     return Kernel(function, parallel=True)
 
 
-def parallel_kernel_apart(function: Callable[..., Any]) -> Kernel:
+def parallel_kernel_noinline(function: Callable[..., Any]) -> Kernel:
     """Declare a parallel kernel that is not copied into those that call it."""
-    return Kernel(function, apart=True, parallel=True)
+    return Kernel(function, noinline=True, parallel=True)
 
 
 def bit_count(word: int) -> int:

@@ -24,7 +24,7 @@ always opened):
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_apart
+from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_noinline
 from sglc.kernels.gss.frames import (
     ACCEPTED,
     ASKED,
@@ -105,7 +105,7 @@ def frame_of(
     return values[at]
 
 
-@kernel_apart
+@kernel_noinline
 def close(
     program: I32, lists: I32, firsts: U64, frames: I32, open_bytes: U64, unions: I32, bar_starts: I32,
     words: U8, word_starts: I64, behind: I32, begins_of: U64, places: I32, listed: I32, made: I32, links: I32,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_apart
+from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_noinline
 from sglc.kernels.gss.closure import KNOWN, close
 from sglc.kernels.gss.frames import (
     ACCEPTED,
@@ -52,7 +52,7 @@ def word_goes_on_with(
     return found
 
 
-@kernel_apart
+@kernel_noinline
 def any_goes_on(
     rows: I32, flags: U8, words: U8, word_starts: I64, places: I32, bar_rows: I32, bar_flags: U8,
     threads: I32, count: int, asked: I32, cursor: I64,
@@ -82,7 +82,7 @@ def any_goes_on(
     return -1 if cursor[ASKS] > before else found
 
 
-@kernel_apart
+@kernel_noinline
 def may_follow(
     program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
     word_starts: I64, behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64,

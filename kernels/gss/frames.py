@@ -13,7 +13,7 @@ numbers, by `settle`, if something is left of them when the closure is done.
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, kernel, kernel_apart
+from sglc.kernels.dsl.language import I32, I64, U8, kernel, kernel_noinline
 
 JOINED, CALL, EITHER = -1, -2, -3
 """Parts of frames that go on with several others: for good; in a closure, all that has asked for a rule, and
@@ -94,7 +94,7 @@ def mixed(found: int, key: int) -> int:
     return (found * _PRIME + (key & _WORD) * 30_269 + (key >> 31) * 7_919 + 1) & _WORD
 
 
-@kernel_apart
+@kernel_noinline
 def frame_named(made: I32, names: I32, cursor: I64, part: int, state: int, below: int) -> int:
     """The number of a frame; below zero where there is no room."""
     at = mixed(mixed(mixed(0, part), state), below) & (NAMES - 1)
@@ -112,7 +112,7 @@ def frame_named(made: I32, names: I32, cursor: I64, part: int, state: int, below
     return number
 
 
-@kernel_apart
+@kernel_noinline
 def joined(made: I32, links: I32, names: I32, some: I64, count: int, cursor: I64) -> int:
     """The frame that goes on with each of some frames, of which no one is joined; below zero where there is
     no room. They are sorted."""
@@ -169,7 +169,7 @@ def gather(made: I32, links: I32, some: I64, count: int, frame: int) -> int:
     return count + 1
 
 
-@kernel_apart
+@kernel_noinline
 def settle(
     made: I32, links: I32, names: I32, fresh: I32, settled: I32, edges: I32, work: I32, some: I64,
     frame: int, cursor: I64,
@@ -228,7 +228,7 @@ def settle(
     return settled[frame - FRESH] - 1
 
 
-@kernel_apart
+@kernel_noinline
 def take(
     frames: I32, program: I32, lists: I32, joint: int, taken: I32, made: I32, links: I32, names: I32,
     work: I32, some: I64, cont: int, cursor: I64,

@@ -14,7 +14,7 @@ not known.
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U64, bit_count, kernel, kernel_apart
+from sglc.kernels.dsl.language import I32, I64, U8, U64, bit_count, kernel, kernel_noinline
 from sglc.kernels.gss.closure import EVERY, KNOWN
 from sglc.kernels.gss.frames import (
     ASKED,
@@ -105,7 +105,7 @@ def note_begins(
     bits[here], bits[here + 1], bits[here + 2], bits[here + 3] = sure0, sure1, sure2, sure3
 
 
-@kernel_apart
+@kernel_noinline
 def config_of(
     flags: U8, begins_of: U64, places: I32, made: I32, links: I32, names: I32, outs: I64, ends: I64,
     some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64, cursor: I64,
@@ -203,7 +203,7 @@ def config_of(
     return config
 
 
-@kernel_apart
+@kernel_noinline
 def note_loops(
     loops: U64, flags: U8, pool: I64, configs: I32, bits: U64, config: int, asked: I32, cursor: I64
 ) -> int:

@@ -10,7 +10,7 @@ threads leads where both lead; and where one terminal is all that comes behind a
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_apart
+from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_noinline
 from sglc.kernels.gss.closure import (
     ENDS,
     GOES_ON,
@@ -55,7 +55,7 @@ from sglc.kernels.gss.states import BARS, BITS, NOWHERE, SURE, config_of, note_b
 from sglc.kernels.trie.walks import search_word
 
 
-@kernel_apart
+@kernel_noinline
 def step(
     rows: I32, begins_of: U64, flags: U8, words: U8, word_starts: I64, behind: I32, bar_rows: I32,
     bar_flags: U8, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32, settled: I32,
@@ -133,7 +133,7 @@ def step(
     return ASKED if cursor[ASKS] > before else DONE
 
 
-@kernel_apart
+@kernel_noinline
 def close_on(
     program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
     word_starts: I64, behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64,
@@ -203,7 +203,7 @@ def is_alone(program: I32, word_starts: I64, made: I32, key: int) -> bool:
     return program[rest] == LEAF and program[rest + 2] == 0
 
 
-@kernel_apart
+@kernel_noinline
 def split(
     program: I32, word_starts: I64, flags: U8, begins_of: U64, places: I32, made: I32, links: I32, names: I32,
     outs: I64, ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64,
@@ -262,7 +262,7 @@ def split(
     return DONE
 
 
-@kernel_apart
+@kernel_noinline
 def read_on(
     program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
     word_starts: I64, behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64,

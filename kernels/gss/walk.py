@@ -6,7 +6,7 @@ most tokens, and most masks, go on from where others have been.
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U32, U64, kernel, kernel_apart
+from sglc.kernels.dsl.language import I32, I64, U8, U32, U64, kernel, kernel_noinline
 from sglc.kernels.gss.closure import JOINT, WANTED
 from sglc.kernels.gss.follow import may_follow
 from sglc.kernels.gss.frames import (
@@ -51,7 +51,7 @@ AHEAD = 1000
 """So many nodes a walk looks at behind the first that asks, to ask for more at once."""
 
 
-@kernel_apart
+@kernel_noinline
 def config_before(
     inside: I32, insides: int, begin: I32, begins: int, program: I32, lists: I32, frames: I32, flags: U8,
     begins_of: U64, words: U8, word_starts: I64, places: I32, listed: I32, taken: I32, made: I32, links: I32,

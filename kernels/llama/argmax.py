@@ -1,4 +1,4 @@
-"""The largest logit of each row: mostly the token that is taken."""
+"""Argmax of rows of logits."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from sglc.kernels.dsl.language import F32, I32, parallel_kernel
 from sglc.kernels.dsl.vectors import fma, greater, load_floats, max_floats, spread, sum_floats
 
 CHUNK = 1024
-"""Logits whose largest is kept while a row is read; only the best chunk is looked through for the place."""
+"""Logits of a chunk. Only the maximum of a chunk is kept; the best chunk is searched for its index."""
 
 
 @parallel_kernel
-def likeliest(logits: F32, rows: int, width: int, stride: int, best: I32, thread: int, threads: int) -> None:
-    """For each of `rows` rows of `width` floats the place of the largest, the first of equals.
+def argmax(logits: F32, rows: int, width: int, stride: int, best: I32, thread: int, threads: int) -> None:
+    """best[row] becomes the index of the largest of `width` floats of each row, the first of equals.
 
-    Rows begin `stride` floats apart. -1 where none is above -3.4e38, or one is infinite or NaN. Each thread
-    takes the rows whose number leaves `thread` when divided by `threads`.
+    Row r begins at logits[r * stride]. The index is -1 where no float is above -3.4e38, or where one is
+    infinite or NaN. Each thread takes the rows r with r % threads == thread.
     """
     row = thread
     while row < rows:

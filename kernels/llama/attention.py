@@ -7,7 +7,7 @@ begin at multiples of 16 positions, and what is rounded is rounded in their orde
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import F32, I8, I32, U8, Constant, kernel, kernel_apart
+from sglc.kernels.dsl.language import F32, I8, I32, U8, Constant, kernel, kernel_noinline
 from sglc.kernels.dsl.vectors import (
     as_floats,
     as_ints,
@@ -36,19 +36,19 @@ from sglc.kernels.dsl.vectors import (
     to_floats,
     word_at,
 )
-from sglc.kernels.llama.kv_layout import key_units_at, value_units_at, values_at
+from sglc.kernels.llama.kv_layout import key_scales_at, value_scales_at, values_at
 from sglc.kernels.llama.pointwise import exponential
 
 LEAST = -1.0e30
 """The score of a position that is not looked at."""
 LARGEST = 1.0 / 16319.0
-"""A query's unit by its largest number: upper bytes, which count 128, are at most 127."""
+"""A query's scale by its largest number: upper bytes, which count 128, are at most 127."""
 ONES = 0x01010101
 """Four bytes that are 1."""
 WHOLE = 65535.0
 """The largest weight."""
 SMALLEST = 1.0e-30
-"""The least unit of queries."""
+"""The least scale of queries."""
 STRETCH = 2048
 """Blocks whose products are summed up as whole numbers; those of upper bytes stay below 2**31."""
 
@@ -72,13 +72,14 @@ def split_query(
     """A query as whole numbers of 15 bits: upper bytes to spare[byte …], lower ones `size` behind them.
 
     An upper byte counts 128. Behind both come as many bytes, of every two words the first: what a sum of 8
-    numbers begins with, in units of 128, as keys have 128 added. scores[place] is the unit times `scale`.
+    numbers begins with, in units of 128, as keys have 128 added. scores[place] is the query's scale times
+    `scale`.
     """
     most = spread(0.0)
     for g in range(size // 16):
         most = greater(magnitudes(load_floats(qkv, query + 16 * g)), most)
-    unit = max_floats(most) * LARGEST + SMALLEST
-    inverse = spread(1.0 / unit)
+    step = max_floats(most) * LARGEST + SMALLEST
+    inverse = spread(1.0 / step)
     for g in range(size // 16):
         number = nearest(load_floats(qkv, query + 16 * g) * inverse)
         # 16384 and 64 are added, so that what is shifted has no sign, and is rounded.
@@ -91,7 +92,7 @@ def split_query(
         total = dot4(shift_left(total, 7), spread_int(ONES), load_ints(spare, byte + size + 64 * g))
         total = total + as_ints(rolled(as_floats(total), 1))
         store_ints(spare, byte + 2 * size + 64 * g, spread_int(0) - total)
-    scores[place] = unit * scale
+    scores[place] = step * scale
 
 
 @kernel
@@ -138,7 +139,7 @@ def mix(
             store_floats(out, to + h * size + 16 * d, found)
 
 
-@kernel_apart
+@kernel_noinline
 def attend(
     qkv: F32, query: int, out: F32, to: int, pool: U8, part: int, block: int, table: I32, row: int,
     start: int, length: int, scale: float, scores: F32, scratch: int, spare: I8, byte: int, stride: int,
@@ -155,9 +156,11 @@ def attend(
     high = (length + 15) >> 4
     place = scratch + together * stride
     bytes_of = byte + 2 * together * stride
-    apart = 2 * size + (size + 63) // 64 * 64
+    head_bytes = 2 * size + (size + 63) // 64 * 64
     for h in range(together):
-        split_query(qkv, query + h * size, scores, place + 16 * h, spare, bytes_of + apart * h, scale, size)
+        split_query(
+            qkv, query + h * size, scores, place + 16 * h, spare, bytes_of + head_bytes * h, scale, size
+        )
     most = float_lanes(together)
     left = float_lanes(together)
     right = float_lanes(together)
@@ -173,8 +176,8 @@ def attend(
         two = table[row + min(j + 1, high - 1)] * block + part
         ahead = table[row + min(j + 2, high - 1)] * block + part
         beyond = table[row + min(j + 3, high - 1)] * block + part
-        fetch(pool, ahead + key_units_at(size), size // 16 + 1)
-        fetch(pool, beyond + key_units_at(size), size // 16 + 1)
+        fetch(pool, ahead + key_scales_at(size), size // 16 + 1)
+        fetch(pool, beyond + key_scales_at(size), size // 16 + 1)
         for h in range(together):
             left[h] = spread(0.0)
             right[h] = spread(0.0)
@@ -189,25 +192,25 @@ def attend(
             m = load_ints(pool, two + 128 * g)
             n = load_ints(pool, two + 128 * g + 64)
             for h in range(together):
-                at = bytes_of + apart * h + 8 * g
+                at = bytes_of + head_bytes * h + 8 * g
                 x = spread_int(word_at(spare, at))
                 y = spread_int(word_at(spare, at + 4))
                 begin = spread_int(word_at(spare, at + 2 * size))
                 a[h] = shift_left(dot4(dot4(begin, k, x), l, y), 7)
                 b[h] = shift_left(dot4(dot4(begin, m, x), n, y), 7)
-            u = load_halves(pool, one + key_units_at(size) + 32 * g)
-            v = load_halves(pool, two + key_units_at(size) + 32 * g)
+            u = load_halves(pool, one + key_scales_at(size) + 32 * g)
+            v = load_halves(pool, two + key_scales_at(size) + 32 * g)
             for h in range(together):
-                at = bytes_of + apart * h + 8 * g + size
+                at = bytes_of + head_bytes * h + 8 * g + size
                 x = spread_int(word_at(spare, at))
                 y = spread_int(word_at(spare, at + 4))
                 left[h] = fma(to_floats(dot4(dot4(a[h], k, x), l, y)), u, left[h])
                 right[h] = fma(to_floats(dot4(dot4(b[h], m, x), n, y)), v, right[h])
         for h in range(together):
-            unit = spread(scores[place + 16 * h])
-            s = keep_first(left[h] * unit, length - 16 * j, spread(LEAST))
+            query_scale = spread(scores[place + 16 * h])
+            s = keep_first(left[h] * query_scale, length - 16 * j, spread(LEAST))
             s = keep_first(spread(LEAST), start - 16 * j, s)
-            t = keep_first(right[h] * unit, length - 16 * j - 16, spread(LEAST))
+            t = keep_first(right[h] * query_scale, length - 16 * j - 16, spread(LEAST))
             t = keep_first(spread(LEAST), start - 16 * j - 16, t)
             most[h] = greater(most[h], greater(s, t))
             store_floats(scores, scratch + h * stride + 16 * j, s)
@@ -217,16 +220,16 @@ def attend(
         left[h] = spread(0.0)
         right[h] = spread(0.0)
     for j in range(low, high):
-        unit = load_halves(pool, table[row + j] * block + part + value_units_at(size))
+        value_scale = load_halves(pool, table[row + j] * block + part + value_scales_at(size))
         # Beside the positions that are looked at may be anything.
-        unit = keep_first(unit, length - 16 * j, spread(0.0))
-        unit = keep_first(spread(0.0), start - 16 * j, unit)
+        value_scale = keep_first(value_scale, length - 16 * j, spread(0.0))
+        value_scale = keep_first(spread(0.0), start - 16 * j, value_scale)
         for h in range(together):
             e = exponential(load_floats(scores, scratch + h * stride + 16 * j) - most[h])
             e = keep_first(e, length - 16 * j, spread(0.0))
             e = keep_first(spread(0.0), start - 16 * j, e)
             left[h] = left[h] + e
-            e = e * unit
+            e = e * value_scale
             right[h] = greater(right[h], e)
             store_floats(scores, scratch + h * stride + 16 * j, e)
     for h in range(together):

@@ -1,15 +1,15 @@
-"""How keys and values lie in memory, and how those of a token get there.
+"""The memory layout of quantised keys and values, and the kernel that stores those of a token.
 
-The pool is [blocks][layers][heads] parts of 16 positions each. Keys and values are bytes; a key has a unit
-for each 8 of its numbers, a value has one. Units are floats of 16 bits. A part is
+The pool is [blocks][layers][heads] parts of 16 positions each. Keys and values are bytes. A key has a scale
+for each 8 of its numbers, a value has one scale. Scales are floats of 16 bits. A part is
 
     keys          uint8[size / 4][16][4]   4 numbers of a position, 16 positions, with 128 added
-    their units   float16[size / 8][16]
-    value units   float16[16], and as many zeros, so that values begin at a multiple of 64 bytes
+    key scales    float16[size / 8][16]
+    value scales  float16[16], and as many zeros, so that values begin at a multiple of 64 bytes
     values        int8[4][size][4]         4 positions of a number
 
-so that products of bytes (`sglc.kernels.dsl.vectors.dot4`) have positions as lanes where they make scores,
-and numbers of the head where they make sums of values. A token's bytes depend on its own numbers alone.
+Products of bytes (`sglc.kernels.dsl.vectors.dot4`) so have positions as lanes where they make scores, and
+numbers of the head where they make sums of values. A token's bytes depend on its own numbers alone.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ from sglc.kernels.dsl.vectors import (
 )
 
 STEP = (1.0 + 1.0 / 1024.0) / 127.0
-"""Of the largest number, with room for cutting the unit to 16 bits."""
-LEAST_UNIT = 1.0 / (1 << 24)
-"""The smallest float of 16 bits above zero; it is added to every unit."""
+"""Scale by the largest number, with room for cutting the scale to 16 bits."""
+LEAST_SCALE = 1.0 / (1 << 24)
+"""The smallest float of 16 bits above zero; it is added to every scale."""
 SIGNS = 0x80808080
 """Adds 128 to 4 bytes."""
 
 
 @kernel
-def key_units_at(size: int) -> int:
-    """Where in a part the keys' units begin."""
+def key_scales_at(size: int) -> int:
+    """The byte of a part at which the key scales begin."""
     return 16 * size
 
 
 @kernel
-def value_units_at(size: int) -> int:
-    """Where in a part the values' units begin."""
+def value_scales_at(size: int) -> int:
+    """The byte of a part at which the value scales begin."""
     return 20 * size
 
 
 @kernel
 def values_at(size: int) -> int:
-    """Where in a part the values begin."""
+    """The byte of a part at which the values begin."""
     return 20 * size + 64
 
 
@@ -93,9 +93,9 @@ def even_out(v: F32, at: int, size: Constant) -> None:
 
 
 @kernel
-def unit_of(most: float) -> float:
-    """The unit of numbers up to `most`: a float of 16 bits, unless it is below the normal ones of these."""
-    return rounded(most * STEP + LEAST_UNIT, 13)
+def scale_of(most: float) -> float:
+    """The scale of numbers up to `most`: a float of 16 bits, unless it is below the normal ones of these."""
+    return rounded(most * STEP + LEAST_SCALE, 13)
 
 
 @kernel
@@ -107,20 +107,20 @@ def put_half(array: U8, at: int, number: float) -> None:
 
 
 @kernel
-def remember(
+def store_kv(
     qkv: F32, key: int, value: int, pool: U8, base: int, offset: int, spare: I8, room: int, size: Constant
 ) -> None:
-    """Puts a head's key and value of one token to place `offset` of the part at `base`.
+    """Store the key and value of one token and head at position `offset` of the part at `base`.
 
-    spare[room …] has `size` bytes to work in.
+    spare[room …] is scratch of `size` bytes.
     """
     none = spread(0.0)
     for g in range(size // 16):
         x = load_floats(qkv, key + 16 * g)
-        first = unit_of(max_floats(magnitudes(keep_first(x, 8, none))))
-        second = unit_of(max_floats(magnitudes(keep_first(none, 8, x))))
-        put_half(pool, base + key_units_at(size) + 64 * g + 2 * offset, first)
-        put_half(pool, base + key_units_at(size) + 64 * g + 32 + 2 * offset, second)
+        first = scale_of(max_floats(magnitudes(keep_first(x, 8, none))))
+        second = scale_of(max_floats(magnitudes(keep_first(none, 8, x))))
+        put_half(pool, base + key_scales_at(size) + 64 * g + 2 * offset, first)
+        put_half(pool, base + key_scales_at(size) + 64 * g + 32 + 2 * offset, second)
         inverses = keep_first(spread(1.0 / first), 8, spread(1.0 / second))
         store_bytes(spare, room + 16 * g, nearest(x * inverses))
     for d in range(size // 4):
@@ -128,11 +128,11 @@ def remember(
     most = spread(0.0)
     for d in range(size // 16):
         most = greater(magnitudes(load_floats(qkv, value + 16 * d)), most)
-    unit = unit_of(max_floats(most))
-    put_half(pool, base + value_units_at(size) + 2 * offset, unit)
-    put_half(pool, base + value_units_at(size) + 32 + 2 * offset, 0.0)
+    scale = scale_of(max_floats(most))
+    put_half(pool, base + value_scales_at(size) + 2 * offset, scale)
+    put_half(pool, base + value_scales_at(size) + 32 + 2 * offset, 0.0)
     for d in range(size // 16):
-        store_bytes(spare, room + 16 * d, nearest(load_floats(qkv, value + 16 * d) * spread(1.0 / unit)))
+        store_bytes(spare, room + 16 * d, nearest(load_floats(qkv, value + 16 * d) * spread(1.0 / scale)))
     place = base + values_at(size) + (offset >> 2) * 4 * size + (offset & 3)
     for d in range(size):
         pool[place + 4 * d] = spare[room + d] & 255

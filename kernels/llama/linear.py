@@ -1,20 +1,20 @@
-"""Linear layers: rows of 8-bit activations times records of quantised weights.
+"""Linear layers: rows of 8-bit activations times tiles of quantised weights (`weight_layout`).
 
-Activations are bytes in groups of 32 inputs, with a unit for each half of a group, or for each quarter where
-they are `fine`. Rows are cut into tiles of at most 6; within a tile they lie as [groups][rows][32] bytes and
-[groups][rows][6] floats (fine: 10), so that the code of a tile reads both one after the other. A tile is
-computed for two blocks of 16 outputs at a time: a number of a row is loaded once for both, and 24 registers
-hold the sums.
+Activations are bytes in groups of 32 inputs, with a scale for each half of a group, or for each quarter where
+they are `fine`. Rows are cut into tiles of at most 6. Within a tile they lie as [groups][rows][32] bytes and
+[groups][rows][6] floats (fine: 10), so that the code of a tile reads both sequentially. A tile is computed
+for two blocks of 16 outputs at a time: a number of a row is loaded once for both, and 24 registers hold the
+sums.
 
 Sums start at the bits of 1.5 * 2**23 as a float. A whole number that is added to the bits is added to the
-float: the sum of a part is brought to the unit of the next part by one fused multiplication, and that of the
-last part becomes a float by another one. The sum of a group is rounded to these units; groups are added in
-order. So an output depends on its own row alone, whatever rows are computed beside it.
+float. One fused multiplication converts the sum of a part to the scale of the next part, another converts
+that of the last part to a float. The sum of a group is rounded to these scales; groups are added in order. So
+an output depends on its own row alone, whatever rows are computed beside it.
 """
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import F32, I8, I64, U8, Constant, kernel, kernel_apart
+from sglc.kernels.dsl.language import F32, I8, I64, U8, Constant, kernel, kernel_noinline
 from sglc.kernels.dsl.vectors import (
     as_floats,
     as_ints,
@@ -85,13 +85,13 @@ def pace(tiles: int, bits: Constant) -> int:
     return 32 * bits
 
 
-@kernel_apart
+@kernel_noinline
 def tile(
-    w: U8, record: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
+    w: U8, origin: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
     add: bool, ahead: int, jump: int, rows: Constant, blocks: Constant, bits: Constant, centred: Constant,
     fine: Constant,
 ) -> None:  # fmt: skip
-    """`rows` rows times `blocks` blocks of 16 outputs, the first of which begins at byte `record`.
+    """`rows` rows times `blocks` blocks of 16 outputs, the first of which begins at byte `origin`.
 
     Weights `ahead` bytes further on are fetched. For one row, behind the end of a block, those of the block
     that is `jump` bytes behind it; for more, if `jump` is not 0, so many bytes with each group (see `pace`).
@@ -104,7 +104,7 @@ def tile(
     step = groups * size
     width = FACTORS + (FINE - FACTORS) * fine
     for g in range(groups):
-        at = record + g * size
+        at = origin + g * size
         x = row + g * 32 * rows
         f = factor + g * width * rows
         if ahead > 0:
@@ -117,7 +117,7 @@ def tile(
                     for line in range(bits + 1):
                         prefetch(w, far + b * step + 64 * line)
             else:
-                far = record + ahead + g * jump
+                far = origin + ahead + g * jump
                 for line in range(bits // 2):
                     prefetch(w, far + 64 * line)
                 if jump > 32 * bits:
@@ -175,32 +175,32 @@ def tile(
 
 @kernel
 def pair(
-    w: U8, record: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
+    w: U8, origin: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
     add: bool, ahead: int, jump: int, rows: int, bits: Constant, centred: Constant,
     fine: Constant,
 ) -> None:  # fmt: skip
     """1 to 6 rows times two blocks; see `tile`."""
     if rows == 6:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              6, 2, bits, centred, fine)  # fmt: skip
     elif rows == 5:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              5, 2, bits, centred, fine)  # fmt: skip
     elif rows == 4:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              4, 2, bits, centred, fine)  # fmt: skip
     elif rows == 3:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              3, 2, bits, centred, fine)  # fmt: skip
     elif rows == 2:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              2, 2, bits, centred, fine)  # fmt: skip
     else:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              1, 2, bits, centred, fine)  # fmt: skip
 
 
-@kernel_apart
+@kernel_noinline
 def linear(
     w: U8, base: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
     stride: int, pairs: int, add: bool, counters: I64, job: int, bits: Constant, centred: Constant,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import F32, I8, I64, U8, Constant, floats, kernel, kernel_apart
+from sglc.kernels.dsl.language import F32, I8, I64, U8, Constant, floats, kernel, kernel_noinline
 from sglc.kernels.dsl.vectors import load_floats, spread, store_floats, take
 from sglc.kernels.llama.linear import AHEAD, FACTORS, TILE, pace, pair, tile
 from sglc.kernels.llama.pointwise import exponential
@@ -38,7 +38,7 @@ def quantise_rows(
         quantise_groups(y, at, room, q, 32 * group, factors, FACTORS * group, 1, centre, 2)
 
 
-@kernel_apart
+@kernel_noinline
 def gate_part(
     w: U8, base: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32, to: int,
     room: int, inner_q: I8, inner_factors: F32, inner_groups: int, counters: I64, job: int, centre: int,
@@ -56,7 +56,7 @@ def gate_part(
     while n < inner_groups:
         # What comes after is known early, so that it can be fetched.
         after = take(counters, job, 1)
-        record = base + 4 * n * size
+        origin = base + 4 * n * size
         first = 0
         fetched = 0
         for k in range(tiles):
@@ -66,7 +66,7 @@ def gate_part(
             f = factor + FACTORS * first * groups
             if rows == 1:
                 tile(
-                    w, record, groups, q, at, factors, f, y, to, UNIT, False, AHEAD, 4 * size * (after - n),
+                    w, origin, groups, q, at, factors, f, y, to, UNIT, False, AHEAD, 4 * size * (after - n),
                     1, 4, bits, centred, 0,
                 )  # fmt: skip
             else:
@@ -74,11 +74,11 @@ def gate_part(
                 if after < inner_groups and (jump > 0 or first == 0) and fetched < 2 * size:
                     ahead = 4 * size * (after - n) + fetched
                 pair(
-                    w, record, groups, q, at, factors, f, y, to, UNIT, False, ahead, jump, rows, bits,
+                    w, origin, groups, q, at, factors, f, y, to, UNIT, False, ahead, jump, rows, bits,
                     centred, 0,
                 )  # fmt: skip
                 pair(
-                    w, record + 2 * size, groups, q, at, factors, f, y, to + 32, UNIT, False, ahead, jump,
+                    w, origin + 2 * size, groups, q, at, factors, f, y, to + 32, UNIT, False, ahead, jump,
                     rows, bits, centred, 0,
                 )  # fmt: skip
                 fetched += jump * groups

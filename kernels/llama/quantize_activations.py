@@ -1,4 +1,4 @@
-"""Activations become bytes, with the units and sums that linear layers need (`sglc.kernels.llama.linear`)."""
+"""Quantises activations to bytes, with the scales and sums of linear layers (`sglc.kernels.llama.linear`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sglc.kernels.dsl.language import (
     floats,
     kernel,
     parallel_kernel,
-    parallel_kernel_apart,
+    parallel_kernel_noinline,
 )
 from sglc.kernels.dsl.vectors import (
     as_floats,
@@ -38,13 +38,13 @@ from sglc.kernels.dsl.vectors import (
 from sglc.kernels.llama.linear import FACTORS, ZERO
 
 STEP = 1.00000095367431640625 / 127.0
-"""Of the largest number of a half, with room for rounding."""
+"""Scale by the largest number of a half, with room for rounding."""
 SPAN = 4.0
-"""How much larger the units of a group's parts may be than those of parts behind: sums stay below 2**22."""
+"""Largest ratio of the scale of a group's part to that of a later part: sums stay below 2**22."""
 SMALLEST = 1.0e-30
-"""The least unit: zeros have one too."""
+"""The least scale; zeros have it."""
 TOGETHER = 8
-"""Groups whose units are made together."""
+"""Groups whose scales are computed together."""
 PACK = 4096.0
 """So many times the sum of a group's second half is added to that of the first: a float holds both."""
 ROOM = 16 * FACTORS
@@ -52,29 +52,29 @@ ROOM = 16 * FACTORS
 
 
 @kernel
-def unit_behind(most: floats, before: floats) -> floats:
-    """The unit of the second half of a group by its largest number, where the first half has another one."""
+def scale_behind(most: floats, before: floats) -> floats:
+    """The scale of the second half of a group, given its largest number and the scale of the first half."""
     return greater(greater(most * spread(STEP), before * spread(1.0 / SPAN)), spread(SMALLEST))
 
 
 @kernel
-def cut(unit: floats) -> floats:
-    """A unit with so few bits that its product with `ZERO` is exact."""
-    return as_floats(as_ints(unit) & spread_int(-8))
+def cut(scale: floats) -> floats:
+    """A scale with so few bits that its product with `ZERO` is exact."""
+    return as_floats(as_ints(scale) & spread_int(-8))
 
 
 @kernel
 def quantise(a: floats, b: floats, q: I8, at: int, factors: F32, f: int, centre: int) -> None:
     """A group of 32 floats as bytes, and the factors that belong to them.
 
-    The second half's unit is `scale`, the first half's `ratio` times that. `start` is where the sum of the
-    first half begins, `shift` goes with `ratio` when it becomes one in units of the second; weights are
-    unsigned, `centre` is what stands for zero among them. `scale` and `less` make the float. `total`, the sum
+    The second half's scale is `scale`, the first half's is `ratio` times that. `start` is where the sum of
+    the first half begins, `shift` goes with `ratio` when that sum is converted to the second scale. Weights
+    are unsigned; the value `centre` stands for zero. `scale` and `less` make the float. `total`, the sum
     of all numbers, is for the offsets of weights that are not centred.
     """
     zero = spread(ZERO)
     first = spread(max_floats(magnitudes(a))) * spread(STEP)
-    second = unit_behind(spread(max_floats(magnitudes(b))), first)
+    second = scale_behind(spread(max_floats(magnitudes(b))), first)
     scale = cut(second)
     first = greater(first, second * spread(1.0 / 1024.0))
     inverse = spread(1.0) / scale
@@ -96,7 +96,16 @@ def quantise(a: floats, b: floats, q: I8, at: int, factors: F32, f: int, centre:
 
 @parallel_kernel
 def quantise_some(
-    y: F32, at: int, room: int, q: I8, to: int, factors: F32, f: int, apart: int, centre: int, count: Constant
+    y: F32,
+    at: int,
+    room: int,
+    q: I8,
+    to: int,
+    factors: F32,
+    f: int,
+    stride: int,
+    centre: int,
+    count: Constant,
 ) -> None:
     """As `quantise` for 1 to 8 groups; see `quantise_groups`."""
     zero = spread(ZERO)
@@ -107,7 +116,7 @@ def quantise_some(
     # Lanes are groups, of 8 the first halves, then the second ones; what is for both is in the first 8.
     found = maxima(most)
     first = found * spread(STEP)
-    second = unit_behind(rolled(found, TOGETHER), first)
+    second = scale_behind(rolled(found, TOGETHER), first)
     scale = cut(second)
     first = greater(first, second * spread(1.0 / 1024.0))
     inverses = spread(1.0) / keep_first(first, TOGETHER, rolled(scale, TOGETHER))
@@ -118,8 +127,8 @@ def quantise_some(
         here = at + 32 * g
         head = fma(load_floats(y, here), spread(y[room + g]), zero)
         tail = fma(load_floats(y, here + 16), spread(y[room + TOGETHER + g]), zero)
-        store_bytes(q, to + 32 * apart * g, as_ints(head))
-        store_bytes(q, to + 32 * apart * g + 16, as_ints(tail))
+        store_bytes(q, to + 32 * stride * g, as_ints(head))
+        store_bytes(q, to + 32 * stride * g + 16, as_ints(tail))
         both[g] = fma(tail - zero, spread(PACK), head - zero)
     total = sums(both)
     back = to_floats(nearest(total * spread(1.0 / PACK)))
@@ -133,36 +142,45 @@ def quantise_some(
     store_floats(y, room + 80, fma(front, ratio, back) * scale)
     for g in range(count):
         for k in range(FACTORS):
-            factors[f + apart * FACTORS * g + k] = y[room + 16 * k + g]
+            factors[f + stride * FACTORS * g + k] = y[room + 16 * k + g]
 
 
-@parallel_kernel_apart
+@parallel_kernel_noinline
 def quantise_groups(
-    y: F32, at: int, room: int, q: I8, to: int, factors: F32, f: int, apart: int, centre: int, count: Constant
+    y: F32,
+    at: int,
+    room: int,
+    q: I8,
+    to: int,
+    factors: F32,
+    f: int,
+    stride: int,
+    centre: int,
+    count: Constant,
 ) -> None:
     """`count` groups of 32 numbers from y[at], with the bytes and factors that `quantise` gives each of them.
 
-    Those of a group begin `apart` groups behind those of the one before it. y[room …] has `ROOM` numbers to
-    work in. Largest numbers and sums are made of 16 halves at once, and units of 8 groups.
+    Those of a group begin `stride` groups behind those of the one before it. y[room …] is scratch of `ROOM`
+    numbers. Largest numbers and sums are made of 16 halves at once, and scales of 8 groups.
     """
     # As a parallel kernel it takes numbers of lanes from memory, as others might write there: that is quicker
     # than to part lanes.
     for part in range(count // TOGETHER):
         quantise_some(
-            y, at + 32 * TOGETHER * part, room, q, to + 32 * TOGETHER * apart * part, factors,
-            f + FACTORS * TOGETHER * apart * part, apart, centre, TOGETHER,
+            y, at + 32 * TOGETHER * part, room, q, to + 32 * TOGETHER * stride * part, factors,
+            f + FACTORS * TOGETHER * stride * part, stride, centre, TOGETHER,
         )  # fmt: skip
     if count % TOGETHER > 0:
         done = count // TOGETHER * TOGETHER
         quantise_some(
-            y, at + 32 * done, room, q, to + 32 * apart * done, factors, f + FACTORS * apart * done, apart,
+            y, at + 32 * done, room, q, to + 32 * stride * done, factors, f + FACTORS * stride * done, stride,
             centre, count % TOGETHER,
         )  # fmt: skip
 
 
 @kernel
 def quantise_finely(a: floats, b: floats, q: I8, at: int, factors: F32, f: int, centre: int) -> None:
-    """As `quantise`, with a unit for each quarter, and a ratio and a shift for each but the last."""
+    """As `quantise`, with a scale for each quarter, and a ratio and a shift for each but the last."""
     none = spread(0.0)
     x = magnitudes(a)
     y = magnitudes(b)

@@ -1,10 +1,10 @@
 """A whole step of a model of the Llama family: tokens in, logits out, in one call.
 
-Every thread runs it on the same arrays, takes parts of each layer's work, and waits for the others where it
-needs theirs. Rows (tokens) are split evenly for what is done token by token; outputs of linear layers and
-heads of attention are shared out as threads come for more, so that a thread which is slower, or has lost its
-processor for a while, does less. One or two rows are normed by every thread for itself, which is quicker than
-waiting. Nothing depends on the number of threads, or on who does what.
+Every thread runs the step on the same arrays. It takes parts of each layer's work, and waits at barriers for
+the others. Rows (tokens) are split evenly for work by token. Outputs of linear layers and heads of attention
+are taken from a shared counter, so that a slower thread, or one that has lost its processor, does less. One
+or two rows are normed by every thread for itself, which is faster than a barrier. The result depends neither
+on the number of threads nor on their order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sglc.kernels.dsl.vectors import (
     wait_for,
 )
 from sglc.kernels.llama.attention import attend_group, byte_numbers, score_numbers
-from sglc.kernels.llama.kv_layout import even_out, part_bytes, remember
+from sglc.kernels.llama.kv_layout import even_out, part_bytes, store_kv
 from sglc.kernels.llama.linear import FACTORS, FINE, project, tile_rows, tile_start
 from sglc.kernels.llama.mlp import SCRATCH, gate
 from sglc.kernels.llama.pointwise import add_vector, norm_in_place, norm_row, rotate
@@ -90,7 +90,7 @@ def place_heads(
     )  # fmt: skip
     if biased:
         add_vector(qkv, at + value, size, vectors, bias + value)
-    remember(qkv, at + key, at + value, pool, base, position & 15, spare, byte, size)
+    store_kv(qkv, at + key, at + value, pool, base, position & 15, spare, byte, size)
 
 
 @kernel
@@ -109,23 +109,24 @@ def quantise_heads(
 def step(
     w: U8, places: I64, vectors: F32, windows: I64, cosines: F32, sines: F32, pool: U8, tokens: I32,
     positions: I32, rows: I32, count: int, table: I32, most_blocks: int, sequences: int, last: I32,
-    last_count: int, logits: F32, apart: int, x: F32, qkv: F32, h: F32, q: I8, factors: F32, inner_q: I8,
-    inner_factors: F32, scores: F32, spare: I8, stride: int, counters: I64, thread: int, threads: int,
-    epsilon: float, scale: float, layers: Constant, heads: Constant, shared: Constant, size: Constant,
-    turned: Constant, width: Constant, inner: Constant, vocabulary: Constant, biased: Constant,
-    normed: Constant, together: Constant, kinds: Constant, head_kinds: Constant,
+    last_count: int, logits: F32, logits_stride: int, x: F32, qkv: F32, h: F32, q: I8, factors: F32,
+    inner_q: I8, inner_factors: F32, scores: F32, spare: I8, stride: int, counters: I64, thread: int,
+    threads: int, epsilon: float, scale: float, layers: Constant, heads: Constant, shared: Constant,
+    size: Constant, turned: Constant, width: Constant, inner: Constant, vocabulary: Constant,
+    biased: Constant, normed: Constant, together: Constant, kinds: Constant, head_kinds: Constant,
 ) -> None:  # fmt: skip
     """`count` tokens of `sequences` sequences, and the logits behind `last_count` of them.
 
-    w          records of all matrices; places[2 i], places[2 i + 1] are the first byte and the kind of matrix
-               i: queries, keys and values; output; gate and up by turns; down of each layer; embeddings; head
+    w          weight tiles of all matrices; places[2 i], places[2 i + 1] are the first byte and the kind of
+               matrix i: queries, keys and values; output; gate and up by turns; down of each layer;
+               embeddings; head
     vectors    norms [2 layers + 1][width], biases [layers][heads], norms of heads [layers][2][size]
     windows    [layers] positions that a layer looks back at, itself included
     cosines, sines  [positions][turned / 2]
     pool       see `sglc.kernels.llama.kv_layout`
     tokens, positions, rows  [count]; rows are the tokens' rows of `table` [rows][most_blocks]
     last       [last_count] the tokens that logits [last_count][vocabulary] are wanted of, rows of which
-               begin `apart` numbers apart
+               begin `logits_stride` numbers after each other
     x, qkv     [count] rows of width, of all heads
     h          [threads][`scratch_numbers`]
     q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][10]
@@ -275,7 +276,7 @@ def step(
         meet(counters, turn)
     project(
         w, places[head], places[head + 1], groups, q, 32 * own, factors, FINE * own, last_count, logits,
-        apart, vocabulary, False, counters, jobs + 8 * layers, head_kinds, 1,
+        logits_stride, vocabulary, False, counters, jobs + 8 * layers, head_kinds, 1,
     )  # fmt: skip
     counters[8 * thread + 8] = elapsed_time() - began
     counters[8 * thread + 9] = processor_time() - had

@@ -1,13 +1,12 @@
-"""How quantised weights lie in memory.
+"""The memory layout of quantised weights.
 
-A record holds 16 outputs (rows of the matrix) times 32 inputs, so that 16 lanes make 16 outputs. It is `bits`
-times 64 bytes of values, unsigned, then 16 scales and 16 offsets, floats of 16 bits; a weight is its value
-times scale plus offset. Values of 8 bits lie as [8][16][4]: 4 neighbouring inputs of each output make the 32
-bits of a lane. Of 4 bits, [4][16][4] bytes hold the even of these 8 rows in their low halves and the odd in
-their high ones.
-The records of a matrix are in the order [outputs / 16][inputs / 32].
+A weight tile holds 16 outputs (rows of the matrix) times 32 inputs, so that 16 lanes make 16 outputs. It is
+64 * `bits` bytes of unsigned values, then 16 scales and 16 offsets, which are floats of 16 bits. A weight is
+its value times the scale plus the offset. Values of 8 bits lie as [8][16][4]: 4 neighbouring inputs of each
+output make the 32 bits of a lane. Values of 4 bits lie as [4][16][4] bytes: the low halves are the even of
+these 8 rows, the high halves the odd ones. The tiles of a matrix are ordered [outputs / 16][inputs / 32].
 
-GGUF's blocks Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0 become records without any loss: they have a scale, and an
+GGUF's blocks Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0 become weight tiles without loss: they have a scale, and an
 offset that is kept or is a power of two times the scale.
 """
 
@@ -22,19 +21,19 @@ from sglc.kernels.dsl.language import F32, U8, kernel
 from sglc.kernels.dsl.vectors import half_at
 
 ROWS, GROUP = 16, 32
-"""Outputs and inputs of a record."""
+"""Outputs and inputs of a weight tile."""
 KINDS = (4, 5, 8, 9)
 """4 or 8 bits with offsets, and 4 or 8 bits centred: one more."""
 
 
-def record_bytes(kind: int) -> int:
-    """Bytes of a record of a kind, see `Blocks.kind`."""
+def weight_tile_bytes(kind: int) -> int:
+    """Bytes of a weight tile of a kind, see `Blocks.kind`."""
     return 64 * (kind & 12) + 64 - 32 * (kind & 1)
 
 
 def matrix_bytes(outputs: int, inputs: int, kind: int) -> int:
     """Bytes of a matrix; outputs are filled up to a multiple of 32."""
-    return -(-outputs // (2 * ROWS)) * 2 * (inputs // GROUP) * record_bytes(kind)
+    return -(-outputs // (2 * ROWS)) * 2 * (inputs // GROUP) * weight_tile_bytes(kind)
 
 
 def kinds_mask(kinds: Iterable[int]) -> int:
@@ -105,7 +104,7 @@ def quantised(weights: np.ndarray, bits: int = 8) -> Blocks:
 
 
 def packed(blocks: Blocks) -> np.ndarray:
-    """The records of a matrix as bytes, uint8 of `matrix_bytes`."""
+    """The weight tiles of a matrix as bytes, uint8 of `matrix_bytes`."""
     count = len(blocks.values)
     missing = -count % (2 * ROWS)
     values, scales, offsets = blocks.values, blocks.scales, blocks.offsets
@@ -120,7 +119,7 @@ def packed(blocks: Blocks) -> np.ndarray:
     if blocks.bits == 4:
         lanes = lanes[:, :, 0::2] | (lanes[:, :, 1::2] << 4)
     kind = blocks.kind
-    found = np.empty((rows, groups, record_bytes(kind)), np.uint8)
+    found = np.empty((rows, groups, weight_tile_bytes(kind)), np.uint8)
     size = 64 * blocks.bits
     found[..., :size].reshape(rows, groups, -1, ROWS, 4)[...] = lanes
     for place, part in ((size, scales), (size + 32, offsets))[: 2 - (kind & 1)]:

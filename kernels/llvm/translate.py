@@ -2,7 +2,7 @@
 
 One pass over the syntax tree of each function: expressions become values with a type, variables stack slots,
 which LLVM's optimiser turns into registers. A kernel that another one calls becomes a function of the module
-that is inlined, unless it is one apart; each set of constants makes a function of its own.
+that is inlined, unless it is `noinline`; each set of constants makes a function of its own.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class _Function(Expressions):
         )
         if not public:
             self.function.linkage = "internal"
-            self.function.attributes.add("noinline" if kernel.apart else "alwaysinline")
+            self.function.attributes.add("noinline" if kernel.noinline else "alwaysinline")
             within.made[name] = self.function
         slots = self.function.append_basic_block("slots")
         start = self.function.append_basic_block("start")

@@ -21,7 +21,7 @@ from sglc.cache_files import cache_folder, is_own_folder, make_private
 from sglc.kernels.dsl.language import Specialised
 from sglc.kernels.dsl.vectors import LANES
 from sglc.kernels.jit_library import address, typed_library
-from sglc.kernels.llama.argmax import likeliest
+from sglc.kernels.llama.argmax import argmax
 from sglc.kernels.llama.attention import byte_numbers, score_numbers
 from sglc.kernels.llama.linear import FACTORS, FINE
 from sglc.kernels.llama.step import ALONE, scratch_numbers, step
@@ -75,10 +75,10 @@ class NativeExecutor:
         if library is None:
             raise NotNativeError("no machine code can be made for this processor")
         self._step = getattr(library, one.name)
-        reader = typed_library(likeliest, wide=True).functions()
+        reader = typed_library(argmax, wide=True).functions()
         if reader is None:
             raise NotNativeError("no machine code can be made for this processor")
-        self._likeliest = reader.likeliest
+        self._argmax = reader.argmax
         self.best: np.ndarray | None = None
         self._thread_pool = ThreadPool(threads or processors())
         self._tuner = ThreadTuner(self._thread_pool.most) if threads is None else None
@@ -190,9 +190,7 @@ class NativeExecutor:
         """Places of the largest logits, int32 [rows]."""
         best = np.empty(len(rows), np.int32)
         before = (address(rows), len(rows), self._family.shape.vocabulary, rows.shape[1], address(best))
-        self._thread_pool.run(
-            self._likeliest, before, (), min(self._threads, 1 + rows.size // LOGITS_A_THREAD)
-        )
+        self._thread_pool.run(self._argmax, before, (), min(self._threads, 1 + rows.size // LOGITS_A_THREAD))
         return best
 
     def _check(self, pieces: Sequence[Piece]) -> None:

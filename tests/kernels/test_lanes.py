@@ -28,7 +28,7 @@ from sglc.kernels.dsl.language import (
     Specialised,
     floats,
     kernel,
-    kernel_apart,
+    kernel_noinline,
     parallel_kernel,
     run,
 )
@@ -86,7 +86,7 @@ def doubled(x: floats, factor: float) -> floats:
     return x * spread(factor)
 
 
-@kernel_apart
+@kernel_noinline
 def scale_rows(x: F32, count: int, rows: Constant) -> None:
     """Local arrays of lanes, and constants that decide."""
     kept = float_lanes(rows)

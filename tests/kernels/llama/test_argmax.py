@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 pytest.importorskip("llvmlite")
 
 from sglc.kernels.jit_library import address, typed_library
-from sglc.kernels.llama.argmax import CHUNK, likeliest
+from sglc.kernels.llama.argmax import CHUNK, argmax
 
-MACHINE = typed_library(likeliest, wide=True)
+MACHINE = typed_library(argmax, wide=True)
 
 
 def found(rows: np.ndarray, width: int, threads: int) -> list[int]:
@@ -21,7 +21,7 @@ def found(rows: np.ndarray, width: int, threads: int) -> list[int]:
     assert functions is not None
     best = np.full(len(rows), -7, np.int32)
     for thread in range(threads):
-        functions.likeliest(address(rows), len(rows), width, rows.shape[1], address(best), thread, threads)
+        functions.argmax(address(rows), len(rows), width, rows.shape[1], address(best), thread, threads)
     return best.tolist()
 
 
@@ -45,7 +45,7 @@ def test_the_first_of_the_largest(
     if width < 2 * CHUNK:
         best = np.full(count, -7, np.int32)
         for thread in range(threads):
-            likeliest(rows.reshape(-1).data, count, width, width + gap, best.data, thread, threads)
+            argmax(rows.reshape(-1).data, count, width, width + gap, best.data, thread, threads)
         assert best.tolist() == expected
 
 

@@ -16,10 +16,10 @@ from sglc.kernels.jit_library import typed_library
 from sglc.kernels.llama.attention import STRETCH, attend, byte_numbers, score_numbers, split_query
 from sglc.kernels.llama.kv_layout import (
     even_out,
-    key_units_at,
+    key_scales_at,
     part_bytes,
-    remember,
-    value_units_at,
+    store_kv,
+    value_scales_at,
     values_at,
 )
 from sglc.kernels.llvm.target import host
@@ -48,11 +48,11 @@ def head(dice: np.random.Generator, size: int) -> np.ndarray:
 
 def keys_and_values(part: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """What a part stands for: float64 [16][size] each."""
-    units = part[key_units_at(size) : value_units_at(size)].view(np.float16).reshape(-1, 16).astype(float)
-    keys = part[: key_units_at(size)].reshape(-1, 16, 4).swapaxes(0, 1).reshape(16, size) - 128.0
-    value_units = part[value_units_at(size) :][:32].view(np.float16).astype(float)
+    units = part[key_scales_at(size) : value_scales_at(size)].view(np.float16).reshape(-1, 16).astype(float)
+    keys = part[: key_scales_at(size)].reshape(-1, 16, 4).swapaxes(0, 1).reshape(16, size) - 128.0
+    value_scales = part[value_scales_at(size) :][:32].view(np.float16).astype(float)
     values = part[values_at(size) :].view(np.int8).reshape(4, size, 4).swapaxes(1, 2).reshape(16, size)
-    return keys * units.T.repeat(8, 1), values * value_units[:, None]
+    return keys * units.T.repeat(8, 1), values * value_scales[:, None]
 
 
 class Memory:
@@ -62,14 +62,14 @@ class Memory:
         self.size, self.part = size, part_bytes(size)
         self.pool = np.full(blocks * self.part, 255, np.uint8)
         self.table = dice.permutation(blocks).astype(np.int32)
-        self._remember = compiled(remember, size=size)
+        self._store_kv = compiled(store_kv, size=size)
         self._spare = np.zeros(size, np.int8)
 
     def put(self, position: int, key: np.ndarray, value: np.ndarray) -> None:
         qkv = np.concatenate([key, value])
         base = int(self.table[position // 16]) * self.part
         place = base, position % 16, at(self._spare), 0
-        self._remember(at(qkv), 0, self.size, at(self.pool), *place)
+        self._store_kv(at(qkv), 0, self.size, at(self.pool), *place)
 
     def read(self, length: int) -> tuple[np.ndarray, np.ndarray]:
         parts = self.pool.reshape(-1, self.part)[self.table]
@@ -123,7 +123,7 @@ def test_bytes_are_within_half_a_unit(seed: int, size: int, factor: float) -> No
     unit = np.abs(value).max().astype(float) / 127
     assert (np.abs(values - value) <= 0.5 * (1 + 2 * UNIT) * unit + 2.0**-23 * 127).all()
     pool = np.full(memory.part, 255, np.uint8)
-    run(remember, np.concatenate([key, value]), 0, size, pool, 0, place, np.zeros(size, np.int8), 0, size)
+    run(store_kv, np.concatenate([key, value]), 0, size, pool, 0, place, np.zeros(size, np.int8), 0, size)
     assert pool.tobytes() == memory.pool.tobytes()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sglc.kernels.llama.kv_layout import LEAST_UNIT
+from sglc.kernels.llama.kv_layout import LEAST_SCALE
 from sglc.kernels.llama.kv_layout import STEP as REMEMBERED
 from sglc.kernels.llama.quantize_activations import SMALLEST, SPAN, STEP
 from sglc.kernels.llama.weight_layout import quantised
@@ -128,7 +128,7 @@ def made_even(x: np.ndarray) -> np.ndarray:
 def remembered(x: np.ndarray, together: int) -> np.ndarray:
     """What keys and values become: bytes with a unit of 11 bits for so many numbers."""
     groups = x.astype(np.float32).reshape(*x.shape[:-1], -1, together)
-    wanted = np.abs(groups).max(-1) * REMEMBERED + LEAST_UNIT
+    wanted = np.abs(groups).max(-1) * REMEMBERED + LEAST_SCALE
     units = (wanted.astype(np.float32).view(np.uint32) >> np.uint32(13) << np.uint32(13)).view(np.float32)
     units = units[..., None].astype(np.float64)
     return (np.rint(groups / units) * units).reshape(x.shape)
