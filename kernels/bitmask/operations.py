@@ -17,7 +17,7 @@ from operator import attrgetter
 import numpy as np
 
 from sglc.kernels.array_layouts import LayoutError, expect
-from sglc.kernels.bitmask import operations_reference as reference_rows
+from sglc.kernels.bitmask import operations_reference
 from sglc.kernels.jit_library import COUNT, POINTER, Library, address
 
 THREADED_BYTES = 16 << 20
@@ -27,9 +27,9 @@ MOST_THREADS = 8
 
 
 def _ir() -> str:
-    from sglc.kernels.llvm import bitmask as rows
+    from sglc.kernels.llvm import bitmask
 
-    return rows.build()
+    return bitmask.build()
 
 
 _PLACE = struct.Struct("4q").pack
@@ -102,7 +102,7 @@ def _combine(name: str, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
         raise LayoutError("rows must have one length")
     kernels = _ROWS.functions()
     if kernels is None:
-        return getattr(reference_rows, name)(a, b, out)
+        return getattr(operations_reference, name)(a, b, out)
     return getattr(kernels, name)(address(a), address(b), address(out), len(a))
 
 
@@ -140,7 +140,7 @@ def fill_rows(
             raise LayoutError(_LENGTHS)
         for index, source in enumerate(sources):
             row = out[index if at is None else at[index]]
-            reference_rows.fill_row(source.base, source.changes, row[:words])
+            operations_reference.fill_row(source.base, source.changes, row[:words])
         return
     places = b"".join(map(_PLACE_OF, sources))
     target, rows, size = address(out), 0 if at is None else address(at), 4 * words * n
@@ -167,7 +167,7 @@ def apply(logits: np.ndarray, rows: np.ndarray, threads: int | None = None) -> N
         raise LayoutError("there must be a bit of a row for each logit")
     kernels = _ROWS.functions()
     if kernels is None:
-        reference_rows.apply(logits, rows)
+        operations_reference.apply(logits, rows)
         return
     values, bits = address(logits), address(rows)
 

@@ -20,7 +20,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from sglc.kernels.array_layouts import LayoutError, expect
-from sglc.kernels.bitmask import sampling_reference as reference
+from sglc.kernels.bitmask import sampling_reference
 from sglc.kernels.jit_library import COUNT, DOUBLE, FLOAT, POINTER, Library, address
 
 
@@ -31,9 +31,9 @@ def _sampling_ir() -> str:
 
 
 def _top_ir() -> str:
-    from sglc.kernels.llvm import top_k as top
+    from sglc.kernels.llvm import top_k
 
-    return top.build()
+    return top_k.build()
 
 
 _LOGITS = Library(
@@ -80,7 +80,7 @@ def masked_argmax(logits: np.ndarray, mask: np.ndarray | None) -> tuple[int, flo
     _check_logits(logits, mask)
     kernels = compiled()
     if kernels is None:
-        return reference.masked_argmax(logits, mask)
+        return sampling_reference.masked_argmax(logits, mask)
     out = ctypes.c_float()
     place = ctypes.addressof(out)
     if mask is None:
@@ -101,7 +101,7 @@ def masked_top(logits: np.ndarray, mask: np.ndarray | None, k: int) -> tuple[np.
     k = min(k, len(logits))
     kernels = _TOP.functions()
     if kernels is None:
-        return reference.masked_top(logits, mask, k)
+        return sampling_reference.masked_top(logits, mask, k)
     values, ids = np.empty(k, np.float32), np.empty(k, np.int32)
     run, bits = (kernels.all_top, 0) if mask is None else (kernels.masked_top, address(mask))
     found = run(address(logits), bits, len(logits), k, address(values), address(ids))
@@ -119,7 +119,7 @@ def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float
         raise ValueError("the scale must be positive and finite")
     kernels = compiled()
     if kernels is None:
-        return reference.masked_log_sum_exp(logits, mask, scale)
+        return sampling_reference.masked_log_sum_exp(logits, mask, scale)
     index, top = masked_argmax(logits, mask)
     if index < 0 or top == math.inf:
         return top
@@ -138,7 +138,7 @@ def masked_sum(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: f
     _check_logits(logits, mask)
     kernels = compiled()
     if kernels is None:
-        return reference.masked_sum(logits, mask, top, scale)
+        return sampling_reference.masked_sum(logits, mask, top, scale)
     if mask is None:
         return kernels.all_sum(address(logits), 0, len(logits), top, scale)
     return kernels.masked_sum(address(logits), address(mask), len(logits), top, scale)
@@ -148,4 +148,4 @@ def count_bits(mask: np.ndarray) -> int:
     """The number of set bits of a row."""
     expect(mask, "mask", np.int32)
     kernels = compiled()
-    return reference.count_bits(mask) if kernels is None else kernels.count(address(mask), len(mask))
+    return sampling_reference.count_bits(mask) if kernels is None else kernels.count(address(mask), len(mask))

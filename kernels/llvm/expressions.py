@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 
 from llvmlite import ir
 
-from sglc.kernels.dsl import language as typed
-from sglc.kernels.dsl import vectors as lanes
+from sglc.kernels.dsl import language, vectors
 from sglc.kernels.dsl.language import Kernel
 from sglc.kernels.llvm.values import (
     BYTES,
@@ -365,12 +364,12 @@ class Expressions:
             below = self.b.icmp_signed("<", number, I64(0))
             return Value(self.b.select(below, self.b.neg(number), number), "int")
         called = self.globals.get(name)
-        if callable(called) and called is getattr(lanes, name, None):
+        if callable(called) and called is getattr(vectors, name, None):
             return self._call_lanes(node, name)
-        if called is typed.bit_count:
+        if called is language.bit_count:
             value = self._as("int", self._expression(node.args[0]))
             return Value(self.b.ctpop(value), "int")
-        if called is typed.trailing_zeros:
+        if called is language.trailing_zeros:
             value = self._as("int", self._expression(node.args[0]))
             return Value(self.b.cttz(value, I1(0)), "int")
         if isinstance(called, Kernel):
@@ -394,7 +393,7 @@ class Expressions:
 
     def _call_lanes(self, node: ast.Call, name: str) -> Value | None:
         """A call of a function of `sglc.kernels.dsl.vectors`."""
-        expected = len(inspect.signature(getattr(lanes, name)).parameters)
+        expected = len(inspect.signature(getattr(vectors, name)).parameters)
         if len(node.args) != expected:
             self._fail(node, f"{name} takes {expected} arguments")
         if name in ("float_lanes", "int_lanes"):
@@ -426,7 +425,7 @@ class Expressions:
             case "as_floats" | "as_ints":
                 found = b.bitcast(values[0], LANE_KINDS[result])
             case "magnitudes":
-                found = code.intrinsic(f"llvm.fabs.v{lanes.LANES}f32", FLOATS, values)
+                found = code.intrinsic(f"llvm.fabs.v{vectors.LANES}f32", FLOATS, values)
             case "sum_floats":
                 found = code.tree_sum(values[0])
             case "max_floats":
@@ -446,11 +445,11 @@ class Expressions:
     def _sixteen(self, node: ast.expr) -> list[ir.Value]:
         """The elements of a local array of 16 lanes of floats."""
         array, kind = self.locals.get(node.id, (None, "")) if isinstance(node, ast.Name) else (None, "")
-        if array is None or kind != "floats" or array.type.pointee.count != lanes.LANES:
+        if array is None or kind != "floats" or array.type.pointee.count != vectors.LANES:
             self._fail(node, "not a local array of 16 lanes of floats")
         return [
             self.b.load(self.b.gep(array, [I64(0), I64(place)], inbounds=True))
-            for place in range(lanes.LANES)
+            for place in range(vectors.LANES)
         ]
 
     def _memory(self, node: ast.Call, name: str) -> Value | None:

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from transformers import LogitsProcessor
 
-from sglc.kernels.bitmask import operations as row_kernels
-from sglc.kernels.triton import packed_mask_reference as reference
+from sglc.kernels.bitmask import operations
+from sglc.kernels.triton import packed_mask_reference
 from sglc.runtime.adapters.bitmask import Guide, allocate, fill
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.core.errors import ConstraintError
@@ -198,9 +198,9 @@ def _masked(scores: torch.Tensor, masks: np.ndarray) -> torch.Tensor:
     """A copy of the scores with the masks applied."""
     out = scores.detach().clone(memory_format=torch.contiguous_format)
     if out.device.type == "cpu" and out.dtype == torch.float32:
-        row_kernels.apply(out.numpy(), masks)
+        operations.apply(out.numpy(), masks)
         return out
-    apply = reference.apply_packed_mask
+    apply = packed_mask_reference.apply_packed_mask
     if out.is_cuda:
         try:
             from sglc.kernels.triton import packed_mask

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
-from sglc.runtime.engine.core.statistics import Statistics as Work
+from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.mask.artifact.constraint import FrozenConstraint, FrozenFolders
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
@@ -74,7 +74,7 @@ class HoleResult:
     """Tokens of the conversation before the hole; 0 where the model was not asked."""
     behind: int = 0
     """Of these, tokens of constant text behind inserted values, if the hole is its conversation's first."""
-    work: Work = field(default_factory=Work, compare=False)
+    work: Statistics = field(default_factory=Statistics, compare=False)
     """What the engine did for the hole."""
     first: float = field(default=0.0, compare=False)
     """When the first logits had come, as `time.perf_counter` tells it; 0 for never."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from sglc.kernels.triton import packed_mask_reference as reference
+from sglc.kernels.triton import packed_mask_reference
 from sglc.runtime.executor.plan import Picking
 
 Rows = slice | torch.Tensor
@@ -66,7 +66,7 @@ def _apply(logits: torch.Tensor, masks: torch.Tensor) -> None:
 
         apply_packed_mask(logits, masks)
     else:
-        reference.apply_packed_mask(logits, masks)
+        packed_mask_reference.apply_packed_mask(logits, masks)
 
 
 def _rows(numbers: list[int], count: int, device: torch.device) -> Rows:

@@ -14,7 +14,7 @@ from sglc.automata.analysis.ambiguity import junction_conflict, overlap
 from sglc.automata.analysis.bracket_balance import is_bracketed
 from sglc.automata.analysis.emptiness import is_finite, shortest_words
 from sglc.automata.dfa import operations as dfa
-from sglc.automata.dfa import subset_construction as subsets
+from sglc.automata.dfa import subset_construction
 from sglc.automata.dfa.subset_construction import Subsets, has_cycle
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.automata.regex.to_term import regex_term
@@ -53,7 +53,7 @@ def test_subsets_are_the_automaton_of_the_pattern(pattern: str, anchored: bool) 
         return
     found, count = whole(nfa)
     assert found == expected
-    assert subsets.accepts(nfa, "ab") == dfa.accepts(expected, "ab")
+    assert subset_construction.accepts(nfa, "ab") == dfa.accepts(expected, "ab")
     assert has_cycle(nfa) != dfa.is_finite(expected)
     # Trimming took nothing away: no state of the pattern leads to a dead end.
     made = Subsets(nfa)
@@ -145,7 +145,7 @@ def test_large_automata_are_patterns() -> None:
 
 
 def test_subsets_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subsets, "MOST_STATES", 50)
+    monkeypatch.setattr(subset_construction, "MOST_STATES", 50)
     matcher = compile_constraint(language=Language(Pattern(nfa_of(SUFFIXES)))).matcher(BYTE_VOCABULARY)
     with pytest.raises(ConstraintError, match="more than 50 states"):
         for number in range(200):

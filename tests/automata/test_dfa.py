@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sglc.automata import charset
 from sglc.automata.dfa import operations as dfa
-from sglc.automata.dfa import product as together
+from sglc.automata.dfa import product
 from sglc.automata.number.decimal import NumberError, decimal_range, float_range, integer_range
 from sglc.automata.regex.compile import RegexError, compile_regex
 
@@ -293,17 +293,17 @@ def test_automata_side_by_side_are_the_operations_two_by_two(some, others):
     parts = [compile_regex(pattern) for pattern in some]
     but = [compile_regex(pattern) for pattern in others]
     whole = reduce(dfa.union, parts, dfa.NONE)
-    assert together.united(parts, but) == reduce(dfa.difference, but, whole)
+    assert product.united(parts, but) == reduce(dfa.difference, but, whole)
     once = more = dfa.NONE
     for part in parts:
         more = dfa.union(more, dfa.intersect(once, part))
         once = dfa.union(once, part)
-    assert together.of_exactly_one(parts) == dfa.difference(once, more)
-    pieces = together.divided(parts, 1000)
+    assert product.of_exactly_one(parts) == dfa.difference(once, more)
+    pieces = product.divided(parts, 1000)
     assert reduce(dfa.union, (keys for keys, _ in pieces)) == dfa.all_words()
     for keys, inside in pieces:
         assert keys.edges
         for index, part in enumerate(parts):
             assert dfa.is_empty((dfa.difference if index in inside else dfa.intersect)(keys, part))
     with pytest.raises(dfa.TooLarge):
-        together.divided([compile_regex(f".*a.{{{size}}}") for size in (5, 6)], 20)
+        product.divided([compile_regex(f".*a.{{{size}}}") for size in (5, 6)], 20)

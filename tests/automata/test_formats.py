@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles import term_oracle
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.dfa.serialize import pack, unpack
-from sglc.automata.formats import ecma_regex_tables as regex_tables
+from sglc.automata.formats import ecma_regex_tables
 from sglc.automata.formats import tables as format_tables
 from sglc.automata.formats.formats import define_format, format_names, format_text
 from sglc.automata.formats.terms import define_class_member, define_quantifier, format_language
@@ -96,7 +96,7 @@ def test_packed_tables_are_what_the_definitions_make(request):
     members = {name: pack(dfa) for name, dfa in parts.items()}
     for module, made, what in (
         (format_tables, formats, "Automata of formats that take long to make (see `formats`)"),
-        (regex_tables, members, "Automata of parts of the format `regex` (see `format_terms`)"),
+        (ecma_regex_tables, members, "Automata of parts of the format `regex` (see `format_terms`)"),
     ):
         if request.config.getoption("--update-golden"):
             Path(module.__file__).write_text(table_source(made, what))

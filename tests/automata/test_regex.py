@@ -14,7 +14,7 @@ from example_budget import examples
 from oracles import term_oracle
 from sglc.automata.caches import clear_caches
 from sglc.automata.dfa import operations as dfa
-from sglc.automata.regex import support_page as regex_support
+from sglc.automata.regex import support_page
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.automata.regex.to_term import regex_term, regex_texts
 from sglc.automata.term import Choice, Language, Repeat, Sequence, Text
@@ -333,7 +333,7 @@ def test_places_between_large_repeats_are_matched_where_they_are():
 
 def test_the_page_of_patterns_is_that_of_the_code():
     written = DOCS / "patterns.md"
-    assert written.read_text("utf-8") == regex_support.page()
+    assert written.read_text("utf-8") == support_page.page()
 
 
 PROBES = ("", "a", "A", "b", "ab", "aa", "aac", "abc", "a\n", "]", "a]", "'a'", "é", "1", "q")
@@ -341,7 +341,7 @@ PROBES = ("", "a", "A", "b", "ab", "aa", "aac", "abc", "a\n", "]", "a]", "'a'", 
 
 def test_the_page_says_where_python_differs():
     more, fewer = set(), set()
-    for features in regex_support.FEATURES.values():
+    for features in support_page.FEATURES.values():
         for _, example in features:
             try:
                 with warnings.catch_warnings():
@@ -349,7 +349,7 @@ def test_the_page_says_where_python_differs():
                     expected = re.compile(example)
             except re.error:
                 expected = None
-            refused = regex_support.refusal(example, "python")
+            refused = support_page.refusal(example, "python")
             if expected is None and refused is None:
                 more.add(example)
             elif expected is not None and refused is not None:

@@ -11,7 +11,7 @@ import pytest
 
 from oracles.lark_oracle import lark_accepts
 from sglc.cfg.language import GrammarOptions, Lexing, grammar_language
-from sglc.cfg.lexer import match_semantics as patterns
+from sglc.cfg.lexer import match_semantics
 from sglc.cfg.lexer.match_semantics import parse_pattern
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.reader import read_grammar
@@ -199,7 +199,7 @@ def test_a_pattern_that_is_refused_is_looked_at_once(monkeypatch: pytest.MonkeyP
         looked.append(regex)
         return parse_pattern(regex)
 
-    monkeypatch.setattr(patterns, "parse_pattern", parse)
+    monkeypatch.setattr(match_semantics, "parse_pattern", parse)
     for _ in range(3):
         with pytest.raises(GrammarError, match="more than 20000 states"):
             grammar_language(read_grammar("start: A\nA: /(a|b)*a(a|b){17}c/", "lark"), GrammarOptions())

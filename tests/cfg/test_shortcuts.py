@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from example_budget import examples
 from oracles.grammar_oracle import accepts
 from sglc.cfg import language
-from sglc.cfg.emit import emit_terms as emitter
-from sglc.cfg.emit import regular_subgrammars as regular_parts
+from sglc.cfg.emit import emit_terms, regular_subgrammars
 from sglc.cfg.language import GrammarOptions, grammar_language
 from sglc.cfg.lexer import lexical_spec
 from sglc.cfg.lexer.conflict_sets import ConflictSets
@@ -23,10 +22,7 @@ from sglc.cfg.model.grammar import Grammar
 from sglc.cfg.model.graph import LEAF, RULE
 from sglc.cfg.model.rule_templates import ShapedRules
 from sglc.cfg.notation.reader import read_grammar
-from sglc.cfg.transforms import build_graph as graph_builder
-from sglc.cfg.transforms import denest_operators as levels
-from sglc.cfg.transforms import left_recursion
-from sglc.cfg.transforms import unroll_options as options_in_turn
+from sglc.cfg.transforms import build_graph, denest_operators, left_recursion, unroll_options
 from sglc.runtime.mask.compile import compiler
 from sglc.runtime.mask.constraint import compile_constraint
 from strategies.grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
@@ -61,7 +57,7 @@ def words(written: str | Grammar, *, longest: bool) -> set[str] | str:
 def test_words_apart_from_what_follows_them_write_the_same(written: str | Grammar, longest: bool) -> None:
     found = words(written, longest=longest)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(emitter, "_MANY", 2)
+        patch.setattr(emit_terms, "_MANY", 2)
         patch.setattr(compiler, "MANY", 2)
         assert words(written, longest=longest) == found
 
@@ -72,7 +68,7 @@ def test_parts_that_are_not_merged_write_the_same(written: Grammar) -> None:
     found = words(written, longest=False)
     for name, limit in (("_NESTED", 1), ("_UNROLLED", 6)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(regular_parts, name, limit)
+            patch.setattr(regular_subgrammars, name, limit)
             assert words(written, longest=False) == found
 
 
@@ -81,7 +77,7 @@ def test_parts_that_are_not_merged_write_the_same(written: Grammar) -> None:
 def test_rules_that_are_made_together_write_the_same(written: str, longest: bool) -> None:
     found = words(written, longest=longest)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graph_builder, "_MANY_ALIKE", 1)
+        patch.setattr(build_graph, "_MANY_ALIKE", 1)
         assert words(written, longest=longest) == found
         if isinstance(found, set):
             check_what_is_known(as_read(written))
@@ -115,7 +111,7 @@ def test_rules_of_one_shape_are_told_apart_by_what_is_known_of_their_parts() -> 
     with pytest.MonkeyPatch.context() as patch:
         found = []
         for many in (1, 2, 1_000):
-            patch.setattr(graph_builder, "_MANY_ALIKE", many)
+            patch.setattr(build_graph, "_MANY_ALIKE", many)
             grammar = as_read(text)
             assert isinstance(grammar.rules, ShapedRules)
             check_what_is_known(grammar)
@@ -199,7 +195,7 @@ def test_levels_that_are_merged_write_the_same(text: str) -> None:
     for patched in ({"_TOGETHER": 1}, {"_LONG": 0}):
         with pytest.MonkeyPatch.context() as patch:
             for name, limit in patched.items():
-                patch.setattr(levels, name, limit)
+                patch.setattr(denest_operators, name, limit)
             assert words(grammar, longest=False) == found
 
 
@@ -233,8 +229,8 @@ def rows_of_options(draw: st.DrawFn) -> str:
 def test_options_in_turn_write_the_same(text: str, many: int, together: int) -> None:
     grammar = read_grammar(text, "gbnf")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(options_in_turn, "MANY", many)
-        patch.setattr(options_in_turn, "_TOGETHER", together)
+        patch.setattr(unroll_options, "MANY", many)
+        patch.setattr(unroll_options, "_TOGETHER", together)
         found = words(grammar, longest=False)
     assert found == {word for word in texts("xyz", 3) if accepts(grammar, word)}
 
@@ -244,8 +240,8 @@ def test_options_in_turn_write_the_same(text: str, many: int, together: int) -> 
 def test_options_of_any_grammar_in_turn_write_the_same(written: str | Grammar) -> None:
     found = words(written, longest=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(options_in_turn, "MANY", 1)
-        patch.setattr(options_in_turn, "_TOGETHER", 2)
+        patch.setattr(unroll_options, "MANY", 1)
+        patch.setattr(unroll_options, "_TOGETHER", 2)
         assert words(written, longest=False) == found
 
 

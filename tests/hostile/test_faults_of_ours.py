@@ -16,7 +16,7 @@ from fakes.fake_executor import FakeExecutor
 from fakes.small_models import small_tokenizer
 from sglc.cli import main
 from sglc.driver import compile_source
-from sglc.kernels import jit_library as library
+from sglc.kernels import jit_library
 from sglc.runtime.engine.core.errors import EngineFault
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.errors import SglError
@@ -150,11 +150,11 @@ def without_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError("no target for this processor")
 
     monkeypatch.setattr(jit, "library_functions", refuse)
-    monkeypatch.setattr(library, "_unmade", library._Unmade())
+    monkeypatch.setattr(jit_library, "_unmade", jit_library._Unmade())
 
 
-def fresh() -> library.Library:
-    return library.Library(lambda: "", {})
+def fresh() -> jit_library.Library:
+    return jit_library.Library(lambda: "", {})
 
 
 def test_the_slow_way_is_told_once_with_its_reason(without_llvm: None) -> None:
@@ -162,20 +162,20 @@ def test_the_slow_way_is_told_once_with_its_reason(without_llvm: None) -> None:
         warnings.simplefilter("always")
         assert fresh().functions() is None
         assert fresh().functions() is None
-    assert [note.category for note in told] == [library.SlowKernels]
+    assert [note.category for note in told] == [jit_library.SlowKernels]
     assert "no target for this processor" in str(told[0].message)
     assert "hundreds of times slower" in str(told[0].message)
-    assert library.reason_for_reference() == "RuntimeError: no target for this processor"
+    assert jit_library.reason_for_reference() == "RuntimeError: no target for this processor"
 
 
 def test_what_was_asked_for_is_not_warned_of() -> None:
-    library.use_reference(True)
+    jit_library.use_reference(True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert fresh().functions() is None
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)
 
 
 def test_the_command_line_shows_the_warning_as_a_message(tmp_path: Path) -> None:
@@ -221,9 +221,9 @@ def test_the_version_tells_what_a_report_needs(
 def test_the_version_tells_why_kernels_are_slow(
     without_llvm: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sglc.kernels.bitmask import operations as rows
+    from sglc.kernels.bitmask import operations
 
-    monkeypatch.setattr(rows, "_ROWS", fresh())
+    monkeypatch.setattr(operations, "_ROWS", fresh())
     assert main(["--version", "--verbose"]) == 0
     out = capsys.readouterr().out
     assert "reference in Python, hundreds of times slower: RuntimeError: no target for this processor" in out

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sglc.automata.charset import ranges
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels import jit_library as library
+from sglc.kernels import jit_library
 from sglc.kernels.trie.api import UNBOUNDED, Quiet
 from sglc.kernels.trie.token_groups import GROUP, REST, SCRIPTS
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
@@ -140,7 +140,7 @@ def test_characters_are_walked_as_rows_are(
         row = np.zeros(vocabulary.words, np.int32)
         exits, _, _ = leaf.walk_states(walks.whole, walks.whole.roots, place, first, row, None)
         assert compiled[:2] == (row.tolist(), exits.tolist())  # type: ignore[index]
-    library.use_reference(True)
+    jit_library.use_reference(True)
     try:
         leaf = TextLeaf(table)
         place = place._replace(table=leaf, state=leaf.number(by_number[start]))
@@ -150,7 +150,7 @@ def test_characters_are_walked_as_rows_are(
             quiet = replace(quiet, home=again.home)
         assert found(False) == compiled
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)
 
 
 def characters_begun(data: bytes) -> int:
@@ -275,11 +275,11 @@ def test_first_bytes_and_steps(
     for local in range(table.boundary):
         expected = LeafTable.first(by_rows, by_rows.number(local), least, bound)
         for reference in (True, False):
-            library.use_reference(reference)
+            jit_library.use_reference(reference)
             try:
                 found = by_steps.first(by_steps.number(local), least, bound)
             finally:
-                library.use_reference(False)
+                jit_library.use_reference(False)
             assert found.tolist() == expected.tolist()
         here = by_steps.number(local)
         wanted = by_rows.number(local)
@@ -336,11 +336,11 @@ def test_keys_are_walked_as_rows_are(
 
     rows = found(True)
     assert found(False) == rows
-    library.use_reference(True)
+    jit_library.use_reference(True)
     try:
         assert found(False) == rows
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)
 
 
 @given(

@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.kernels import jit_library as library
+from sglc.kernels import jit_library
 from sglc.kernels.array_layouts import LayoutError, TrieArrays
-from sglc.kernels.bitmask import operations as rows
-from sglc.kernels.bitmask import sampling as select
-from sglc.kernels.bitmask import sampling_reference as reference
+from sglc.kernels.bitmask import operations, sampling, sampling_reference
 from sglc.kernels.trie import column_rows
 from sglc.runtime.mask.vocabulary.trie import build_trie
 
@@ -23,18 +21,18 @@ pytest.importorskip("llvmlite")
 
 
 def test_kernels_compile_here() -> None:
-    assert select.compiled() is not None
+    assert sampling.compiled() is not None
 
 
 def test_the_reference_can_be_asked_for() -> None:
-    library.use_reference(True)
+    jit_library.use_reference(True)
     try:
-        assert select.compiled() is None
+        assert sampling.compiled() is None
         mask = np.array([-1], np.int32)
-        assert select.masked_argmax(np.array([1, 3, 2], np.float32), mask) == (1, 3.0)
-        assert select.count_bits(mask) == 32
+        assert sampling.masked_argmax(np.array([1, 3, 2], np.float32), mask) == (1, 3.0)
+        assert sampling.count_bits(mask) == 32
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)
 
 
 # --- tries --------------------------------------------------------------------------------------------
@@ -94,21 +92,21 @@ def logits_and_masks(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray | None]:
 @given(logits_and_masks())
 def test_the_largest_legal_logit_is_found(case: tuple[np.ndarray, np.ndarray | None]) -> None:
     logits, mask = case
-    legal = reference.legal(mask, len(logits)).tolist()
+    legal = sampling_reference.legal(mask, len(logits)).tolist()
     best = (-1, -math.inf)
     for index in legal:
         if logits[index] > best[1]:
             best = (index, float(logits[index]))
-    assert reference.masked_argmax(logits, mask) == best
-    assert select.masked_argmax(logits, mask) == best
+    assert sampling_reference.masked_argmax(logits, mask) == best
+    assert sampling.masked_argmax(logits, mask) == best
 
 
 @given(logits_and_masks(), st.integers(1, 12) | st.sampled_from((100, 5000)))
 def test_the_largest_legal_logits_are_found(case: tuple[np.ndarray, np.ndarray | None], k: int) -> None:
     logits, mask = case
-    legal = [i for i in reference.legal(mask, len(logits)).tolist() if logits[i] > -math.inf]
+    legal = [i for i in sampling_reference.legal(mask, len(logits)).tolist() if logits[i] > -math.inf]
     best = sorted(legal, key=lambda i: (-float(logits[i]), i))[:k]
-    for ids, values in (reference.masked_top(logits, mask, k), select.masked_top(logits, mask, k)):
+    for ids, values in (sampling_reference.masked_top(logits, mask, k), sampling.masked_top(logits, mask, k)):
         assert ids.tolist() == best
         assert values.tolist() == logits[best].tolist()
         assert (ids.dtype, values.dtype) == (np.int32, np.float32)
@@ -119,7 +117,7 @@ def test_sorted_logits_are_the_best_case_and_the_worst(order: int) -> None:
     logits = np.repeat(np.arange(500, dtype=np.float32), 2)[::order].copy()
     for k in (1, 7, 1000):
         for found, expected in zip(
-            select.masked_top(logits, None, k), reference.masked_top(logits, None, k), strict=True
+            sampling.masked_top(logits, None, k), sampling_reference.masked_top(logits, None, k), strict=True
         ):
             assert found.tolist() == expected.tolist()
 
@@ -127,8 +125,8 @@ def test_sorted_logits_are_the_best_case_and_the_worst(order: int) -> None:
 @given(logits_and_masks(), st.sampled_from((1.0, 0.1, 2.5)))
 def test_log_sums_agree(case: tuple[np.ndarray, np.ndarray | None], scale: float) -> None:
     logits, mask = case
-    expected = reference.masked_log_sum_exp(logits, mask, scale)
-    found = select.masked_log_sum_exp(logits, mask, scale)
+    expected = sampling_reference.masked_log_sum_exp(logits, mask, scale)
+    found = sampling.masked_log_sum_exp(logits, mask, scale)
     assert found == expected or math.isclose(found, expected, rel_tol=1e-6, abs_tol=2e-6)
 
 
@@ -136,24 +134,24 @@ def test_log_sums_agree(case: tuple[np.ndarray, np.ndarray | None], scale: float
 def test_bits_are_counted(words: list[int]) -> None:
     mask = np.array(words, np.int32)
     expected = sum((word & 0xFFFFFFFF).bit_count() for word in words)
-    assert select.count_bits(mask) == reference.count_bits(mask) == expected
+    assert sampling.count_bits(mask) == sampling_reference.count_bits(mask) == expected
 
 
 def test_wrong_arrays_do_not_reach_the_kernels() -> None:
     logits = np.zeros(64, np.float32)
     mask = np.zeros(2, np.int32)
     with pytest.raises(LayoutError):
-        select.masked_argmax(logits.astype(np.float64), mask)
+        sampling.masked_argmax(logits.astype(np.float64), mask)
     with pytest.raises(LayoutError):
-        select.masked_argmax(logits[::2], mask)
+        sampling.masked_argmax(logits[::2], mask)
     with pytest.raises(LayoutError):
-        select.masked_argmax(logits, mask[:1])
+        sampling.masked_argmax(logits, mask[:1])
     with pytest.raises(LayoutError):
-        select.masked_top(logits, mask[:1], 3)
+        sampling.masked_top(logits, mask[:1], 3)
     with pytest.raises(ValueError, match="k must"):
-        select.masked_top(logits, mask, 0)
+        sampling.masked_top(logits, mask, 0)
     with pytest.raises(ValueError, match="scale"):
-        select.masked_log_sum_exp(logits, mask, 0.0)
+        sampling.masked_log_sum_exp(logits, mask, 0.0)
 
 
 # --- object code on disk --------------------------------------------------------------------------------
@@ -186,33 +184,32 @@ def test_object_code_belongs_to_a_version_and_a_processor(
 
 def test_object_code_belongs_to_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text of a module is written only where its object is not kept, and anew when a source changes."""
-    from sglc.kernels.llvm import jit
-    from sglc.kernels.llvm import top_k as top
+    from sglc.kernels.llvm import jit, top_k
 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
     written = []
 
     def build() -> str:
         written.append(1)
-        return top.build()
+        return top_k.build()
 
     for times in (1, 1):
-        assert jit.library_functions(build, top.NAMES)[top.NAMES[0]]
+        assert jit.library_functions(build, top_k.NAMES)[top_k.NAMES[0]]
         assert len(written) == times
-    jit.library_functions(build, top.NAMES[:1])  # another interface, another object
+    jit.library_functions(build, top_k.NAMES[:1])  # another interface, another object
     assert len(written) == 2
     monkeypatch.setattr(jit, "_sources", lambda: b"other sources")
-    jit.library_functions(build, top.NAMES)
+    jit.library_functions(build, top_k.NAMES)
     assert len(written) == 3
     monkeypatch.setattr(jit, "_sources", lambda: b"")
-    jit.library_functions(build, top.NAMES)
+    jit.library_functions(build, top_k.NAMES)
     assert len(written) == 4
 
 
 def test_long_calls_run_without_the_interpreter_lock() -> None:
     python_api = 4  # the flag of ctypes for functions that are called with the lock held
-    long = rows._ROWS.functions()
-    brief = select.compiled()
+    long = operations._ROWS.functions()
+    brief = sampling.compiled()
     assert long is not None and brief is not None
     assert not type(long.apply)._flags_ & python_api
     # A call of a few microseconds would take longer to get the lock back from a busy thread.
@@ -251,8 +248,10 @@ def test_sums_agree_with_the_reference(size: int, seed: int, masked: bool, scale
     logits = dice.normal(0, 3, size).astype(np.float32)
     mask = dice.integers(-(2**31), 2**31, (size + 31) // 32).astype(np.int32) if masked else None
     top = float(logits.max())
-    found = select.masked_sum(logits, mask, top, scale)
-    assert math.isclose(found, reference.masked_sum(logits, mask, top, scale), rel_tol=1e-6, abs_tol=1e-300)
+    found = sampling.masked_sum(logits, mask, top, scale)
+    assert math.isclose(
+        found, sampling_reference.masked_sum(logits, mask, top, scale), rel_tol=1e-6, abs_tol=1e-300
+    )
 
 
 # --- tokens in rows ---------------------------------------------------------------------------------------
@@ -273,14 +272,14 @@ def test_tokens_are_put_into_rows_and_left_out(words: int, count: int, seed: int
     for start, stop in spans:
         bits[tokens[start:stop]] = present
     for reference_only in (False, True):
-        library.use_reference(reference_only)
+        jit_library.use_reference(reference_only)
         try:
             row = column_rows.leave_out(whole, columns, places)
             assert np.array_equal(np.unpackbits(row.view(np.uint8), bitorder="little"), expected[0])
             column_rows.put(tokens, spans, present, row)
             assert np.array_equal(np.unpackbits(row.view(np.uint8), bitorder="little"), expected[1])
         finally:
-            library.use_reference(False)
+            jit_library.use_reference(False)
 
 
 def test_rows_of_other_lengths_are_refused() -> None:

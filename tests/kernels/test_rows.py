@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.kernels import jit_library as library
+from sglc.kernels import jit_library
 from sglc.kernels.array_layouts import LayoutError
-from sglc.kernels.bitmask import operations as rows
-from sglc.kernels.bitmask import operations_reference as reference_rows
+from sglc.kernels.bitmask import operations, operations_reference
 from sglc.kernels.bitmask.operations import Source
 from sglc.kernels.jit_library import address
 
@@ -40,12 +39,12 @@ def ids_of(row: np.ndarray) -> set[int]:
 
 
 def test_the_row_kernels_compile_here() -> None:
-    assert rows.compiled()
-    library.use_reference(True)
+    assert operations.compiled()
+    jit_library.use_reference(True)
     try:
-        assert not rows.compiled()
+        assert not operations.compiled()
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)
 
 
 @given(WORDS, SEEDS, KINDS, KINDS, st.booleans())
@@ -56,17 +55,17 @@ def test_set_operations(words: int, seed: int, first: str, second: str, plain: b
         "intersect": ids_of(a) & ids_of(b),
         "subtract": ids_of(a) - ids_of(b),
     }
-    library.use_reference(plain)
+    jit_library.use_reference(plain)
     try:
         for name, ids in expected.items():
             for out in (np.empty(words, np.int32), a.copy(), b.copy()):
-                assert getattr(rows, name)(a, b, out) == len(ids)
+                assert getattr(operations, name)(a, b, out) == len(ids)
                 assert ids_of(out) == ids
             own = a.copy()
-            assert getattr(rows, name)(own, b, own) == len(ids)
+            assert getattr(operations, name)(own, b, own) == len(ids)
             assert ids_of(own) == ids
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)
 
 
 def random_source(words: int, seed: int) -> tuple[Source, list[int]]:
@@ -89,18 +88,18 @@ def test_batches_are_written(
     made = [random_source(words, seed + index) for index in range(n)]
     sources, expected = [source for source, _ in made], [row for _, row in made]
     at = np.random.default_rng(seed).permutation(n + 2)[:n].astype(np.int64)
-    library.use_reference(plain)
+    jit_library.use_reference(plain)
     try:
         out = np.full((n, words + more), 5, np.int32)
-        rows.fill_rows(sources, out, threads=threads)
+        operations.fill_rows(sources, out, threads=threads)
         assert out.tolist() == [[*row, *[5] * more] for row in expected]
         table = np.full((n + 2, words + more), 6, np.int32)
-        rows.fill_rows(sources, table, at, threads)
+        operations.fill_rows(sources, table, at, threads)
         for place in range(n + 2):
             wanted = [expected[i] for i in range(n) if at[i] == place] or [[6] * words]
             assert table[place].tolist() == [*wanted[0], *[6] * more]
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)
 
 
 @given(st.integers(0, 5), st.integers(0, 100), st.integers(0, 2), SEEDS, KINDS, st.none() | st.integers(1, 4))
@@ -113,8 +112,8 @@ def test_masks_are_applied(n: int, size: int, more: int, seed: int, kind: str, t
     words = (size + 31) // 32 + more
     masks = random_row(n * words, seed, kind).reshape(n, words)
     compiled, plain = logits.copy(), logits.copy()
-    rows.apply(compiled, masks, threads)
-    reference_rows.apply(plain, masks)
+    operations.apply(compiled, masks, threads)
+    operations_reference.apply(plain, masks)
     expected = [
         [value if masks[i, t // 32] >> (t % 32) & 1 else -math.inf for t, value in enumerate(row)]
         for i, row in enumerate(logits.tolist())
@@ -126,15 +125,15 @@ def test_masks_are_applied(n: int, size: int, more: int, seed: int, kind: str, t
 def test_layouts_that_do_not_fit_are_refused() -> None:
     row = np.zeros(4, np.int32)
     with pytest.raises(LayoutError):
-        rows.unite(row, row, np.zeros(5, np.int32))
+        operations.unite(row, row, np.zeros(5, np.int32))
     with pytest.raises(LayoutError):
-        rows.unite(row, row.astype(np.uint32), row)
+        operations.unite(row, row.astype(np.uint32), row)
     with pytest.raises(LayoutError):
-        rows.intersect(row, row, np.zeros(8, np.int32)[::2])
+        operations.intersect(row, row, np.zeros(8, np.int32)[::2])
     with pytest.raises(LayoutError):
-        rows.subtract(row, row, row.astype(">i4"))
+        operations.subtract(row, row, row.astype(">i4"))
     with pytest.raises(LayoutError):
-        rows.apply(np.zeros((2, 33), np.float32), np.zeros((2, 1), np.int32))
+        operations.apply(np.zeros((2, 33), np.float32), np.zeros((2, 1), np.int32))
     for changes in (np.array([[4, 0]]), np.array([[-1, 0]]), np.array([[1, 2, 3]])):
         with pytest.raises(LayoutError):
             Source(row, changes.astype(np.int32))
@@ -155,16 +154,16 @@ def test_layouts_that_do_not_fit_are_refused() -> None:
         ([short], np.zeros((2, 4), np.int32), [0, 1]),
     ]:
         for plain in (False, True):
-            library.use_reference(plain)
+            jit_library.use_reference(plain)
             try:
                 with pytest.raises(LayoutError):
-                    rows.fill_rows(sources, out, None if at is None else np.array(at, np.int64))
+                    operations.fill_rows(sources, out, None if at is None else np.array(at, np.int64))
             finally:
-                library.use_reference(False)
+                jit_library.use_reference(False)
     with pytest.raises(LayoutError):
-        rows.apply(np.zeros((2, 33), np.float32), np.zeros((1, 2), np.int32))
+        operations.apply(np.zeros((2, 33), np.float32), np.zeros((1, 2), np.int32))
     with pytest.raises(LayoutError):
-        rows.apply(np.zeros((2, 33), np.float64), np.zeros((2, 2), np.int32))
+        operations.apply(np.zeros((2, 33), np.float64), np.zeros((2, 2), np.int32))
 
 
 @given(st.integers(0, 50), st.integers(0, 50))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.kernels import jit_library as library
+from sglc.kernels import jit_library
 from sglc.kernels.bitmask.operations import fill_rows
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.matcher import Matcher, fill_masks
@@ -44,11 +44,11 @@ def test_sources_are_the_rows_that_they_were_made_of(rows: list[np.ndarray], pla
     sources = [pool.source(row) for row in rows]
     assert len(pool._rows) <= bases._MOST_BASES
     out = np.full((len(rows), WORDS), 77, np.int32)
-    library.use_reference(plain)
+    jit_library.use_reference(plain)
     try:
         fill_rows(sources, out)
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)
     assert np.array_equal(out, np.stack(rows))
 
 

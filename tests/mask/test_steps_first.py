@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglc.automata.term import Language, Span
-from sglc.kernels import jit_library as library
+from sglc.kernels import jit_library
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
@@ -25,7 +25,7 @@ def test_places_that_only_steps_have_led_to() -> None:
         ),
         (compile_constraint(language=Language(Span(alphabet * 3, "raw"))), alphabet * 2, "ab!"),
     ]
-    library.use_reference(True)
+    jit_library.use_reference(True)
     try:
         for constraint, text, tokens in cases:
             vocabulary = Vocabulary([char.encode() for char in tokens])
@@ -36,4 +36,4 @@ def test_places_that_only_steps_have_led_to() -> None:
                 twin = matcher.clone()
                 assert (token in found) == twin.accept_bytes(char.encode()), (text, char)
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)

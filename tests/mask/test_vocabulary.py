@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.vocabulary import disk_cache as vocabulary_cache
+from sglc.runtime.mask.vocabulary import disk_cache
 from sglc.runtime.mask.vocabulary.tokenizer_bytes import TokenizerError
 from sglc.runtime.mask.vocabulary.trie import build_trie
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -173,23 +173,23 @@ def test_digests_tell_vocabularies_apart() -> None:
 def test_tries_are_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
     trie = build_trie([b"a", b"ab", b"b", b"a"])
-    assert vocabulary_cache.load("d" * 64, 4) is None
-    vocabulary_cache.save("d" * 64, trie)
-    again = vocabulary_cache.load("d" * 64, 4)
+    assert disk_cache.load("d" * 64, 4) is None
+    disk_cache.save("d" * 64, trie)
+    again = disk_cache.load("d" * 64, 4)
     assert again is not None
     for name in ("byte", "depth", "end", "token", "duplicates"):
         assert (getattr(again, name) == getattr(trie, name)).all()
     assert again.deepest == 2
 
     # Ids beyond the vocabulary, a flipped byte, a cut file: all as if there were none.
-    assert vocabulary_cache.load("d" * 64, 2) is None
+    assert disk_cache.load("d" * 64, 2) is None
     (stored,) = (tmp_path / "tries").iterdir()
     data = bytearray(stored.read_bytes())
     data[100] ^= 1
     stored.write_bytes(data)
-    assert vocabulary_cache.load("d" * 64, 4) is None
+    assert disk_cache.load("d" * 64, 4) is None
     stored.write_bytes(data[:10])
-    assert vocabulary_cache.load("d" * 64, 4) is None
+    assert disk_cache.load("d" * 64, 4) is None
 
 
 def test_rows_and_ids_are_the_same_set() -> None:

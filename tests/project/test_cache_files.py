@@ -116,12 +116,12 @@ def test_folders_of_the_cache_are_private_whatever_the_umask(
 
 
 def trie() -> tuple[str, Callable[[], object]]:
-    from sglc.runtime.mask.vocabulary import disk_cache as vocabulary_cache
+    from sglc.runtime.mask.vocabulary import disk_cache
     from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
     vocabulary = Vocabulary([b"a", b"ab", b"b", b"a"], [])
-    vocabulary_cache.save(vocabulary.digest, vocabulary.trie)
-    return "tries", lambda: vocabulary_cache.load(vocabulary.digest, vocabulary.size)
+    disk_cache.save(vocabulary.digest, vocabulary.trie)
+    return "tries", lambda: disk_cache.load(vocabulary.digest, vocabulary.size)
 
 
 def program() -> tuple[str, Callable[[], object]]:
@@ -201,15 +201,15 @@ def test_a_trie_is_of_the_vocabulary_that_it_was_made_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The checksum covers the name: another's file under this name is not taken."""
-    from sglc.runtime.mask.vocabulary import disk_cache as vocabulary_cache
+    from sglc.runtime.mask.vocabulary import disk_cache
     from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "cache"))
     one, other = Vocabulary([b"a", b"ab", b"b"], []), Vocabulary([b"b", b"a", b"ab"], [])
-    vocabulary_cache.save(one.digest, one.trie)
-    stored = vocabulary_cache._path(one.digest)
-    stored.rename(vocabulary_cache._path(other.digest))
-    assert vocabulary_cache.load(other.digest, other.size) is None
+    disk_cache.save(one.digest, one.trie)
+    stored = disk_cache._path(one.digest)
+    stored.rename(disk_cache._path(other.digest))
+    assert disk_cache.load(other.digest, other.size) is None
 
 
 @pytest.mark.parametrize("change", ["end too far", "end inside", "depth jumps"])
@@ -217,11 +217,11 @@ def test_a_trie_that_is_none_is_refused(change: str) -> None:
     """Walks skip subtrees by `end` and keep a state for each depth: neither may lead them astray."""
     import dataclasses
 
-    from sglc.runtime.mask.vocabulary import disk_cache as vocabulary_cache
+    from sglc.runtime.mask.vocabulary import disk_cache
     from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
     right = Vocabulary([b"a", b"ab", b"abc", b"b", b"bc"], []).trie
-    assert vocabulary_cache._sound(right, 5)
+    assert disk_cache._sound(right, 5)
     end, depth = right.end.copy(), right.depth.copy()
     if change == "end too far":
         end[1] = 4
@@ -229,4 +229,4 @@ def test_a_trie_that_is_none_is_refused(change: str) -> None:
         end[0] = 2
     else:
         depth[1] = 3
-    assert not vocabulary_cache._sound(dataclasses.replace(right, end=end, depth=depth), 5)
+    assert not disk_cache._sound(dataclasses.replace(right, end=end, depth=depth), 5)

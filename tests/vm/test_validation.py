@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fakes.small_models import FickleModel, small_tokenizer
 from sglc.driver import compile_source
-from sglc.runtime.decoding import validated as validation
+from sglc.runtime.decoding import validated
 from sglc.runtime.decoding.conversation import Conversation, Encoder
 from sglc.runtime.decoding.pruned_tokens import PrunedTokens
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Timing
@@ -194,7 +194,7 @@ def test_tokens_are_taken_back_until_a_good_word_is_found(
 
 
 def test_where_nothing_is_good_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation, "MOST_PRUNED", 300)
+    monkeypatch.setattr(validated, "MOST_PRUNED", 300)
     with pytest.raises(SglError, match="accepts no value"):
         Bench(lambda text: ALIVE).fill(Str(max_chars=2, patterns=("[ah]*",)))
     with pytest.raises(SglError, match="Unsatisfiable"):

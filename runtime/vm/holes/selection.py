@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.engine.core.statistics import Statistics as Work
+from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.scheduling.branch import Branch
 
 
@@ -27,7 +27,7 @@ class Scores:
 
     tokens: tuple[tuple[int, ...], ...]
     logprobs: tuple[tuple[float, ...], ...]
-    work: Work = field(default_factory=Work)
+    work: Statistics = field(default_factory=Statistics)
     """What the engine did for them."""
     prompt: int = 0
     """Tokens that all options share."""

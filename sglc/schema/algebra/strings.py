@@ -13,7 +13,7 @@ from sglc.automata import work
 from sglc.automata.analysis.membership import MembershipLimit, is_word
 from sglc.automata.caches import remembered, small_cache
 from sglc.automata.dfa import operations as automata
-from sglc.automata.dfa import product as together
+from sglc.automata.dfa import product
 from sglc.automata.dfa.product import united
 from sglc.automata.formats.terms import format_language
 from sglc.automata.regex.compile import DEFAULT_LIMIT, RegexError, compile_regex
@@ -386,6 +386,6 @@ def of_exactly_one(sets: list[Strings]) -> Strings | None:
             ])
         )  # fmt: skip
     try:
-        return of_dfa(together.of_exactly_one(parts))
+        return of_dfa(product.of_exactly_one(parts))
     except automata.TooLarge:
         return None

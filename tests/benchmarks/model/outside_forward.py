@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from engine.engine_server import PROGRAM, RULES, note
 from report import surroundings, write_page
 from sglc.driver import compile_source
-from sglc.runtime.decoding import hole_decoder as generation
+from sglc.runtime.decoding import hole_decoder
 from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.step_time import StepMeasure
@@ -61,8 +61,8 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "sampling": [(draw, "sample")],
     "masks": [(NextTokens, "row"), (NextTokens, "ready")],
     "advance": [(NextTokens, "allows"), (Matcher, "accept"), (Matcher, "forced"), (StopTracker, "feed")],
-    "forced text": [(generation.HoleDecoder, "_append_forced"), (generation.HoleDecoder, "_heal")],
-    "canonical": [(generation.HoleDecoder, "_is_open")],
+    "forced text": [(hole_decoder.HoleDecoder, "_append_forced"), (hole_decoder.HoleDecoder, "_heal")],
+    "canonical": [(hole_decoder.HoleDecoder, "_is_open")],
 }
 """Functions by part. A part's time is without that of the parts that it calls."""
 

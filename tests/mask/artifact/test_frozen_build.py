@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sglc.cli import main
-from sglc.runtime.decoding import requests as hole
+from sglc.runtime.decoding import requests
 from sglc.runtime.mask.artifact import constraint as frozen
 from sglc.runtime.mask.artifact.constraint import FrozenConstraint
 
@@ -54,7 +54,7 @@ def run(place: Path, capsys: pytest.CaptureFixture[str], file: str = "sort.sglb"
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The languages of constraints that were compiled instead of found."""
     seen: list[object] = []
-    real = hole.compile_constraint
+    real = requests.compile_constraint
 
     def compile_constraint(**given: object) -> object:
         seen.append(given["language"])
@@ -64,7 +64,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         seen.append(self.language)
         return frozen.Constraint(self.language, self.options)
 
-    monkeypatch.setattr(hole, "compile_constraint", compile_constraint)
+    monkeypatch.setattr(requests, "compile_constraint", compile_constraint)
     monkeypatch.setattr(FrozenConstraint, "compiled", thawed)
     return seen
 

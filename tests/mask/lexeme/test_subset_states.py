@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from example_budget import examples
 from sglc.automata.dfa.subset_construction import Subsets
 from sglc.automata.term import CharNfa, Pattern
-from sglc.kernels import jit_library as library
+from sglc.kernels import jit_library
 from sglc.kernels.array_layouts import LayoutError
 from sglc.kernels.trie.subset_api import SubsetTable
 from sglc.runtime.mask.lexeme import subset_dfa as subset_states
@@ -65,14 +65,14 @@ def test_states_are_those_of_the_construction(
     assume(not re.search(r"\(\?<?[=!]", pattern))
     nfa = nfa_of(pattern, anchored)
     assume(nfa is not None and few_ranges(nfa) is not None)
-    library.use_reference(not compiled)
+    jit_library.use_reference(not compiled)
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(subset_states, "_ROOM", 2)
             patch.setattr(subset_states, "_TOGETHER", together)
             compare(nfa)
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -80,11 +80,11 @@ def test_states_are_those_of_the_construction(
 def test_many_states(compiled: bool, pattern: str) -> None:
     nfa = nfa_of(pattern)
     assert nfa is not None
-    library.use_reference(not compiled)
+    jit_library.use_reference(not compiled)
     try:
         assert compare(nfa) > MOST
     finally:
-        library.use_reference(False)
+        jit_library.use_reference(False)
 
 
 def test_which_patterns_are_made_so() -> None:

@@ -21,13 +21,8 @@ from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
 from sglc.cfg.model.serialize import to_text
 from sglc.cfg.notation.reader import read_grammar
-from sglc.kernels.gss import api as stacks
-from sglc.kernels.gss import closure as stack_closure
-from sglc.kernels.gss import follow as stack_follow
-from sglc.kernels.gss import frames as stack_frames
-from sglc.kernels.gss import states as stack_configs
-from sglc.kernels.gss import step as stack_steps
-from sglc.kernels.gss import walk as stack_walk
+from sglc.kernels.gss import api, closure, follow, frames, states, step
+from sglc.kernels.gss import walk as gss_walk
 from sglc.kernels.gss.frames import ASKED, DONE, FULL, PAUSED, TOO_MUCH
 from sglc.kernels.jit_library import use_reference
 from sglc.runtime.decoding.requests import filled_language
@@ -105,16 +100,16 @@ def plain_kernels() -> Iterator[None]:
 def counted() -> Iterator[list[int]]:
     """What walks come back with."""
     found: list[int] = []
-    go = stacks.StackWalk.go
+    go = api.StackWalk.go
 
-    def counting(self: stacks.StackWalk, *given: object) -> int:
+    def counting(self: api.StackWalk, *given: object) -> int:
         found.append(go(self, *given))  # type: ignore[arg-type]
         # What has been asked for in vain is no longer asked for.
         assert bool(self.asked) == (found[-1] == ASKED) or found[-1] in (TOO_MUCH, FULL)
         return found[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stacks.StackWalk, "go", counting)
+        patch.setattr(api.StackWalk, "go", counting)
         yield found
 
 
@@ -390,7 +385,7 @@ def test_stacks_far_below_which_continuations_are_taken_as_they_are(monkeypatch:
 
 def limited(name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Set a limit in all modules of walks."""
-    for module in (stack_walk, stack_closure, stack_frames, stack_configs, stack_steps, stack_follow):
+    for module in (gss_walk, closure, frames, states, step, follow):
         if hasattr(module, name):
             monkeypatch.setattr(module, name, value)
 
@@ -450,6 +445,6 @@ def test_effort_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     walked = masks(apart(language), vocabulary, b"(a")
     assert all(token in walked[-1] for token in range(256, vocabulary.size))
     # A walk asks whether it may go on.
-    monkeypatch.setattr(stack_walk, "PAUSE", 100)
+    monkeypatch.setattr(gss_walk, "PAUSE", 100)
     with plain_kernels(), pytest.raises(ConstraintError, match="alternatives"):
         masks(apart(language, max_effort=10_000), vocabulary, b"(a")

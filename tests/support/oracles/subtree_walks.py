@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from sglc.kernels import jit_library as library
+from sglc.kernels import jit_library
 from sglc.kernels.array_layouts import TrieArrays
 from sglc.runtime.mask.vocabulary.trie import build_trie
 
@@ -38,9 +38,9 @@ def both_ways(run: object) -> list[object]:
     """What `run()` gives with the compiled kernels and with the reference."""
     results = []
     for reference in (False, True):
-        library.use_reference(reference)
+        jit_library.use_reference(reference)
         try:
             results.append(run())  # type: ignore[operator]
         finally:
-            library.use_reference(False)
+            jit_library.use_reference(False)
     return results
