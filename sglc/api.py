@@ -354,7 +354,7 @@ class Module:
         """The same in Prometheus' text format. Needs the extra `observe`."""
         from sglc.runtime.metrics import prometheus
 
-        return prometheus.text(prometheus.Source(self._collector(), self._served_by()))
+        return prometheus.text(prometheus.MetricsSource(self._collector(), self._served_by()))
 
 
 class LoadOptions(TypedDict, total=False):

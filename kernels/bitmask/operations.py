@@ -48,7 +48,7 @@ _ROWS = Library(
 )
 
 
-class Source:
+class RowDelta:
     """Where a mask is written from: a base row, and the words in which the mask differs from it.
 
     `base` is int32[words], None for the empty row; `changes` int32[k, 2], a place and the word there. A base
@@ -107,7 +107,7 @@ def _combine(name: str, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
 
 
 def fill_rows(
-    sources: Sequence[Source],
+    sources: Sequence[RowDelta],
     out: np.ndarray,
     at: np.ndarray | None = None,
     threads: int | None = None,

@@ -17,7 +17,7 @@ class ShapeError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ModelShape:
     """Numbers that the code of a step is made for. Raises ShapeError for what it cannot be made for."""
 
     layers: int

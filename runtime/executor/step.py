@@ -30,7 +30,7 @@ SMALL_PADDING = 512
 
 
 @dataclass(slots=True)
-class Span:
+class PieceSpan:
     """A piece in arrays."""
 
     first: int
@@ -96,7 +96,7 @@ class Step:
         """Raises ExecutorError for pieces that do not fit the model or the pool."""
         if not pieces:
             raise ExecutorError("a step needs a piece")
-        self.spans: list[Span] = []
+        self.spans: list[PieceSpan] = []
         tokens: list[int] = []
         kept: list[int] = []
         for piece in pieces:
@@ -109,7 +109,7 @@ class Step:
             table = np.asarray(piece.table, dtype=np.int64)[: -(-end // BLOCK_TOKENS)]
             if len(table) * BLOCK_TOKENS < end or table.min() < 0 or table.max() >= blocks:
                 raise ExecutorError("a block table is too short, or names blocks that the pool does not have")
-            self.spans.append(Span(len(tokens), count, piece.start, table))
+            self.spans.append(PieceSpan(len(tokens), count, piece.start, table))
             kept.extend(range(len(tokens) + count - piece.wanted, len(tokens) + count))
             tokens.extend(piece.tokens)
         ids = np.asarray(tokens, dtype=np.int64)
@@ -161,7 +161,7 @@ class Step:
     def _attend(self, window: int | None) -> Attention:
         if window is not None and all(span.end <= window for span in self.spans):
             return self.attention(None)
-        short: dict[int, list[Span]] = {}
+        short: dict[int, list[PieceSpan]] = {}
         longs = []
         for span in self.spans:
             if span.count <= SHORT:
@@ -183,7 +183,7 @@ class Step:
                     longs.append(self._long(part[0], window))
         return Attention(groups, longs)
 
-    def _long(self, span: Span, window: int | None) -> Long:
+    def _long(self, span: PieceSpan, window: int | None) -> Long:
         first = _first_block(span, window)
         offset = first * BLOCK_TOKENS
         length = span.end - offset
@@ -197,7 +197,7 @@ class Step:
             hidden=None if hidden is None or not hidden.any() else self._tensor(hidden),
         )
 
-    def _group(self, spans: list[Span], count: int, shared: int, window: int | None) -> Group:
+    def _group(self, spans: list[PieceSpan], count: int, shared: int, window: int | None) -> Group:
         firsts = [shared or _first_block(span, window) for span in spans]
         width = max(len(span.table) - first for span, first in zip(spans, firsts, strict=True))
         tables = np.zeros((len(spans), width), dtype=np.int64)
@@ -225,12 +225,12 @@ class Step:
         return self._tensor(numbers)
 
 
-def _first_block(span: Span, window: int | None) -> int:
+def _first_block(span: PieceSpan, window: int | None) -> int:
     """The first block that a token of the piece sees."""
     return 0 if window is None else max(0, span.start - window + 1) // BLOCK_TOKENS
 
 
-def _hidden(span: Span, offset: int, length: int, window: int | None) -> np.ndarray:
+def _hidden(span: PieceSpan, offset: int, length: int, window: int | None) -> np.ndarray:
     """bool [count, length]: which of `length` positions from `offset` on each token does not see."""
     tokens = np.arange(span.start, span.end)[:, None]
     positions = np.arange(offset, offset + length)[None]
@@ -238,11 +238,11 @@ def _hidden(span: Span, offset: int, length: int, window: int | None) -> np.ndar
     return hidden if window is None else hidden | (positions <= tokens - window)
 
 
-def _families(spans: list[Span], window: int | None) -> list[tuple[list[Span], int]]:
+def _families(spans: list[PieceSpan], window: int | None) -> list[tuple[list[PieceSpan], int]]:
     """Pieces by their common beginning, each with its number of whole blocks, 0 where it is not worth it."""
     if window is not None or len(spans) == 1:
         return [(spans, 0)]
-    families: dict[int, list[Span]] = {}
+    families: dict[int, list[PieceSpan]] = {}
     for span in spans:
         families.setdefault(int(span.table[0]), []).append(span)
     found = []
@@ -256,10 +256,10 @@ def _families(spans: list[Span], window: int | None) -> list[tuple[list[Span], i
     return found
 
 
-def _alike(spans: list[Span], shared: int, window: int | None = None) -> list[list[Span]]:
+def _alike(spans: list[PieceSpan], shared: int, window: int | None = None) -> list[list[PieceSpan]]:
     """Pieces of about one length together, so that little is padded."""
     needs = {id(span): len(span.table) - (shared or _first_block(span, window)) for span in spans}
-    parts: list[list[Span]] = []
+    parts: list[list[PieceSpan]] = []
     needed = 0
     for span in sorted(spans, key=lambda span: -needs[id(span)]):
         need = needs[id(span)]

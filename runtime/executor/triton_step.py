@@ -19,7 +19,7 @@ from sglc.kernels.triton.paged_reference import Tiles
 from sglc.runtime.executor.block_pool import TensorPool
 from sglc.runtime.executor.paged_attention import Options
 from sglc.runtime.executor.plan import BLOCK_TOKENS
-from sglc.runtime.executor.step import Span, Step
+from sglc.runtime.executor.step import PieceSpan, Step
 
 SIZES = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 """Pieces of the graphs. A larger step is launched kernel by kernel."""
@@ -77,7 +77,7 @@ class TritonStep:
         """Among how many programs the keys of a tile are split, so that all multiprocessors work."""
         return splits_for(len(tiles.rows) * heads, self.pool.device)
 
-    def _tiles(self, spans: list[tuple[int, Span]], most: int) -> Tiles:
+    def _tiles(self, spans: list[tuple[int, PieceSpan]], most: int) -> Tiles:
         rows = [
             (index, span.first + at, min(most, span.count - at), span.start + at)
             for index, span in spans

@@ -10,7 +10,7 @@ from sglc.runtime.kv.blocks import BLOCK_TOKENS, BlockPool
 from sglc.runtime.kv.checking import check_cache
 from sglc.runtime.kv.disk import DiskTier
 from sglc.runtime.kv.eviction import Policy
-from sglc.runtime.kv.node import Node
+from sglc.runtime.kv.node import PrefixNode
 from sglc.runtime.kv.release import Release
 from sglc.runtime.kv.sequence import Sequence
 from sglc.runtime.kv.tree import PrefixTree, path
@@ -54,7 +54,7 @@ class KVCache:
         self._copy_block = copy_block
         self._read_block = read_block
         self._write_block = write_block
-        self._pins: dict[tuple[int, ...], tuple[Node, int]] = {}
+        self._pins: dict[tuple[int, ...], tuple[PrefixNode, int]] = {}
         """Pinned tokens to the node that is held for them, and how often they were pinned."""
 
     # -- for the engine -------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ class KVCache:
         self.accounts.evictions += self.tree.claim(node, self._spilled)
         return True
 
-    def read_back(self, parent: Node, key: tuple[int, ...]) -> Node | None:
+    def read_back(self, parent: PrefixNode, key: tuple[int, ...]) -> PrefixNode | None:
         """The block behind `parent` with tokens `key`, read from disk into the tree and held once."""
         assert self.disk is not None and self._write_block is not None
         if not self.available:
@@ -255,18 +255,18 @@ class KVCache:
 
     # -- the tier on disk -----------------------------------------------------------------------------
 
-    def _spill(self, node: Node) -> None:
+    def _spill(self, node: PrefixNode) -> None:
         """Write a whole block to disk; no fault in doing so goes further."""
         assert self.disk is not None and self._read_block is not None
         if len(node.key) == BLOCK_TOKENS:
             read, block = self._read_block, node.block
             self.disk.write(self._digest(node), lambda: read(block))
 
-    def _digest(self, node: Node) -> bytes:
+    def _digest(self, node: PrefixNode) -> bytes:
         """The name of a node on disk: a digest of all tokens from the root on."""
         assert self.disk is not None
-        waiting: list[Node] = []
-        current: Node | None = node
+        waiting: list[PrefixNode] = []
+        current: PrefixNode | None = node
         while current is not None and current.digest is None:
             waiting.append(current)
             current = current.parent

@@ -7,19 +7,19 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, BLOCK_TOKENS
-from sglc.runtime.kv.node import Node
+from sglc.runtime.kv.node import PrefixNode
 from sglc.runtime.kv.tree import path
 
 if TYPE_CHECKING:
     from sglc.runtime.kv.cache import KVCache
 
 
-def check_cache(cache: KVCache, pinned: list[Node]) -> None:
+def check_cache(cache: KVCache, pinned: list[PrefixNode]) -> None:
     """Raise AssertionError where a count or a link is not what the open sequences and pins make it."""
     tree = cache.tree
     nodes = list(tree.nodes())
     _check_links(cache, nodes)
-    holders: Counter[Node] = Counter(pinned)
+    holders: Counter[PrefixNode] = Counter(pinned)
     tables: Counter[int] = Counter()
     for sequence in cache.sequences:
         whole = sequence.length >> BLOCK_SHIFT
@@ -45,7 +45,7 @@ def check_cache(cache: KVCache, pinned: list[Node]) -> None:
             assert writer.tokens[writer.length & ~BLOCK_MASK] == token
 
 
-def _check_links(cache: KVCache, nodes: list[Node]) -> None:
+def _check_links(cache: KVCache, nodes: list[PrefixNode]) -> None:
     tree = cache.tree
     assert len(nodes) == tree.size == len(tree.node_of)
     for node in nodes:
@@ -60,7 +60,7 @@ def _check_links(cache: KVCache, nodes: list[Node]) -> None:
             assert not covered, "the end of a released sequence that a longer block covers"
 
 
-def _check_counts(cache: KVCache, nodes: list[Node], holders: Counter[Node]) -> None:
+def _check_counts(cache: KVCache, nodes: list[PrefixNode], holders: Counter[PrefixNode]) -> None:
     tree = cache.tree
     for node in reversed([tree.root, *nodes]):  # children before parents
         below = sum(1 for child in node.children.values() if child.active)
@@ -71,7 +71,7 @@ def _check_counts(cache: KVCache, nodes: list[Node], holders: Counter[Node]) -> 
     assert tree.heap.nodes() == leaves, "the heap does not hold the leaves that can be evicted"
 
 
-def _check_blocks(cache: KVCache, nodes: list[Node], tables: Counter[int]) -> None:
+def _check_blocks(cache: KVCache, nodes: list[PrefixNode], tables: Counter[int]) -> None:
     pool = cache.pool
     free = set(pool.free)
     assert len(free) == len(pool.free), "a block is free twice"

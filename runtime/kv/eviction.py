@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from typing import Literal
 
-from sglc.runtime.kv.node import Node
+from sglc.runtime.kv.node import PrefixNode
 
 Policy = Literal["lru", "lfu"]
 
@@ -30,13 +30,13 @@ class EvictionHeap:
             raise ValueError(f"no eviction policy is called {policy!r}; there are 'lru' and 'lfu'")
         self.policy = policy
         self._frequency = policy == "lfu"
-        self._entries: list[tuple[int, int, int, Node]] = []
+        self._entries: list[tuple[int, int, int, PrefixNode]] = []
         self._stamp = 0
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def push(self, node: Node, idle: int) -> None:
+    def push(self, node: PrefixNode, idle: int) -> None:
         """Enter a leaf that nobody holds; `idle` nodes of the tree are held by nobody."""
         self._stamp += 1
         node.stamp = self._stamp
@@ -45,7 +45,7 @@ class EvictionHeap:
             self._entries = [entry for entry in self._entries if _alive(entry)]
             heapify(self._entries)
 
-    def pop(self) -> Node | None:
+    def pop(self) -> PrefixNode | None:
         """The leaf that goes next, taken out; None if there is none."""
         while self._entries:
             entry = heappop(self._entries)
@@ -58,6 +58,6 @@ class EvictionHeap:
         return {entry[3].block for entry in self._entries if _alive(entry)}
 
 
-def _alive(entry: tuple[int, int, int, Node]) -> bool:
+def _alive(entry: tuple[int, int, int, PrefixNode]) -> bool:
     node = entry[3]
     return node.stamp == entry[2] and not node.active and not node.children and node.parent is not None

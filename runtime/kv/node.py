@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from sglc.runtime.kv.sequence import Sequence
 
 
-class Node:
+class PrefixNode:
     """A block whose content is known: keys and values of `key` behind the tokens of the nodes above.
 
     A node with fewer than a block's tokens is the end of a sequence that was released; it is a leaf.
@@ -18,12 +18,12 @@ class Node:
         "active", "block", "children", "digest", "key", "order", "parent", "stamp", "tails", "used", "uses",
     )  # fmt: skip
 
-    def __init__(self, parent: Node | None, key: tuple[int, ...], block: int) -> None:
+    def __init__(self, parent: PrefixNode | None, key: tuple[int, ...], block: int) -> None:
         self.parent = parent
         """None for the root, and for a node that has been taken out of the tree."""
         self.key = key
         self.block = block
-        self.children: dict[tuple[int, ...], Node] = {}
+        self.children: dict[tuple[int, ...], PrefixNode] = {}
         self.order: list[tuple[int, ...]] = []
         """Keys of the children, sorted: the one most like some tokens stands where these would be put."""
         self.tails: dict[int, Sequence] = {}

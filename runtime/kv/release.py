@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sglc.runtime.kv.blocks import BLOCK_SHIFT
-from sglc.runtime.kv.node import Node
+from sglc.runtime.kv.node import PrefixNode
 
 if TYPE_CHECKING:
     from sglc.runtime.kv.cache import KVCache
@@ -37,9 +37,9 @@ class Release:
                 self.blocks += 1
         self.drop(sequence.held)
 
-    def drop(self, node: Node) -> None:
+    def drop(self, node: PrefixNode) -> None:
         """One hold on a node, as `PrefixTree.drop` undoes it."""
-        current: Node | None = node
+        current: PrefixNode | None = node
         while current is not None and self._dropped_of(current.block) == current.active:
             self.blocks += 1
             current = current.parent

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, BLOCK_TOKENS, PoolFull
-from sglc.runtime.kv.node import Node
+from sglc.runtime.kv.node import PrefixNode
 from sglc.runtime.kv.tree import path
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Sequence:
 
     def __init__(self, cache: KVCache, owner: str) -> None:
         self._cache = cache
-        self._node: Node = cache.tree.root
+        self._node: PrefixNode = cache.tree.root
         cache.tree.hold(self._node)
         self._room = 0
         """Positions before this one may be committed."""
@@ -54,7 +54,7 @@ class Sequence:
         return self._node
 
     @property
-    def held(self) -> Node:
+    def held(self) -> PrefixNode:
         """The node of the tree that the sequence holds: its last whole block, or the root."""
         return self._node
 
@@ -224,7 +224,7 @@ class Sequence:
                 cache.accounts.adopted += 1
         self._announce()
 
-    def _follow(self, node: Node, tokens: tuple[int, ...]) -> None:
+    def _follow(self, node: PrefixNode, tokens: tuple[int, ...]) -> None:
         """Go on to a node further down, of which `tokens` are new; unsaved blocks are given back."""
         cache = self._cache
         nodes = path(node, self._node)
@@ -285,7 +285,7 @@ class Sequence:
         self._shared = False
         self._announce()
 
-    def _copy(self, source: int, node: Node | None) -> int | None:
+    def _copy(self, source: int, node: PrefixNode | None) -> int | None:
         """A private copy of a block, that of `node` or an unsaved one; None if there is no block for it.
 
         If all that could be evicted for the copy is the node itself, its block is taken as it is.
@@ -311,7 +311,7 @@ class Sequence:
         for block in self.table[whole:]:
             cache.release(block)
         del self.table[kept:]
-        tail: Node | None = None
+        tail: PrefixNode | None = None
         node = self._node
         for _ in range(whole - (length >> BLOCK_SHIFT)):
             assert node.parent is not None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, BLOCK_TOKENS, BlockPool
 from sglc.runtime.kv.eviction import EvictionHeap, Policy
-from sglc.runtime.kv.node import Node
+from sglc.runtime.kv.node import PrefixNode
 
 
 class PrefixTree:
@@ -29,10 +29,10 @@ class PrefixTree:
 
     def __init__(self, pool: BlockPool, policy: Policy) -> None:
         self.pool = pool
-        self.root = Node(None, (), -1)
+        self.root = PrefixNode(None, (), -1)
         self.root.active = 1
         self.heap = EvictionHeap(policy)
-        self.node_of: dict[int, Node] = {}
+        self.node_of: dict[int, PrefixNode] = {}
         """Block to its node; blocks that are free or unsaved have none."""
         self.size = 0
         """Nodes without the root."""
@@ -42,7 +42,7 @@ class PrefixTree:
 
     # -- finding --------------------------------------------------------------------------------------
 
-    def walk(self, node: Node, tokens: tuple[int, ...]) -> tuple[Node, int]:
+    def walk(self, node: PrefixNode, tokens: tuple[int, ...]) -> tuple[PrefixNode, int]:
         """Follow whole blocks of `tokens` down from a node: the last node, and how many tokens led there."""
         position, last = 0, len(tokens) - BLOCK_TOKENS
         while position <= last:
@@ -53,7 +53,7 @@ class PrefixTree:
             position += BLOCK_TOKENS
         return node, position
 
-    def most_alike(self, node: Node, tokens: tuple[int, ...]) -> tuple[Node | None, int, int]:
+    def most_alike(self, node: PrefixNode, tokens: tuple[int, ...]) -> tuple[PrefixNode | None, int, int]:
         """The block behind a node that begins most like `tokens`.
 
         Its node, None if it is still being written; its number; how many tokens it has in common with
@@ -67,7 +67,7 @@ class PrefixTree:
                 return None, writer.table[writer.length >> BLOCK_SHIFT], shared
         return child, child.block if child is not None else -1, longest
 
-    def nearest(self, node: Node, tokens: tuple[int, ...]) -> tuple[Node | None, int]:
+    def nearest(self, node: PrefixNode, tokens: tuple[int, ...]) -> tuple[PrefixNode | None, int]:
         """The child with the longest beginning in common with `tokens`, and how long that is."""
         order = node.order
         if not order or not tokens:
@@ -83,9 +83,9 @@ class PrefixTree:
 
     # -- holding --------------------------------------------------------------------------------------
 
-    def hold(self, node: Node) -> None:
+    def hold(self, node: PrefixNode) -> None:
         """Keep a node, and with it all above, from being evicted."""
-        current: Node | None = node
+        current: PrefixNode | None = node
         while current is not None:
             current.active += 1
             if current.active > 1:
@@ -93,13 +93,13 @@ class PrefixTree:
             self.idle -= 1
             current = current.parent
 
-    def drop(self, node: Node) -> None:
+    def drop(self, node: PrefixNode) -> None:
         """Undo one `hold`. What nobody holds any more stays findable until it is evicted.
 
         The end of a sequence goes at once, if a longer block has come to cover it while it was held.
         """
         self._clock += 1
-        current: Node | None = node
+        current: PrefixNode | None = node
         while current is not None:
             current.active -= 1
             if current.active:
@@ -115,7 +115,7 @@ class PrefixTree:
 
     # -- changing -------------------------------------------------------------------------------------
 
-    def insert_held(self, parent: Node, key: tuple[int, ...], block: int, holders: int) -> Node:
+    def insert_held(self, parent: PrefixNode, key: tuple[int, ...], block: int, holders: int) -> PrefixNode:
         """Enter a whole block below a node that is held, `holders` times held itself.
 
         One hold on the parent goes over to the child, which keeps the parent in its stead.
@@ -125,7 +125,7 @@ class PrefixTree:
         self._remove_beginnings(parent, key)
         return node
 
-    def insert_idle(self, parent: Node, key: tuple[int, ...], block: int) -> bool:
+    def insert_idle(self, parent: PrefixNode, key: tuple[int, ...], block: int) -> bool:
         """Enter the end of a released sequence; False if a block with these tokens is there already."""
         order = parent.order
         place = bisect_left(order, key)
@@ -139,7 +139,7 @@ class PrefixTree:
         self._remove_beginnings(parent, key)
         return True
 
-    def evict(self, last: Callable[[Node], None] | None = None) -> Node | None:
+    def evict(self, last: Callable[[PrefixNode], None] | None = None) -> PrefixNode | None:
         """Take the leaf that goes next out of the tree; its block is the caller's. None if all are held.
 
         `last` is called with the leaf while it is still in its place.
@@ -152,7 +152,7 @@ class PrefixTree:
             self._take_out(node)
         return node
 
-    def claim(self, node: Node, last: Callable[[Node], None] | None = None) -> int:
+    def claim(self, node: PrefixNode, last: Callable[[PrefixNode], None] | None = None) -> int:
         """Take out a node that the caller alone holds; its block is the caller's, as an unsaved one.
 
         What lies below, which nobody holds, is evicted; how many blocks that is. `last` is called for each of
@@ -171,7 +171,7 @@ class PrefixTree:
                 self.pool.release(current.block)
         return len(below) - 1
 
-    def _take_out(self, node: Node) -> None:
+    def _take_out(self, node: PrefixNode) -> None:
         parent = node.parent
         assert parent is not None and not node.children
         del parent.children[node.key]
@@ -182,15 +182,15 @@ class PrefixTree:
         if not parent.active and not parent.children:
             self.heap.push(parent, self.idle)
 
-    def _insert(self, parent: Node, key: tuple[int, ...], block: int) -> Node:
-        node = Node(parent, key, block)
+    def _insert(self, parent: PrefixNode, key: tuple[int, ...], block: int) -> PrefixNode:
+        node = PrefixNode(parent, key, block)
         parent.children[key] = node
         parent.order.insert(bisect_left(parent.order, key), key)
         self.node_of[block] = node
         self.size += 1
         return node
 
-    def _remove_beginnings(self, parent: Node, key: tuple[int, ...]) -> None:
+    def _remove_beginnings(self, parent: PrefixNode, key: tuple[int, ...]) -> None:
         """Free ends of released sequences that `key`, just entered, begins with."""
         order = parent.order
         while place := bisect_left(order, key):
@@ -200,7 +200,7 @@ class PrefixTree:
                 return
             self._free(node)
 
-    def _covered(self, node: Node) -> bool:
+    def _covered(self, node: PrefixNode) -> bool:
         """Whether a node beside this one begins with all of its tokens."""
         size, parent = len(node.key), node.parent
         if size == BLOCK_TOKENS or parent is None:
@@ -208,14 +208,14 @@ class PrefixTree:
         place = bisect_left(parent.order, node.key) + 1
         return place < len(parent.order) and parent.order[place][:size] == node.key
 
-    def _free(self, node: Node) -> None:
+    def _free(self, node: PrefixNode) -> None:
         self.idle -= 1
         self._take_out(node)
         self.pool.release(node.block)
 
     # -- reading --------------------------------------------------------------------------------------
 
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[PrefixNode]:
         """All nodes without the root, by their depth."""
         waiting = deque([self.root])
         while waiting:
@@ -224,10 +224,10 @@ class PrefixTree:
                 waiting.append(child)
 
 
-def path(node: Node, above: Node) -> list[Node]:
+def path(node: PrefixNode, above: PrefixNode) -> list[PrefixNode]:
     """The nodes from below `above` down to `node`."""
-    found: list[Node] = []
-    current: Node | None = node
+    found: list[PrefixNode] = []
+    current: PrefixNode | None = node
     while current is not above:
         assert current is not None
         found.append(current)

@@ -8,7 +8,7 @@ from typing import Self, cast
 
 import numpy as np
 
-from sglc.kernels.bitmask.operations import Source, fill_rows
+from sglc.kernels.bitmask.operations import RowDelta, fill_rows
 from sglc.runtime.mask.automaton.limits import Account, limited
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, FINAL
@@ -305,7 +305,7 @@ def _fill_new(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | No
         if mask is None:
             # A mask that is new may never be needed again: it is written as it is.
             mask = store.mask(matcher._config, matcher._account)
-            source = mask.source or Source(mask.row)
+            source = mask.source or RowDelta(mask.row)
         else:
             source = mask.source or store.vocabulary.bases.source(mask.row)
             mask.source = source

@@ -53,8 +53,8 @@ HOLES = {
 """Figure of a hole to the metric's name and help."""
 
 
-class Source:
-    """What a registry asks for metrics."""
+class MetricsSource:
+    """The collector that a Prometheus registry reads metrics from."""
 
     def __init__(self, collector: Collector, engine: Engine | None = None) -> None:
         self._collector = collector
@@ -146,19 +146,19 @@ def _split(hole: str) -> list[str]:
     return [function, name]
 
 
-def registry(source: Source) -> CollectorRegistry:
+def registry(source: MetricsSource) -> CollectorRegistry:
     """A registry of its own with these metrics, to join other exporters."""
     made = CollectorRegistry()
     made.register(source)
     return made
 
 
-def text(source: Source) -> str:
+def text(source: MetricsSource) -> str:
     """The metrics in Prometheus' text format."""
     return generate_latest(registry(source)).decode()
 
 
-def write(source: Source, path: Path) -> None:
+def write(source: MetricsSource, path: Path) -> None:
     """Write the text to a file, which has the old or the new text at any time. Raises OSError.
 
     A new file is for this user alone, as all that tells of a run; one that is there keeps its permissions.
@@ -167,7 +167,7 @@ def write(source: Source, path: Path) -> None:
     write_atomically(path, generate_latest(registry(source)), mode=mode)
 
 
-def serve(source: Source, address: str, port: int) -> Callable[[], None]:
+def serve(source: MetricsSource, address: str, port: int) -> Callable[[], None]:
     """Answer scrapes over HTTP in a thread of their own; what is returned ends that. Raises OSError."""
     server, thread = start_http_server(port, address, registry(source))
 

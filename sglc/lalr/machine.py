@@ -35,7 +35,7 @@ class Tokens:
         self.ends.append(end)
 
 
-class Machine:
+class LalrMachine:
     """Tables joined with the functions that make the values of their rules; the work on one text is a `Run`.
 
     `functions` maps the action of a rule to its function. A rule whose action is not in it gives the list of
@@ -77,7 +77,7 @@ class Semantics:
 class Run:
     """One token list being parsed. `step` stops at the end or at a token that nothing can take."""
 
-    def __init__(self, machine: Machine, semantics: Semantics, tokens: Tokens, start: str) -> None:
+    def __init__(self, machine: LalrMachine, semantics: Semantics, tokens: Tokens, start: str) -> None:
         self.machine = machine
         self.semantics = semantics
         self.tokens = tokens

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sglc.lalr.machine import Machine, Run, Semantics, Tokens
+from sglc.lalr.machine import LalrMachine, Run, Semantics, Tokens
 from sglc.lalr.tables import Tables
 
 MAX_DEPTH = 100
@@ -29,7 +29,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ParseNode:
     """`parts` are nodes, tokens, and None for an option that is absent."""
 
     kind: str
@@ -39,7 +39,7 @@ class Node:
     depth: int = 0
 
 
-Part = Node | Token | None
+Part = ParseNode | Token | None
 
 
 class Unexpected(Exception):
@@ -59,13 +59,13 @@ class TooDeep(Exception):
         self.token = token
 
 
-def machine_of(tables: Tables) -> Machine:
+def machine_of(tables: Tables) -> LalrMachine:
     """The machine that makes the trees of a grammar, for `parse`."""
     actions = {rule.action for rule in tables.rules} - {"", "_"}
-    return Machine(tables, {action: _node_function(action) for action in actions})
+    return LalrMachine(tables, {action: _node_function(action) for action in actions})
 
 
-def parse(machine: Machine, tokens: Sequence[Token], start: str) -> Node:
+def parse(machine: LalrMachine, tokens: Sequence[Token], start: str) -> ParseNode:
     """The tree of a list of tokens that ends with a `$END`. Raises Unexpected, TooDeep.
 
     The start symbol must be a rule that makes a node.
@@ -82,7 +82,7 @@ def parse(machine: Machine, tokens: Sequence[Token], start: str) -> Node:
         row = machine.rows[run.states[-1]]
         expected = frozenset(kind for kind in row if kind[0] != "<")
         raise Unexpected(Token(kind, token.text, token.start, token.end), expected)
-    assert isinstance(run.result, Node)
+    assert isinstance(run.result, ParseNode)
     return run.result
 
 
@@ -102,15 +102,15 @@ class _TreeBuilder:
         self.shifted += 1
         return token if token.kind == kind else Token(kind, token.text, start, end)
 
-    def node(self, kind: str, start: int, end: int, parts: tuple[Part, ...]) -> Node:
-        depth = 1 + max((part.depth for part in parts if isinstance(part, Node)), default=0)
+    def node(self, kind: str, start: int, end: int, parts: tuple[Part, ...]) -> ParseNode:
+        depth = 1 + max((part.depth for part in parts if isinstance(part, ParseNode)), default=0)
         if depth > MAX_DEPTH:
             raise TooDeep(self.tokens[self.shifted])
-        return Node(kind, parts, start, end, depth)
+        return ParseNode(kind, parts, start, end, depth)
 
 
-def _node_function(kind: str) -> Callable[..., Node]:
-    def node(builder: _TreeBuilder, start: int, end: int, *parts: Part) -> Node:
+def _node_function(kind: str) -> Callable[..., ParseNode]:
+    def node(builder: _TreeBuilder, start: int, end: int, *parts: Part) -> ParseNode:
         return builder.node(kind, start, end, parts)
 
     return node

@@ -8,7 +8,7 @@ from functools import cache, cached_property, partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from sglc.lalr.machine import Machine, Run, Semantics
+from sglc.lalr.machine import LalrMachine, Run, Semantics
 from sglc.lalr.reductions import BuildFunction
 from sglc.source import Source, Span
 from sglc.syntax.builders import (
@@ -59,7 +59,7 @@ def actions() -> dict[str, BuildFunction]:
 class Language:
     """What parsing needs to know of the language."""
 
-    machine: Machine
+    machine: LalrMachine
     words: Words
 
 
@@ -71,7 +71,7 @@ def language() -> Language:
 
 def language_of(tables: Tables) -> Language:
     """The language of some tables."""
-    return Language(Machine(tables, actions()), words_of(tables.literals))
+    return Language(LalrMachine(tables, actions()), words_of(tables.literals))
 
 
 class Parser:

@@ -242,7 +242,7 @@ def test_prometheus_text_has_the_figures_and_no_texts(program: Any) -> None:
 
     collector, joined = measured(program)
     assert joined.engine is not None
-    text = prometheus.text(prometheus.Source(collector, joined.engine))
+    text = prometheus.text(prometheus.MetricsSource(collector, joined.engine))
     found = samples(text)
     assert found["sglc_runs_total{function=f,outcome=ok}"] == 1
     assert found["sglc_calls_total{function=feel}"] == 1
@@ -258,7 +258,7 @@ def test_a_file_of_metrics_is_replaced_as_a_whole(program: Any, tmp_path: Path) 
 
     collector, joined = measured(program)
     path = tmp_path / "sglc.prom"
-    source = prometheus.Source(collector, joined.engine)
+    source = prometheus.MetricsSource(collector, joined.engine)
     prometheus.write(source, path)
     first = path.read_text(encoding="utf-8")
     asyncio.run(joined.run("f", {"text": "x"}))
@@ -280,12 +280,12 @@ def test_metrics_are_served_over_http(program: Any) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    stop = prometheus.serve(prometheus.Source(collector, joined.engine), "127.0.0.1", port)
+    stop = prometheus.serve(prometheus.MetricsSource(collector, joined.engine), "127.0.0.1", port)
     try:
         with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
             assert samples(answer.read().decode())["sglc_runs_total{function=f,outcome=ok}"] == 1
         with pytest.raises(OSError):
-            prometheus.serve(prometheus.Source(collector), "127.0.0.1", port)
+            prometheus.serve(prometheus.MetricsSource(collector), "127.0.0.1", port)
     finally:
         stop()
 
@@ -306,7 +306,7 @@ def test_the_cache_is_told_where_it_is_shared() -> None:
                 raise RuntimeError("dictionary changed size during iteration")
             return stats
 
-    found = samples(prometheus.text(prometheus.Source(Collector(), Served(ScriptedModel()))))
+    found = samples(prometheus.text(prometheus.MetricsSource(Collector(), Served(ScriptedModel()))))
     assert found["sglc_cache_blocks{state=held}"] == 5
     assert found["sglc_cache_tokens_reused_total{}"] == 150
     assert found["sglc_cache_program_tokens_reused_total{program=p}"] == 90

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sglc.kernels import jit_library
 from sglc.kernels.array_layouts import LayoutError
 from sglc.kernels.bitmask import operations, operations_reference
-from sglc.kernels.bitmask.operations import Source
+from sglc.kernels.bitmask.operations import RowDelta
 from sglc.kernels.jit_library import address
 
 pytest.importorskip("llvmlite")
@@ -68,7 +68,7 @@ def test_set_operations(words: int, seed: int, first: str, second: str, plain: b
         jit_library.use_reference(False)
 
 
-def random_source(words: int, seed: int) -> tuple[Source, list[int]]:
+def random_source(words: int, seed: int) -> tuple[RowDelta, list[int]]:
     """A source of any kind, and the words that it makes."""
     random = np.random.default_rng(seed)
     base = None if seed % 3 == 0 else random_row(words, seed)
@@ -77,7 +77,7 @@ def random_source(words: int, seed: int) -> tuple[Source, list[int]]:
     changes = np.stack([places, random.integers(-(2**31), 2**31, len(places))], axis=1).astype(np.int32)
     for place, word in changes.tolist():
         row[place] = word
-    return Source(base, None if seed % 5 == 0 and not len(places) else changes, words), row
+    return RowDelta(base, None if seed % 5 == 0 and not len(places) else changes, words), row
 
 
 @given(st.integers(0, 9), WORDS, st.integers(0, 3), SEEDS, st.none() | st.integers(1, 12), st.booleans())
@@ -136,12 +136,12 @@ def test_layouts_that_do_not_fit_are_refused() -> None:
         operations.apply(np.zeros((2, 33), np.float32), np.zeros((2, 1), np.int32))
     for changes in (np.array([[4, 0]]), np.array([[-1, 0]]), np.array([[1, 2, 3]])):
         with pytest.raises(LayoutError):
-            Source(row, changes.astype(np.int32))
+            RowDelta(row, changes.astype(np.int32))
     with pytest.raises(LayoutError):
-        Source(row, np.array([[1, 0]], np.int64))
+        RowDelta(row, np.array([[1, 0]], np.int64))
     read_only = np.zeros((1, 4), np.int32)
     read_only.flags.writeable = False
-    short, long = Source(row), Source(np.zeros(5, np.int32))
+    short, long = RowDelta(row), RowDelta(np.zeros(5, np.int32))
     for sources, out, at in [
         ([short], np.zeros((2, 4), np.int32), None),
         ([short], np.zeros((1, 3), np.int32), None),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sglc.kernels.bitmask.operations import Source
+from sglc.kernels.bitmask.operations import RowDelta
 from sglc.kernels.bitmask.sampling import count_bits
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
@@ -20,7 +20,7 @@ class Mask:
     """The bytes of the row, which is a view of them: what is copied quickest, and no object that the garbage
     collector looks at."""
     _count: int = -1
-    source: Source | None = field(default=None, init=False)
+    source: RowDelta | None = field(default=None, init=False)
     """How batches write the row, once one has (see `bases`)."""
     _longest: int = field(default=-1, init=False)
 

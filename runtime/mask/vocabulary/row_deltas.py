@@ -13,7 +13,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from sglc.kernels.bitmask.operations import Source
+from sglc.kernels.bitmask.operations import RowDelta
 
 _MOST_BASES = 12
 _SHARE = 8
@@ -31,14 +31,14 @@ class Bases:
         self._rows: OrderedDict[int, np.ndarray] = OrderedDict()
         self._next = 0
 
-    def source(self, row: np.ndarray) -> Source:
+    def source(self, row: np.ndarray) -> RowDelta:
         """A row (int32[words], never written to again) as a source of batches."""
         if self._words < _SMALLEST:
-            return Source(row)
+            return RowDelta(row)
         most = self._words // _SHARE
         filled = np.flatnonzero(row)
         if len(filled) <= most:
-            return Source(None, _changes(row, filled), self._words)
+            return RowDelta(None, _changes(row, filled), self._words)
         with self._lock:
             known = list(self._rows.items())
             if known:
@@ -47,12 +47,12 @@ class Bases:
                 if different[nearest] <= most:
                     number, base = known[nearest]
                     self._rows.move_to_end(number)
-                    return Source(base, _changes(row, np.flatnonzero(base != row)))
+                    return RowDelta(base, _changes(row, np.flatnonzero(base != row)))
             self._rows[self._next] = row
             self._next += 1
             if len(self._rows) > _MOST_BASES:
                 self._rows.popitem(last=False)
-        return Source(row)
+        return RowDelta(row)
 
 
 def _changes(row: np.ndarray, places: np.ndarray) -> np.ndarray:

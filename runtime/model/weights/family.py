@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sglc.kernels.llama.model_shape import Shape, ShapeError
+from sglc.kernels.llama.model_shape import ModelShape, ShapeError
 
 KINDS = ("llama", "mistral", "qwen2", "qwen3")
 UNBOUNDED = 1 << 40
@@ -28,7 +28,7 @@ class NotNativeError(ValueError):
 class Family:
     """A model as the native step sees it."""
 
-    shape: Shape
+    shape: ModelShape
     epsilon: float
     windows: tuple[int, ...]
     """For each layer how many positions it looks back at, itself included."""
@@ -75,7 +75,7 @@ def _family(kind: str, config: Mapping[str, Any]) -> Family:
         size * float(rotary.get("partial_rotary_factor", config.get("partial_rotary_factor")) or 1.0)
     )
     shared = config.get("num_key_value_heads")
-    shape = Shape(
+    shape = ModelShape(
         layers=layers,
         heads=heads,
         shared=heads if shared is None else int(shared),

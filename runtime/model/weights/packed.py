@@ -41,7 +41,7 @@ MATRICES = 4
 """Of a layer: queries, keys and values; output; gate and up by turns; down. Embeddings and head follow."""
 
 
-class Source(Protocol):
+class WeightSource(Protocol):
     """Where weights come from, by the names that transformers gives them. Both raise ModelError."""
 
     def matrix(self, name: str) -> Blocks: ...
@@ -55,7 +55,7 @@ class Source(Protocol):
 class PackedModel:
     """Weights in mapped memory.
 
-    weights  uint8[…]       records of all matrices, see `sglc.kernels.llama.weight_layout`
+    weights  uint8[…]       weight tiles of all matrices, see `sglc.kernels.llama.weight_layout`
     places   int64[n, 2]    first byte and kind of each matrix, in the order of `MATRICES`
     vectors  float32[…]     see `sglc.kernels.llama.step`
     digest                  SHA-256 of all of these
@@ -191,7 +191,7 @@ def vector_names(family: Family) -> Iterator[tuple[str, int]]:
 
 
 def pack(
-    source: Source, family: Family, path: Path, identity: str, progress: Progress | None = None
+    source: WeightSource, family: Family, path: Path, identity: str, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Write the file of a model; `identity` says what it was made from. Returns size and SHA-256.
 

@@ -37,7 +37,7 @@ class Step(NamedTuple):
     maximum: int | None = None
 
 
-class Shape(NamedTuple):
+class RuleShape(NamedTuple):
     """`size` tokens; the last of the steps makes the whole, or it is the one token at place `only`."""
 
     size: int
@@ -45,7 +45,7 @@ class Shape(NamedTuple):
     only: int
 
 
-def shape_of(kinds: str) -> Shape | None:
+def shape_of(kinds: str) -> RuleShape | None:
     """How a rule with tokens of these kinds is read; None where it takes a closer look."""
     if not kinds or len(kinds) > _LONG:
         return None
@@ -53,7 +53,7 @@ def shape_of(kinds: str) -> Shape | None:
     place = maker.alternatives(0)
     if place is None or maker.index < len(kinds):
         return None
-    return Shape(len(kinds), tuple(maker.steps), place)
+    return RuleShape(len(kinds), tuple(maker.steps), place)
 
 
 class _Maker:
@@ -118,7 +118,7 @@ class Written(NamedTuple):
     """A rule as tokens `first` and following of its text."""
 
     first: int
-    shape: Shape
+    shape: RuleShape
     at: int
 
 

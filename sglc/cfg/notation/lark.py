@@ -24,7 +24,7 @@ from sglc.cfg.model.grammar import (
     Rule,
     Terminal,
 )
-from sglc.cfg.model.rule_templates import ATOM, Shape, ShapedRules, Written, shape_of
+from sglc.cfg.model.rule_templates import ATOM, RuleShape, ShapedRules, Written, shape_of
 from sglc.cfg.model.validate import check_names
 from sglc.cfg.notation.lark_expressions import ExpressionReader
 from sglc.cfg.notation.lark_lexer import DIRECTIVE, END, HEAD, LINE, NAME, Kinds, is_usual, kind_of, unescaped
@@ -109,7 +109,7 @@ class _Reader(ExpressionReader):
             # In a pattern of several lines something may stand that looks like a definition.
             self.statements(len(texts))
             return
-        shapes: dict[str, Shape | None] = {}
+        shapes: dict[str, RuleShape | None] = {}
         index, start = len(first), -1
         body = first.partition(" ")[0]
         begin = 0
@@ -131,7 +131,7 @@ class _Reader(ExpressionReader):
             index = end
 
     def by_shape(
-        self, name: str, first: int, at: int, kinds: str, shapes: dict[str, Shape | None]
+        self, name: str, first: int, at: int, kinds: str, shapes: dict[str, RuleShape | None]
     ) -> bool:  # fmt: skip
         """Take over a rule of a plain shape: its tokens from `first` on, and where the one before is."""
         if kinds in shapes:

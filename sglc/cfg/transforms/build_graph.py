@@ -28,7 +28,7 @@ from sglc.cfg.model.grammar import (
     Words,
 )
 from sglc.cfg.model.graph import LEAF, SEQUENCE, Graph
-from sglc.cfg.model.rule_templates import EITHER, IN_ROW, NOTHING, TIMES, Shape, ShapedRules, Step
+from sglc.cfg.model.rule_templates import EITHER, IN_ROW, NOTHING, TIMES, RuleShape, ShapedRules, Step
 from sglc.source import Source
 
 MAX_DEPTH = 200
@@ -265,7 +265,7 @@ class _ShapedBuilder(_Builder):
         for node, name in rules:
             self.graph.define(node, self.body(name))
 
-    def make_alike(self, shape: Shape, rules: list[tuple[int, str]]) -> None:
+    def make_alike(self, shape: RuleShape, rules: list[tuple[int, str]]) -> None:
         """Make many rules of one shape: each step for all of them, before the next one."""
         texts, written = self.shaped.texts, self.shaped.written
         begins = [written[name].first for _, name in rules]
@@ -304,7 +304,7 @@ class _ShapedBuilder(_Builder):
             graph.nullable[node], graph.productive[node], graph.kind[node] == SEQUENCE, graph.begins[node]
         )  # fmt: skip
 
-    def make_columns(self, shape: Shape, rules: list[tuple[int, str]], columns: list[_Column]) -> None:
+    def make_columns(self, shape: RuleShape, rules: list[tuple[int, str]], columns: list[_Column]) -> None:
         """`columns`: by token of the shape the nodes of all rules, of which the same is known."""
         graph, made = self.graph, self.made
         loose: set[int] = set()

@@ -12,7 +12,7 @@ class Wild:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Constructed:
     """A constructor with patterns for its parts. `key` is a member, variant, literal or type."""
 
     key: object
@@ -20,7 +20,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class NumberRange:
     """Numbers from `low` to `high`, both included, or `below` the upper one; None where there is no end."""
 
     low: int | Decimal | None
@@ -40,7 +40,7 @@ class OfType:
     kind: object
 
 
-Form = Wild | Shape | Span | AnyOf | OfType
+Form = Wild | Constructed | NumberRange | AnyOf | OfType
 WILD = Wild()
 
 

@@ -14,7 +14,7 @@ from math import ceil, floor
 from typing import Any
 
 from sglc.check.core.result import ExpressionType
-from sglc.check.patterns.case_forms import Form, OfType, Shape, Span
+from sglc.check.patterns.case_forms import Constructed, Form, NumberRange, OfType
 from sglc.check.types.assignability import Table, expand
 from sglc.types.language.membership import constant_notation
 from sglc.types.type import (
@@ -215,24 +215,24 @@ class Column:
     def __init__(self, looks: Looks, forms: Sequence[Form]) -> None:
         self.looks = looks
         self._ends = _ends(forms)
-        self._ranges = any(isinstance(form, Span) for form in forms)
+        self._ranges = any(isinstance(form, NumberRange) for form in forms)
         self._named = {
             exact(form.key): None for form in forms
-            if isinstance(form, Shape) and exact(form.key) not in looks.listed
+            if isinstance(form, Constructed) and exact(form.key) not in looks.listed
         }  # fmt: skip
 
     def places(self, form: Form) -> Iterator[Place]:
         """The constructors that a form matches; never asked of WILD."""
         match form:
-            case Shape(key, parts):
+            case Constructed(key, parts):
                 slot = exact(key)
                 if slot in self.looks.listed:
                     yield slot, parts
                 elif self._is_open(slot):
                     yield slot, parts
                 if slot[0] == "number":
-                    yield from self._pieces(Span(key, key), None)  # type: ignore[arg-type]
-            case Span():
+                    yield from self._pieces(NumberRange(key, key), None)  # type: ignore[arg-type]
+            case NumberRange():
                 for slot in self.looks.of_kind.get(Constant, ()):
                     number: Any = slot[1]
                     if slot[0] == "number" and _within(number, form):
@@ -241,7 +241,7 @@ class Column:
             case OfType(kind):
                 for slot in self.looks.of_kind.get(kind, ()):
                     yield slot, ()
-                yield from self._pieces(Span(None, None), kind)
+                yield from self._pieces(NumberRange(None, None), kind)
                 if kind is self.looks.texts or (kind is Json and self.looks.json):
                     for slot in self._named:
                         if self._is_open(slot):
@@ -254,7 +254,7 @@ class Column:
             return slot[0] in (str, "number", bool, None.__class__)
         return slot[0] is str and self.looks.texts is not None
 
-    def _pieces(self, span: Span, kind: object) -> Iterator[Place]:
+    def _pieces(self, span: NumberRange, kind: object) -> Iterator[Place]:
         """The pieces of the numbers of a span: places with odd numbers are the ends themselves."""
         ends = self._ends
         first = 0 if span.low is None else 2 * bisect_left(ends, span.low) + 1
@@ -308,15 +308,15 @@ def _ends(forms: Sequence[Form]) -> list[Number]:
     """The numbers that forms name or begin or end with, in order."""
     found: set[Number] = set()
     for form in forms:
-        if isinstance(form, Shape):
+        if isinstance(form, Constructed):
             if isinstance(form.key, int | Decimal) and not isinstance(form.key, bool):
                 found.add(form.key)
-        elif isinstance(form, Span):
+        elif isinstance(form, NumberRange):
             found.update(end for end in (form.low, form.high) if end is not None)
     return sorted(found)
 
 
-def _within(number: Number, span: Span) -> bool:
+def _within(number: Number, span: NumberRange) -> bool:
     if span.low is not None and number < span.low:
         return False
     return span.high is None or number < span.high or (number == span.high and not span.below)

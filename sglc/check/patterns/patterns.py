@@ -15,8 +15,7 @@ from sglc.check.core.result import (
     VariantSymbol,
 )
 from sglc.check.names.scopes import Scopes
-from sglc.check.patterns.case_forms import WILD, AnyOf, Form, OfType, Shape
-from sglc.check.patterns.case_forms import Span as NumberSpan
+from sglc.check.patterns.case_forms import WILD, AnyOf, Constructed, Form, NumberRange, OfType
 from sglc.check.patterns.constructors import RecordKey
 from sglc.check.types.assignability import (
     BOOL,
@@ -73,7 +72,7 @@ class Patterns:
         if value is None:
             if not allows_null(type, self.module.table):
                 self._never(node.span, f"{said(type)} is never null")
-            return Shape(None)
+            return Constructed(None)
         own: Type = BOOL if isinstance(value, bool) else STR
         if not isinstance(value, str | bool):
             own = numeric(1 if isinstance(value, Decimal) else 0)
@@ -88,10 +87,10 @@ class Patterns:
             self._never(
                 node.span, f'"{value}" is none of {said(type)}', f'did you mean "{close}"?' if close else ""
             )
-            return Shape(value)
+            return Constructed(value)
         if isinstance(value, Decimal) and numeric_rank(type, self.module.table) == 0:
             self._never(node.span, "an int never has a fraction")
-        return Shape(value)
+        return Constructed(value)
 
     def _words(self, type: ExpressionType) -> dict[str, None] | None:
         """All values of a type as texts, where it has few."""
@@ -119,7 +118,7 @@ class Patterns:
         elif numeric_rank(self.not_null(type), self.module.table) is None:
             self._never(node.span, f"{said(type)} is no number")
             return WILD
-        return NumberSpan(low, high, node.below)
+        return NumberRange(low, high, node.below)
 
     def not_null(self, type: ExpressionType) -> ExpressionType:
         """The type without null."""
@@ -165,7 +164,7 @@ class Patterns:
                 self.module.symbols[id(node)] = ConstantSymbol(EnumValue(declared.name, label))
             else:
                 self.module.symbols[id(node)] = VariantSymbol(declared.name, label)
-            return Shape((declared.name, label))
+            return Constructed((declared.name, label))
         found = self._type(node, label, type)
         if found is not None:
             return found
@@ -178,8 +177,8 @@ class Patterns:
             self.module.symbols[id(node)] = ConstantSymbol(constant[1])
             value = constant[1]
             if isinstance(value, EnumValue):
-                return Shape((value.enum, value.name))
-            return Shape(value) if isinstance(value, str | int | Decimal) else Shape(object())
+                return Constructed((value.enum, value.name))
+            return Constructed(value) if isinstance(value, str | int | Decimal) else Constructed(object())
         members = list(cases)
         close = self.module.nearest(label, members)
         if members and (close is not None or label[:1].isupper()):
@@ -275,7 +274,7 @@ class Patterns:
                 )
                 continue
             parts[place] = self.form(field.pattern, field_type(record.fields[place]), binds)
-        return Shape(key, tuple(parts))
+        return Constructed(key, tuple(parts))
 
     def _sequence(
         self, node: ast.SequencePattern, items: tuple[ast.Pattern, ...], type: ExpressionType, binds: bool
@@ -288,4 +287,4 @@ class Patterns:
                 self._never(node.span, f"{said(type)} is no tuple of {len(items)} items")
             return WILD
         parts = tuple(self.form(item, due, binds) for item, due in zip(items, plain.items, strict=True))
-        return Shape(TupleOf, parts)
+        return Constructed(TupleOf, parts)

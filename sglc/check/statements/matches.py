@@ -17,8 +17,7 @@ from sglc.check.core.result import (
 )
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
-from sglc.check.patterns.case_forms import WILD, Form, Shape
-from sglc.check.patterns.case_forms import Span as NumberSpan
+from sglc.check.patterns.case_forms import WILD, Constructed, Form, NumberRange
 from sglc.check.patterns.exhaustive import MAX_WORK, TooComplex, judge
 from sglc.check.patterns.patterns import Patterns
 from sglc.check.statements.blocks import Blocks
@@ -60,7 +59,9 @@ class Matches:
             reached = self.blocks.body(case.body) or reached
             self.scopes.close()
             forms.append((case, form))
-            past_null = past_null or (case.guard is None and isinstance(form, Shape) and form.key is None)
+            past_null = past_null or (
+                case.guard is None and isinstance(form, Constructed) and form.key is None
+            )
         self.scopes.function.costs = costs
         if not faulty:
             self._cover(node, type, forms)
@@ -131,4 +132,4 @@ class Matches:
 
 
 def _never_null(form: Form) -> bool:
-    return isinstance(form, NumberSpan) or (isinstance(form, Shape) and form.key is not None)
+    return isinstance(form, NumberRange) or (isinstance(form, Constructed) and form.key is not None)

@@ -95,7 +95,7 @@ class Observer:
             from sglc.runtime.metrics import prometheus
         except MissingPackage as missing:
             raise self._missing(missing) from None
-        source = prometheus.Source(self.collector, engine)
+        source = prometheus.MetricsSource(self.collector, engine)
         try:
             if isinstance(target, Path):
                 self._write = lambda: prometheus.write(source, target)

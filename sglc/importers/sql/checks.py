@@ -13,7 +13,7 @@ from decimal import Decimal
 from sglc.importers.core.fault import SourceFault
 from sglc.importers.sql.patterns import glob_regex, like_regex
 from sglc.importers.sql.tokens import name_of, string_of
-from sglc.lalr.parse import Node, Part, Token
+from sglc.lalr.parse import ParseNode, Part, Token
 from sglc.types.equality import equal
 
 Value = str | int | Decimal | bool
@@ -31,7 +31,7 @@ class Bound:
 
     number: Decimal
     strict: bool
-    node: Node
+    node: ParseNode
 
 
 @dataclass(slots=True)
@@ -44,13 +44,13 @@ class Limits:
     least: list[Bound] = field(default_factory=list)
     most: list[Bound] = field(default_factory=list)
     allowed: list[Value] | None = None
-    allowed_at: Node | None = None
-    excluded: list[tuple[Value, Node]] = field(default_factory=list)
+    allowed_at: ParseNode | None = None
+    excluded: list[tuple[Value, ParseNode]] = field(default_factory=list)
     min_chars: int = 0
     max_chars: int | None = None
     patterns: list[str] = field(default_factory=list)
     excludes: list[str] = field(default_factory=list)
-    steps: list[tuple[int, Node]] = field(default_factory=list)
+    steps: list[tuple[int, ParseNode]] = field(default_factory=list)
     not_null: bool = False
 
 
@@ -65,13 +65,13 @@ class _Measure:
 
 def take_check(node: Part, columns: Mapping[str, Limits]) -> None:
     """Adds what a condition asks to the limits of columns (by name in small letters). Raises SourceFault."""
-    assert isinstance(node, Node)
+    assert isinstance(node, ParseNode)
     _Check(columns).take(node)
 
 
 def literal(node: Part) -> Value | None:
     """The value of a literal, None for NULL and for what is none."""
-    if not isinstance(node, Node):
+    if not isinstance(node, ParseNode):
         return None
     match node.kind:
         case "number":
@@ -97,8 +97,8 @@ class _Check:
     def __init__(self, columns: Mapping[str, Limits]) -> None:
         self.columns = columns
 
-    def take(self, node: Node) -> None:
-        parts = [part for part in node.parts if isinstance(part, Node)]
+    def take(self, node: ParseNode) -> None:
+        parts = [part for part in node.parts if isinstance(part, ParseNode)]
         match node.kind:
             case "and":
                 for part in parts:
@@ -139,7 +139,7 @@ class _Check:
 
     # -- one condition -----------------------------------------------------------------------------
 
-    def compare(self, node: Node, left: Node, operator: str, right: Node) -> None:
+    def compare(self, node: ParseNode, left: ParseNode, operator: str, right: ParseNode) -> None:
         if literal(left) is not None:
             left, right, operator = right, left, _FLIPPED.get(operator, operator)
         measure = self.measure(left)
@@ -163,7 +163,7 @@ class _Check:
             bound = Bound(Decimal(value), operator in ("less", "more"), node)
             (limits.most if operator in ("less", "at_most") else limits.least).append(bound)
 
-    def length(self, node: Node, limits: Limits, operator: str, value: Value) -> None:
+    def length(self, node: ParseNode, limits: Limits, operator: str, value: Value) -> None:
         if limits.sort != "text" or not isinstance(value, int) or isinstance(value, bool):
             raise self.refused(node)
         low = {"equal": value, "at_least": value, "more": value + 1}.get(operator)
@@ -177,14 +177,14 @@ class _Check:
                 raise SourceFault(node.start, node.end, "no text is that short")
             limits.max_chars = high if limits.max_chars is None else min(limits.max_chars, high)
 
-    def allow(self, limits: Limits, values: Sequence[Value], node: Node) -> None:
+    def allow(self, limits: Limits, values: Sequence[Value], node: ParseNode) -> None:
         if limits.allowed is None:
             limits.allowed = list(values)
         else:
             limits.allowed = [one for one in limits.allowed if any(equal(one, other) for other in values)]
         limits.allowed_at = node
 
-    def either(self, node: Node, arms: list[Node]) -> None:
+    def either(self, node: ParseNode, arms: list[ParseNode]) -> None:
         """Arms that are equalities of one column; `x IS NULL` beside them says nothing new."""
         nulls = [arm for arm in map(_inner, arms) if arm.kind == "is_null"]
         rest = [arm for arm in map(_inner, arms) if arm.kind != "is_null"]
@@ -202,24 +202,24 @@ class _Check:
             raise self.refused(node)
         self.allow(known[0][0], [value for _, values in known for value in values], node)
 
-    def opposite(self, node: Node, inner: Node) -> None:
+    def opposite(self, node: ParseNode, inner: ParseNode) -> None:
         inner = _inner(inner)
-        parts = [part for part in inner.parts if isinstance(part, Node)]
+        parts = [part for part in inner.parts if isinstance(part, ParseNode)]
         if inner.kind == "compare":
             self.compare(node, parts[0], _NEGATED[parts[1].kind], parts[2])
         elif inner.kind == "in":
-            self.take(Node("not_in", inner.parts, inner.start, inner.end))
+            self.take(ParseNode("not_in", inner.parts, inner.start, inner.end))
         elif inner.kind == "is_null":
-            self.take(Node("is_not_null", inner.parts, inner.start, inner.end))
+            self.take(ParseNode("is_not_null", inner.parts, inner.start, inner.end))
         elif inner.kind == "not":
             self.take(parts[0])
         else:
             raise self.refused(node)
 
-    def values(self, node: Node) -> tuple[Limits, list[Value]] | None:
+    def values(self, node: ParseNode) -> tuple[Limits, list[Value]] | None:
         """The column and the values of an equality, `IN`, or several of them; None for others."""
         node = _inner(node)
-        parts = [part for part in node.parts if isinstance(part, Node)]
+        parts = [part for part in node.parts if isinstance(part, ParseNode)]
         if node.kind == "in":
             measure = self.measure(parts[0])
             self.plain(measure, node)
@@ -239,11 +239,11 @@ class _Check:
     # -- parts -------------------------------------------------------------------------------------
 
     def measure(self, part: Part) -> _Measure:
-        assert isinstance(part, Node)
+        assert isinstance(part, ParseNode)
         node = _inner(part)
         if node.kind == "column_name":
             return _Measure("value", self.column(node))
-        inside = [one for one in node.parts if isinstance(one, Node)]
+        inside = [one for one in node.parts if isinstance(one, ParseNode)]
         if node.kind == "call" and isinstance(node.parts[0], Token):
             called = node.parts[0].text.upper()
             if called in _LENGTHS and len(inside) == 1 and _inner(inside[0]).kind == "column_name":
@@ -254,27 +254,27 @@ class _Check:
             return self.remainder(node, inside)
         raise self.refused(node)
 
-    def remainder(self, node: Node, inside: list[Node]) -> _Measure:
+    def remainder(self, node: ParseNode, inside: list[ParseNode]) -> _Measure:
         divisor = literal(inside[1])
         dividend = _inner(inside[0])
         if dividend.kind != "column_name" or not isinstance(divisor, int) or divisor <= 0:
             raise self.refused(node)
         return _Measure("remainder", self.column(dividend), int(divisor))
 
-    def column(self, node: Node) -> Limits:
+    def column(self, node: ParseNode) -> Limits:
         dotted = node.parts[0]
-        assert isinstance(dotted, Node) and isinstance(dotted.parts[-1], Token)
+        assert isinstance(dotted, ParseNode) and isinstance(dotted.parts[-1], Token)
         name = name_of(dotted.parts[-1])
         found = self.columns.get(name.lower())
         if found is None:
             raise SourceFault(node.start, node.end, f"there is no column {name} that a row holds")
         return found
 
-    def plain(self, measure: _Measure, node: Node) -> None:
+    def plain(self, measure: _Measure, node: ParseNode) -> None:
         if measure.what != "value":
             raise self.refused(node)
 
-    def text(self, part: Node, node: Node) -> Limits:
+    def text(self, part: ParseNode, node: ParseNode) -> Limits:
         """The text column that is matched with a pattern."""
         measure = self.measure(part)
         self.plain(measure, node)
@@ -284,7 +284,7 @@ class _Check:
             raise SourceFault(node.start, node.end, "texts of this column are compared in another order")
         return measure.of
 
-    def pattern(self, part: Node) -> str:
+    def pattern(self, part: ParseNode) -> str:
         value = literal(part)
         if not isinstance(value, str):
             raise self.refused(part)
@@ -292,7 +292,7 @@ class _Check:
 
     def constant(self, limits: Limits, part: Part) -> Value:
         """A literal as a value of the column."""
-        assert isinstance(part, Node)
+        assert isinstance(part, ParseNode)
         value = literal(part)
         if value is None:
             raise self.refused(part)
@@ -306,16 +306,16 @@ class _Check:
             raise SourceFault(part.start, part.end, "texts of this column are compared in another order")
         return value
 
-    def constant_like(self, node: Node) -> bool:
+    def constant_like(self, node: ParseNode) -> bool:
         return _inner(node).kind in ("null", "number", "string")
 
-    def mentioned(self, node: Node) -> set[str]:
+    def mentioned(self, node: ParseNode) -> set[str]:
         """Names of the columns in a condition."""
         if node.kind == "column_name":
             return {self.column(node).name}
-        return {name for part in node.parts if isinstance(part, Node) for name in self.mentioned(part)}
+        return {name for part in node.parts if isinstance(part, ParseNode) for name in self.mentioned(part)}
 
-    def refused(self, node: Node) -> SourceFault:
+    def refused(self, node: ParseNode) -> SourceFault:
         names = {self.column(part).name for part in _columns_in(node)}
         reason = "this condition cannot be said by a type"
         if len(names) > 1:
@@ -327,14 +327,14 @@ class _Check:
         )  # fmt: skip
 
 
-def _inner(node: Node) -> Node:
+def _inner(node: ParseNode) -> ParseNode:
     """A condition without parentheses around it."""
-    while node.kind == "group" and isinstance(node.parts[0], Node):
+    while node.kind == "group" and isinstance(node.parts[0], ParseNode):
         node = node.parts[0]
     return node
 
 
-def _columns_in(node: Node) -> list[Node]:
+def _columns_in(node: ParseNode) -> list[ParseNode]:
     if node.kind == "column_name":
         return [node]
-    return [found for part in node.parts if isinstance(part, Node) for found in _columns_in(part)]
+    return [found for part in node.parts if isinstance(part, ParseNode) for found in _columns_in(part)]

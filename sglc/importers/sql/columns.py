@@ -12,7 +12,7 @@ from sglc.importers.core.bounds import beyond
 from sglc.importers.core.constants import one_of_constants
 from sglc.importers.core.fault import SourceFault
 from sglc.importers.sql.checks import Bound, Limits, Value
-from sglc.lalr.parse import Node
+from sglc.lalr.parse import ParseNode
 from sglc.types.equality import equal
 from sglc.types.language.language import language
 from sglc.types.language.membership import is_member
@@ -32,7 +32,7 @@ from sglc.types.type import (
 )
 
 
-def narrowed(type: Type, limits: Limits, table: TypeTable, node: Node) -> Type:
+def narrowed(type: Type, limits: Limits, table: TypeTable, node: ParseNode) -> Type:
     """The values of a type within the limits of its column. Raises SourceFault, also where there is none."""
     within = _within(type, limits, node)
     if limits.allowed is None:
@@ -62,7 +62,7 @@ def _is_value(value: Value, type: Type, table: TypeTable) -> bool:
     return is_member(value, type, table)
 
 
-def _within(type: Type, limits: Limits, node: Node) -> Type:
+def _within(type: Type, limits: Limits, node: ParseNode) -> Type:
     """Bounds, lengths and patterns."""
     match type:
         case Int():
@@ -91,7 +91,7 @@ def _within(type: Type, limits: Limits, node: Node) -> Type:
     return found
 
 
-def _texts(type: Str, limits: Limits, node: Node) -> Str:
+def _texts(type: Str, limits: Limits, node: ParseNode) -> Str:
     """Texts that match the patterns too."""
     if not limits.patterns:
         return type
@@ -142,7 +142,7 @@ def _inside(type: Dec | Float, bound: Bound, way: int) -> Decimal:
     return beyond(type, bound.number, way) if bound.strict else bound.number
 
 
-def _without(type: Type, limits: Limits, table: TypeTable, node: Node) -> Type:
+def _without(type: Type, limits: Limits, table: TypeTable, node: ParseNode) -> Type:
     """The type without some single values, where there is a way to say it."""
     for value, at in limits.excluded:
         match type:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from sglc.importers.core.fault import SourceFault
-from sglc.lalr.parse import Node
+from sglc.lalr.parse import ParseNode
 
 _ANY = r"[\s\S]"
 
 
-def like_regex(pattern: str, escape: object, node: Node) -> str:
+def like_regex(pattern: str, escape: object, node: ParseNode) -> str:
     """`%` is any text, `_` any character. Letters are told apart by case, as in standard SQL."""
     if escape is not None and (not isinstance(escape, str) or len(escape) != 1):
         raise SourceFault(node.start, node.end, "ESCAPE takes one character")
@@ -28,7 +28,7 @@ def like_regex(pattern: str, escape: object, node: Node) -> str:
     return "".join(out)
 
 
-def glob_regex(pattern: str, node: Node) -> str:
+def glob_regex(pattern: str, node: ParseNode) -> str:
     """`*` is any text, `?` any character, `[a-z]` and `[^a-z]` one of a class."""
     out, at = [], 0
     while at < len(pattern):

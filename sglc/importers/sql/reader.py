@@ -20,8 +20,8 @@ from sglc.importers.sql.columns import narrowed
 from sglc.importers.sql.tokens import name_of, statements, string_of
 from sglc.importers.sql.types import SERIALS, Written, column_type
 from sglc.lalr import tables
-from sglc.lalr.machine import Machine
-from sglc.lalr.parse import Node, Part, Token, TooDeep, Unexpected, machine_of, parse
+from sglc.lalr.machine import LalrMachine
+from sglc.lalr.parse import ParseNode, Part, Token, TooDeep, Unexpected, machine_of, parse
 from sglc.types.language.membership import MemberError, check_member
 from sglc.types.type import (
     Bool,
@@ -52,7 +52,7 @@ def read_sql(text: str, wanted: str | None, like: str) -> Declared:
     """
     machine = sql_machine()
     found, comments = statements(text, machine.literals)
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, ParseNode] = {}
     names: list[str] = []
     for tokens in found:
         words = [token.text.upper() for token in tokens[:3]]
@@ -77,12 +77,12 @@ def read_sql(text: str, wanted: str | None, like: str) -> Declared:
 
 
 @cache
-def sql_machine() -> Machine:
+def sql_machine() -> LalrMachine:
     grammar = Path(__file__).with_name("sql.lark").read_text(encoding="utf-8")
     return machine_of(tables.load("sql", grammar, lambda text: tables.build(text, ("table",))))
 
 
-def _parsed(machine: Machine, tokens: Sequence[Token]) -> Node:
+def _parsed(machine: LalrMachine, tokens: Sequence[Token]) -> ParseNode:
     try:
         return parse(machine, tokens, "table")
     except Unexpected as fault:
@@ -107,7 +107,7 @@ def _expectation(kinds: frozenset[str]) -> str:
     return "expected " + " or ".join(said) if 0 < len(said) <= 6 else ""
 
 
-def _chosen(nodes: dict[str, Node], names: list[str], wanted: str | None, like: str) -> Node:
+def _chosen(nodes: dict[str, ParseNode], names: list[str], wanted: str | None, like: str) -> ParseNode:
     if wanted is not None:
         node = nodes.get(wanted.lower())
         if node is None:
@@ -121,8 +121,8 @@ def _chosen(nodes: dict[str, Node], names: list[str], wanted: str | None, like: 
     return node
 
 
-def _table_name(node: Node) -> str:
-    dotted = next(part for part in node.parts if isinstance(part, Node) and part.kind == "dotted")
+def _table_name(node: ParseNode) -> str:
+    dotted = next(part for part in node.parts if isinstance(part, ParseNode) and part.kind == "dotted")
     assert isinstance(dotted.parts[-1], Token)
     return name_of(dotted.parts[-1])
 
@@ -130,7 +130,7 @@ def _table_name(node: Node) -> str:
 class _Column:
     """A column while its table is read."""
 
-    def __init__(self, node: Node, name: str) -> None:
+    def __init__(self, node: ParseNode, name: str) -> None:
         self.node = node
         self.name = name
         self.type: Type | None = None
@@ -140,7 +140,7 @@ class _Column:
         self.counted = False
         """Whether the database fills it where a row leaves it out."""
         self.generated = False
-        self.default: Node | None = None
+        self.default: ParseNode | None = None
         self.note = ""
         self.checks: list[Part] = []
         self.last = node.end
@@ -148,7 +148,7 @@ class _Column:
 
 
 class _Table:
-    def __init__(self, node: Node, comments: Comments) -> None:
+    def __init__(self, node: ParseNode, comments: Comments) -> None:
         self.node = node
         self.comments = comments
         self.name = _table_name(node)
@@ -159,9 +159,9 @@ class _Table:
     def declared(self) -> Declared:
         clauses = []
         for part in self.node.parts:
-            if isinstance(part, Node) and part.kind == "column":
+            if isinstance(part, ParseNode) and part.kind == "column":
                 self.column(part)
-            elif isinstance(part, Node) and part.kind == "table_clause":
+            elif isinstance(part, ParseNode) and part.kind == "table_clause":
                 clauses.append(part)
         for clause in clauses:
             self.table_clause(clause)
@@ -176,7 +176,7 @@ class _Table:
         types = {self.name: RecordType(self.name, fields, doc), **self.types}
         return Declared(self.name, reachable(self.name, types))
 
-    def column(self, node: Node) -> None:
+    def column(self, node: ParseNode) -> None:
         first = node.parts[0]
         assert isinstance(first, Token)
         name = name_of(first)
@@ -185,7 +185,7 @@ class _Table:
         if len(self.columns) >= MAX_COLUMNS:
             raise SourceFault(first.start, first.end, f"a table has at most {MAX_COLUMNS} columns")
         column = self.columns[name.lower()] = _Column(node, name)
-        clauses = [part for part in node.parts[1:] if isinstance(part, Node)]
+        clauses = [part for part in node.parts[1:] if isinstance(part, ParseNode)]
         for part in clauses:
             if part.kind == "type":
                 column.written = _written(part)
@@ -205,7 +205,7 @@ class _Table:
             column.counted = True
             column.required = True
 
-    def clause(self, column: _Column, node: Node) -> None:
+    def clause(self, column: _Column, node: ParseNode) -> None:
         match node.kind:
             case "not_null":
                 column.required = True
@@ -217,7 +217,7 @@ class _Table:
                 column.checks.append(node.parts[0])
             case "default":
                 inner = node.parts[0]
-                assert isinstance(inner, Node)
+                assert isinstance(inner, ParseNode)
                 if inner.kind == "computed" and literal(inner.parts[0]) is None:
                     column.counted = True
                 else:
@@ -237,16 +237,16 @@ class _Table:
         if column.written is not None and column.written.name == "INTEGER":
             column.counted = True
 
-    def table_clause(self, node: Node) -> None:
+    def table_clause(self, node: ParseNode) -> None:
         for part in node.parts:
-            if not isinstance(part, Node):
+            if not isinstance(part, ParseNode):
                 continue
             if part.kind == "check":
                 self.checks.append(part.parts[0])
             elif part.kind == "primary_keys":
                 names = part.parts[0]
-                assert isinstance(names, Node)
-                keys = [indexed.parts[0] for indexed in names.parts if isinstance(indexed, Node)]
+                assert isinstance(names, ParseNode)
+                keys = [indexed.parts[0] for indexed in names.parts if isinstance(indexed, ParseNode)]
                 for key in keys:
                     assert isinstance(key, Token)
                     column = self.columns.get(name_of(key).lower())
@@ -279,12 +279,12 @@ class _Table:
         return FieldType(column.name, whole, has_default=True, default=default, doc=doc)
 
 
-def _node(part: Part) -> Node:
-    assert isinstance(part, Node)
+def _node(part: Part) -> ParseNode:
+    assert isinstance(part, ParseNode)
     return part
 
 
-def _written(node: Node) -> Written:
+def _written(node: ParseNode) -> Written:
     words: list[str] = []
     behind: list[str] = []
     arguments: list[str | int] = []
@@ -294,13 +294,13 @@ def _written(node: Node) -> Written:
             if part.kind == "EMPTY_BRACKETS":
                 raise SourceFault(part.start, part.end, "arrays are no columns of standard SQL")
             (behind if seen else words).append(part.text.upper())
-        elif isinstance(part, Node):
+        elif isinstance(part, ParseNode):
             seen = True
-            arguments = [_argument(one) for one in part.parts if isinstance(one, Node)]
+            arguments = [_argument(one) for one in part.parts if isinstance(one, ParseNode)]
     return Written(" ".join(words), tuple(arguments), " ".join(behind), node.start, node.end)
 
 
-def _argument(node: Node) -> str | int:
+def _argument(node: ParseNode) -> str | int:
     first = node.parts[0]
     assert isinstance(first, Token)
     unit = node.parts[1] if len(node.parts) > 1 else None
@@ -326,7 +326,7 @@ def _sort(type: Type) -> str:
     return "text"
 
 
-def _default(node: Node, type: Type) -> str | int | Decimal | float | bool:
+def _default(node: ParseNode, type: Type) -> str | int | Decimal | float | bool:
     value = literal(node)
     if value is None:
         raise SourceFault(node.start, node.end, "this default is not understood")

@@ -6,32 +6,32 @@ from decimal import Decimal
 
 from sglc.importers.core.fault import SourceFault
 from sglc.importers.typescript.tokens import string_of
-from sglc.lalr.parse import Node, Part, Token
+from sglc.lalr.parse import ParseNode, Part, Token
 
 Value = str | int | Decimal | bool
 
 
-def only(part: Part) -> Node:
+def only(part: Part) -> ParseNode:
     """A type without parentheses, and without the nodes of unions and intersections of one arm."""
-    assert isinstance(part, Node)
+    assert isinstance(part, ParseNode)
     while (part.kind in ("union", "intersection") and len(part.parts) == 1) or part.kind == "group":
         inner = part.parts[0]
-        assert isinstance(inner, Node)
+        assert isinstance(inner, ParseNode)
         part = inner
     return part
 
 
 def is_node(part: Part, kind: str) -> bool:
-    return isinstance(part, Node) and part.kind == kind
+    return isinstance(part, ParseNode) and part.kind == kind
 
 
-def reference_of(node: Node) -> tuple[str, list[Node]]:
+def reference_of(node: ParseNode) -> tuple[str, list[ParseNode]]:
     """The name, with points, and the type arguments."""
     names = [part.text for part in node.parts if isinstance(part, Token)]
-    return ".".join(names), [part for part in node.parts if isinstance(part, Node)]
+    return ".".join(names), [part for part in node.parts if isinstance(part, ParseNode)]
 
 
-def value_of(node: Node) -> Value:
+def value_of(node: ParseNode) -> Value:
     token = node.parts[0]
     assert isinstance(token, Token)
     if node.kind == "string":

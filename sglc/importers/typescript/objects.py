@@ -10,7 +10,7 @@ from sglc.importers.core.fault import SourceFault
 from sglc.importers.typescript.nodes import is_node, only, reference_of
 from sglc.importers.typescript.tags import bounded, without_tags
 from sglc.importers.typescript.tokens import string_of
-from sglc.lalr.parse import Node, Part, Token
+from sglc.lalr.parse import ParseNode, Part, Token
 from sglc.types.type import (
     AliasType,
     Constant,
@@ -30,7 +30,7 @@ SHAPED = {"Partial": 1, "Required": 1, "Readonly": 1, "Pick": 2, "Omit": 2}
 class Objects:
     """Reads properties; `Declarations` reads everything else."""
 
-    nodes: dict[str, Node]
+    nodes: dict[str, ParseNode]
     comments: Comments
     types: dict[str, DeclaredType]
     shapes: dict[str, tuple[FieldType, ...]]
@@ -50,11 +50,11 @@ class Objects:
         """The arms of a type, unions in it spread out, and whether `undefined` is one of them."""
         raise AssertionError("see Declarations")
 
-    def by_name(self, part: Node) -> Type | None:
+    def by_name(self, part: ParseNode) -> Type | None:
         """The declared type that a type is, where it is just that."""
         raise AssertionError("see Declarations")
 
-    def union(self, arms: list[Type], node: Node) -> Type:
+    def union(self, arms: list[Type], node: ParseNode) -> Type:
         """The union of arms: each once, literals that another arm holds left out, null apart."""
         raise AssertionError("see Declarations")
 
@@ -62,7 +62,7 @@ class Objects:
         """The type behind names of aliases."""
         raise AssertionError("see Declarations")
 
-    def is_shape(self, node: Node) -> bool:
+    def is_shape(self, node: ParseNode) -> bool:
         """Whether a type is an object with properties that are written out."""
         node = only(node)
         if node.kind == "object":
@@ -78,16 +78,16 @@ class Objects:
             return name in SHAPED
         return False
 
-    def shape_named(self, name: str, node: Node) -> tuple[FieldType, ...]:
+    def shape_named(self, name: str, node: ParseNode) -> tuple[FieldType, ...]:
         """The properties of a declaration."""
         if name not in self.shapes:
             outer, self.open = self.open, []
             fields: tuple[FieldType, ...] = ()
             for part in node.parts[1:-1]:
                 if is_node(part, "references"):
-                    assert isinstance(part, Node)
+                    assert isinstance(part, ParseNode)
                     for base in part.parts:
-                        assert isinstance(base, Node)
+                        assert isinstance(base, ParseNode)
                         fields = self.merged(fields, self.shape(base, name), base)
             own = self.shape(node.parts[-1], name)
             names = {field.name for field in own}
@@ -99,7 +99,7 @@ class Objects:
 
     def shape(self, part: Part, path: str) -> tuple[FieldType, ...]:
         """The properties of an object type. Raises SourceFault where it is none."""
-        assert isinstance(part, Node)
+        assert isinstance(part, ParseNode)
         node = only(part)
         match node.kind:
             case "object":
@@ -123,7 +123,7 @@ class Objects:
                         return tuple(FieldType(key, self.type(arguments[1], f"{path}.{key}")) for key in keys)
         raise SourceFault(node.start, node.end, "an object type with properties is due here")
 
-    def shape_of_declared(self, name: str, node: Node) -> tuple[FieldType, ...]:
+    def shape_of_declared(self, name: str, node: ParseNode) -> tuple[FieldType, ...]:
         if name in self.shapes:
             return self.shapes[name]
         declaration = self.nodes[name]
@@ -137,7 +137,7 @@ class Objects:
             return self.shape(declaration.parts[-1], name)
         raise SourceFault(node.start, node.end, f"{name} is no object type with properties")
 
-    def utility(self, name: str, arguments: Sequence[Node], path: str) -> tuple[FieldType, ...]:
+    def utility(self, name: str, arguments: Sequence[ParseNode], path: str) -> tuple[FieldType, ...]:
         fields = self.shape(arguments[0], path)
         if name == "Partial":
             return tuple(replace(field, optional=True) for field in fields)
@@ -158,7 +158,7 @@ class Objects:
         return tuple(field for field in fields if (field.name in keys) == picked)
 
     def merged(
-        self, first: tuple[FieldType, ...], second: tuple[FieldType, ...], node: Node
+        self, first: tuple[FieldType, ...], second: tuple[FieldType, ...], node: ParseNode
     ) -> tuple[FieldType, ...]:
         """The properties of both; one that both have must be the same."""
         known = {field.name: field for field in first}
@@ -173,12 +173,12 @@ class Objects:
             known[field.name] = replace(other or field, optional=optional)
         return tuple(known.values())
 
-    def properties(self, node: Node, path: str) -> tuple[FieldType, ...]:
+    def properties(self, node: ParseNode, path: str) -> tuple[FieldType, ...]:
         fields: dict[str, FieldType] = {}
         last = len(node.parts) - 1
         outer, self.open = self.open, []
         for index, part in enumerate(node.parts):
-            assert isinstance(part, Node)
+            assert isinstance(part, ParseNode)
             if part.kind == "index":
                 raise SourceFault(
                     part.start,
@@ -187,12 +187,12 @@ class Objects:
                     "write the keys, or `Record<string, T>` alone",
                 )
             end = part.parts[-1]
-            assert isinstance(end, Node)
+            assert isinstance(end, ParseNode)
             body = part.parts[-2]
-            assert isinstance(body, Node)
+            assert isinstance(body, ParseNode)
             if index < last and end.start == end.end:
                 following = node.parts[index + 1]
-                assert isinstance(following, Node)
+                assert isinstance(following, ParseNode)
                 if "\n" not in self.comments.text[body.end : following.start]:
                     raise SourceFault(following.start, following.start + 1, "a `;` is missing before this")
             key = next(one for one in part.parts if isinstance(one, Token))
@@ -209,9 +209,9 @@ class Objects:
             )  # fmt: skip
         return tuple(fields.values())
 
-    def field(self, name: str, body: Node, path: str, question: bool, part: Node) -> FieldType:
+    def field(self, name: str, body: ParseNode, path: str, question: bool, part: ParseNode) -> FieldType:
         end = part.parts[-1]
-        assert isinstance(end, Node)
+        assert isinstance(end, ParseNode)
         doc = self.comments.of(part.start, end.end if end.start < end.end else body.end)
         declared = self.by_name(body)
         said = without_tags(doc)
@@ -227,13 +227,13 @@ class Objects:
             type = Optional(plain) if isinstance(type, Optional) else plain
         return FieldType(name, type, optional=question or undefined, doc=said)
 
-    def map_of(self, node: Node, path: str) -> Type | None:
+    def map_of(self, node: ParseNode, path: str) -> Type | None:
         """The map that an object with an index alone, or a `Record` of texts, is; None for others."""
         node = only(node)
         if node.kind == "object" and len(node.parts) == 1 and is_node(node.parts[0], "index"):
             index = node.parts[0]
-            assert isinstance(index, Node)
-            parts = [part for part in index.parts if isinstance(part, Node)]
+            assert isinstance(index, ParseNode)
+            parts = [part for part in index.parts if isinstance(part, ParseNode)]
             key, value = parts[0], parts[1]
         elif node.kind == "reference" and reference_of(node)[0] == "Record" and "Record" not in self.nodes:
             arguments = reference_of(node)[1]
@@ -247,7 +247,7 @@ class Objects:
             raise SourceFault(key.start, key.end, "keys of a map are texts", "write `string`")
         return MapOf(Str(), self.type(value, path))
 
-    def keys(self, node: Node) -> list[str] | None:
+    def keys(self, node: ParseNode) -> list[str] | None:
         """The literal texts of a type that names properties; None for others."""
         arms, undefined = self.arms(node, "key")
         if undefined or not arms:

@@ -16,8 +16,8 @@ from sglc.importers.core.fault import SourceFault
 from sglc.importers.typescript.tokens import tokens_of
 from sglc.importers.typescript.types import Declarations
 from sglc.lalr import tables
-from sglc.lalr.machine import Machine
-from sglc.lalr.parse import Node, Token, TooDeep, Unexpected, machine_of, parse
+from sglc.lalr.machine import LalrMachine
+from sglc.lalr.parse import ParseNode, Token, TooDeep, Unexpected, machine_of, parse
 
 _NO_EXPORT = "an export without a declaration says nothing"
 _NOT_READ = {
@@ -42,12 +42,12 @@ def read_typescript(text: str, wanted: str | None, like: str) -> Declared:
         raise _unexpected(fault, found) from None
     except TooDeep as fault:
         raise SourceFault(fault.token.start, fault.token.end, "it is nested too deeply") from None
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, ParseNode] = {}
     starts: dict[str, int] = {}
     for statement in module.parts:
-        assert isinstance(statement, Node)
+        assert isinstance(statement, ParseNode)
         node = statement.parts[0] if statement.kind == "exported" else statement
-        assert isinstance(node, Node) and isinstance(node.parts[0], Token)
+        assert isinstance(node, ParseNode) and isinstance(node.parts[0], Token)
         name = node.parts[0]
         if name.text in nodes:
             raise SourceFault(name.start, name.end, f"{name.text} is declared twice")
@@ -61,12 +61,12 @@ def read_typescript(text: str, wanted: str | None, like: str) -> Declared:
 
 
 @cache
-def typescript_machine() -> Machine:
+def typescript_machine() -> LalrMachine:
     grammar = Path(__file__).with_name("typescript.lark").read_text(encoding="utf-8")
     return machine_of(tables.load("typescript", grammar, lambda text: tables.build(text, ("module",))))
 
 
-def _chosen(nodes: dict[str, Node], wanted: str | None, like: str, size: int) -> str:
+def _chosen(nodes: dict[str, ParseNode], wanted: str | None, like: str, size: int) -> str:
     names = ", ".join(nodes)
     if not nodes:
         raise SourceFault(0, size, "there is no interface, type or enum in it")
@@ -90,13 +90,13 @@ def _chosen(nodes: dict[str, Node], wanted: str | None, like: str, size: int) ->
     )
 
 
-def _mentioned(node: Node) -> Iterator[str]:
+def _mentioned(node: ParseNode) -> Iterator[str]:
     """Names of the declarations that a node refers to."""
     if node.kind == "reference":
         assert isinstance(node.parts[0], Token)
         yield node.parts[0].text
     for part in node.parts:
-        if isinstance(part, Node):
+        if isinstance(part, ParseNode):
             yield from _mentioned(part)
 
 

@@ -14,7 +14,7 @@ from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.importers.core.bounds import beyond
 from sglc.importers.core.fault import SourceFault
 from sglc.importers.sql.types import DATE, TIME, TIMESTAMPTZ, UUID
-from sglc.lalr.parse import Node
+from sglc.lalr.parse import ParseNode
 from sglc.types.language.language import language
 from sglc.types.type import AliasType, Float, Int, ListOf, Optional, Str, Type, matching
 
@@ -30,7 +30,7 @@ def without_tags(doc: str) -> str:
     return " ".join(_TAG.sub("", doc).split())
 
 
-def bounded(type: Type, doc: str, node: Node) -> Type:
+def bounded(type: Type, doc: str, node: ParseNode) -> Type:
     """A type with the bounds that its comment gives. Raises SourceFault where one does not fit."""
     tags = [(match.group(1), match.group(2).strip()) for match in _TAG.finditer(doc)]
     if not tags:
@@ -59,7 +59,7 @@ def _limits(type: Type) -> tuple[Decimal | int | None, Decimal | int | None]:
     return None, None
 
 
-def _with(type: Type, tag: str, text: str, node: Node) -> Type:
+def _with(type: Type, tag: str, text: str, node: ParseNode) -> Type:
     if tag == "format":
         found = _FORMATS.get(text)
         if found is None or type != Str():
@@ -110,7 +110,7 @@ def _bounded(type: Type, tag: str, number: Decimal) -> Type | None:
     return None
 
 
-def _number(tag: str, text: str, node: Node) -> Decimal:
+def _number(tag: str, text: str, node: ParseNode) -> Decimal:
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -123,7 +123,7 @@ def _number(tag: str, text: str, node: Node) -> Decimal:
     return number
 
 
-def _pattern(text: str, node: Node) -> str:
+def _pattern(text: str, node: ParseNode) -> str:
     """A pattern of the whole text for one that is searched in it."""
     try:
         searched = rf"[\s\S]*(?:{text})[\s\S]*"

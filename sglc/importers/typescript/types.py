@@ -12,7 +12,7 @@ from sglc.importers.typescript.nodes import is_node, only, reference_of, value_o
 from sglc.importers.typescript.objects import SHAPED, Objects
 from sglc.importers.typescript.tags import bounded, without_tags
 from sglc.importers.typescript.tokens import string_of
-from sglc.lalr.parse import Node, Part, Token
+from sglc.lalr.parse import ParseNode, Part, Token
 from sglc.types.equality import equal
 from sglc.types.type import (
     AliasType,
@@ -59,7 +59,7 @@ _GENERIC = {
 class Declarations(Objects):
     """Makes types of declarations when they are first referred to."""
 
-    def __init__(self, nodes: dict[str, Node], docs: dict[str, str], comments: Comments) -> None:
+    def __init__(self, nodes: dict[str, ParseNode], docs: dict[str, str], comments: Comments) -> None:
         self.nodes = nodes
         self.docs = docs
         self.comments = comments
@@ -78,7 +78,7 @@ class Declarations(Objects):
         node = self.nodes[name]
         label = node.parts[0]
         assert isinstance(label, Token)
-        if any(isinstance(part, Node) and part.kind == "parameters" for part in node.parts):
+        if any(isinstance(part, ParseNode) and part.kind == "parameters" for part in node.parts):
             raise SourceFault(
                 label.start,
                 label.end,
@@ -118,7 +118,7 @@ class Declarations(Objects):
 
     def type(self, part: Part, path: str) -> Type:
         """A type. Objects in it that have no name are called by their path."""
-        assert isinstance(part, Node)
+        assert isinstance(part, ParseNode)
         declared = self.by_name(part)
         if declared is not None:
             return declared
@@ -130,7 +130,7 @@ class Declarations(Objects):
             raise SourceFault(part.start, part.end, "no value is left")
         return self.union(arms, part)
 
-    def by_name(self, part: Node) -> Type | None:
+    def by_name(self, part: ParseNode) -> Type | None:
         """The declared type that a type is, where it is just that."""
         node = only(part)
         if node.kind == "reference" and isinstance(node.parts[0], Token):
@@ -141,7 +141,7 @@ class Declarations(Objects):
 
     def arms(self, part: Part, path: str) -> tuple[list[Type], bool]:
         """The arms of a type, unions in it spread out, and whether `undefined` is one of them."""
-        assert isinstance(part, Node)
+        assert isinstance(part, ParseNode)
         node = only(part)
         if node.kind == "union":
             found: list[Type] = []
@@ -176,7 +176,7 @@ class Declarations(Objects):
             type = declared.type
         return type
 
-    def union(self, arms: list[Type], node: Node) -> Type:
+    def union(self, arms: list[Type], node: ParseNode) -> Type:
         """The union of arms: each once, literals that another arm holds left out, null apart."""
         if any(isinstance(arm, Json) for arm in arms):
             return Json()
@@ -206,7 +206,7 @@ class Declarations(Objects):
         whole = kept[0] if len(kept) == 1 else Alternatives(tuple(kept))
         return Optional(whole) if null else whole
 
-    def single(self, node: Node, path: str) -> Type:
+    def single(self, node: ParseNode, path: str) -> Type:
         """A type that is no union."""
         match node.kind:
             case "literal":
@@ -229,11 +229,11 @@ class Declarations(Objects):
         raise SourceFault(node.start, node.end, "this is no type of data")
 
     def literal(self, part: Part) -> Type:
-        assert isinstance(part, Node)
+        assert isinstance(part, ParseNode)
         value = value_of(part)
         return one_of_constants([value], part.start, part.end)
 
-    def record(self, node: Node, path: str) -> Type:
+    def record(self, node: ParseNode, path: str) -> Type:
         """An object without a name, called by its path, or in a union by the text that tells it apart."""
         fields = self.shape(node, path)
         tag = next((f.type.value for f in fields if isinstance(f.type, Constant) and not f.optional), None)
@@ -248,11 +248,11 @@ class Declarations(Objects):
         self.types[name] = RecordType(name, fields)
         return Named(name)
 
-    def tuple_of(self, node: Node, path: str) -> Type:
+    def tuple_of(self, node: ParseNode, path: str) -> Type:
         items: list[Type] = []
         rest: Type | None = None
         for part in node.parts:
-            if not isinstance(part, Node):
+            if not isinstance(part, ParseNode):
                 continue
             if part.kind == "optional_element":
                 raise SourceFault(part.start, part.end, "items of a tuple that may be missing are not read")
@@ -276,10 +276,10 @@ class Declarations(Objects):
             raise SourceFault(node.start, node.end, "a tuple without items is not read")
         return TupleOf(tuple(items))
 
-    def indexed(self, node: Node, path: str) -> Type:
+    def indexed(self, node: ParseNode, path: str) -> Type:
         """`T["key"]`, and `T[number]` of an array."""
         owner, index = node.parts[0], node.parts[-1]
-        assert isinstance(owner, Node) and isinstance(index, Node)
+        assert isinstance(owner, ParseNode) and isinstance(index, ParseNode)
         inside = only(index)
         if inside.kind == "reference" and reference_of(inside)[0] == "number":
             found = self.plain(self.type(owner, path))
@@ -299,7 +299,7 @@ class Declarations(Objects):
             raise SourceFault(index.start, index.end, "the name of a property is due here")
         return self.union(arms, node)
 
-    def reference(self, node: Node, path: str) -> Type:
+    def reference(self, node: ParseNode, path: str) -> Type:
         first = node.parts[0]
         assert isinstance(first, Token)
         name, arguments = reference_of(node)
@@ -327,7 +327,7 @@ class Declarations(Objects):
         return self.map_of(node, path) or self.record(node, path)
 
     def filtered(
-        self, name: str, arguments: Sequence[Node], node: Node, path: str
+        self, name: str, arguments: Sequence[ParseNode], node: ParseNode, path: str
     ) -> tuple[list[Type], bool]:
         """`NonNullable`, and `Exclude` and `Extract` of literals."""
         if len(arguments) != _GENERIC[name]:
@@ -343,18 +343,18 @@ class Declarations(Objects):
 
     # -- enums -------------------------------------------------------------------------------------
 
-    def members(self, node: Node) -> dict[str, str | int | Decimal | bool]:
+    def members(self, node: ParseNode) -> dict[str, str | int | Decimal | bool]:
         found: dict[str, str | int | Decimal | bool] = {}
         following: int | Decimal | None = 0
         for part in node.parts[1:]:
-            if not isinstance(part, Node):
+            if not isinstance(part, ParseNode):
                 continue
             label, written = part.parts[0], part.parts[1]
             assert isinstance(label, Token)
             name = string_of(label) if label.kind == "STRING" else label.text
             if name in found:
                 raise SourceFault(label.start, label.end, f"member {name} is there twice")
-            if isinstance(written, Node):
+            if isinstance(written, ParseNode):
                 found[name] = value_of(written)
             elif following is not None:
                 found[name] = following
@@ -364,13 +364,13 @@ class Declarations(Objects):
             following = None if isinstance(value, str) else value + 1
         return found
 
-    def enumeration(self, node: Node) -> Type:
+    def enumeration(self, node: ParseNode) -> Type:
         values = list(self.members(node).values())
         if not values:
             raise SourceFault(node.start, node.end, "an enum without members has no value")
         return one_of_constants(values, node.start, node.end)
 
-    def member(self, node: Node, names: list[Token]) -> Type:
+    def member(self, node: ParseNode, names: list[Token]) -> Type:
         """`Color.Red`."""
         owner = self.nodes.get(names[0].text)
         if owner is None or owner.kind != "enum" or len(names) > 2:

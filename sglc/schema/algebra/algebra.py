@@ -173,7 +173,7 @@ class Algebra:
         self._forms[key] = found
         return found
 
-    def _positive_node(self, kind: Structure, node: g.Node, mode: int, here: Literals) -> list[Any]:
+    def _positive_node(self, kind: Structure, node: g.SchemaNode, mode: int, here: Literals) -> list[Any]:
         unevaluated = [part for part in node.parts if _is_unevaluated(kind, part)]
         inner_mode = max(mode, MARKED) if unevaluated else mode
         found = self._conjunction(kind, node, inner_mode, here)
@@ -188,7 +188,7 @@ class Algebra:
             found = list(dict.fromkeys(f.unmarked(form) for form in found))
         return found
 
-    def _negated_node(self, kind: Structure, node: g.Node, here: Literals) -> list[Any]:
+    def _negated_node(self, kind: Structure, node: g.SchemaNode, here: Literals) -> list[Any]:
         found: dict[Any, None] = {}
         for part in node.parts:
             if not _is_unevaluated(kind, part):
@@ -203,7 +203,7 @@ class Algebra:
                         found.update(dict.fromkeys(map(f.unmarked, self.product(kind, [form], wrong, here))))
         return self._union(kind, [list(found)])
 
-    def _conjunction(self, kind: Structure, node: g.Node, mode: int, here: Literals) -> list[Any]:
+    def _conjunction(self, kind: Structure, node: g.SchemaNode, mode: int, here: Literals) -> list[Any]:
         """The forms of all parts but those about the unevaluated; `oneOf` last, for within the other parts
         its branches are often disjoint."""
         found = [kind.every]

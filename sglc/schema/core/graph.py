@@ -171,7 +171,7 @@ Part = (
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class SchemaNode:
     """`mask` has every type that a value of the node can have, perhaps more."""
 
     number: int
@@ -187,7 +187,7 @@ class Graph:
     """Nodes by number; node 0 allows everything, node 1 nothing."""
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
+        self.nodes: list[SchemaNode] = []
         self.references: dict[tuple[Any, ...], int] = {}
         self.written: dict[Decimal, set[str]] = {}
         """How json.dumps writes the floats of `const` and `enum` that are whole numbers."""
@@ -212,7 +212,7 @@ class Graph:
                     mask &= part.mask
                 elif isinstance(part, Values):
                     mask &= _mask_of(part.values)
-            self.nodes.append(Node(found, parts, path, mask))
+            self.nodes.append(SchemaNode(found, parts, path, mask))
         return found
 
 

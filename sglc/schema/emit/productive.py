@@ -17,8 +17,8 @@ _MOST_MATCHED = 256
 
 
 @dataclass(slots=True, eq=False)
-class Shape:
-    """The values of one set of literals."""
+class ValueLayout:
+    """How the values of one set of literals are written: scalars, arrays and objects."""
 
     scalars: Term | None
     arrays: list[ArrayLayout | TextsLayout]

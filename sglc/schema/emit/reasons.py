@@ -11,7 +11,7 @@ from sglc.schema.core import graph as g
 from sglc.schema.core.errors import SchemaFault
 from sglc.schema.core.graph import Part
 from sglc.schema.emit.layout import ArrayLayout
-from sglc.schema.emit.productive import Productive, Shape, has_enough, possible, required
+from sglc.schema.emit.productive import Productive, ValueLayout, has_enough, possible, required
 
 _NAMES = {
     g.NULL: "null", g.BOOL: "boolean", g.NUMBER: "number", g.STRING: "string", g.ARRAY: "array",
@@ -21,7 +21,7 @@ _PART_WORDS = {g.Any_: "anyOf", g.One: "oneOf", g.Not: "not", g.If: "if"}
 
 
 def unsatisfiable(
-    algebra: Algebra, shapes: Mapping[Literals, Shape], productive: Productive, root: Literals
+    algebra: Algebra, shapes: Mapping[Literals, ValueLayout], productive: Productive, root: Literals
 ) -> tuple[str, str]:
     """What is to be said of a set of literals without values, and the path it is about."""
     these, seen, why = root, {root}, ""

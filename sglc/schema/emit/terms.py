@@ -44,7 +44,7 @@ from sglc.schema.core.errors import SchemaTooLarge, Unsatisfiable, UnsupportedSc
 from sglc.schema.core.options import MOST_INDENT, Order, SchemaOptions
 from sglc.schema.emit.layout import Arms, ArrayLayout, Layouts, ObjectLayout, TextsLayout, keys_unsupported
 from sglc.schema.emit.merged_unions import joined_objects, joined_texts
-from sglc.schema.emit.productive import Shape, array_has_values, object_has_values, required
+from sglc.schema.emit.productive import ValueLayout, array_has_values, object_has_values, required
 from sglc.schema.emit.reasons import unsatisfiable
 
 _BLANK = automata.all_words(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
@@ -61,7 +61,7 @@ class Lowering:
         self.options = options
         self.layouts = Layouts(algebra)
         self.distinct = options.distinct
-        self.shapes: dict[Literals, Shape] = {}
+        self.shapes: dict[Literals, ValueLayout] = {}
         self.productive: set[Literals] = {TRUE}
         self.uses: dict[Literals, int] = {}
         self.rules: dict[str, Term] = {}
@@ -116,11 +116,11 @@ class Lowering:
             for layout in (*shape.objects, *shape.arrays):
                 stack += [value for value in layout.values() if value not in self.shapes]
 
-    def _shape(self, these: Literals) -> Shape:
+    def _shape(self, these: Literals) -> ValueLayout:
         with work.part(self.algebra.literals.path(these)):
             return self._find_shape(these)
 
-    def _find_shape(self, these: Literals) -> Shape:
+    def _find_shape(self, these: Literals) -> ValueLayout:
         algebra = self.algebra
         mask = algebra.literals.mask(these)
         arrays: list[ArrayLayout | TextsLayout] = []
@@ -129,7 +129,7 @@ class Lowering:
             arrays = [layout for form in algebra.arrays(these) for layout in self.layouts.arrays(form)]
         if mask & g.OBJECT:
             objects = joined_objects(map(self.layouts.object, algebra.objects(these)))
-        return Shape(self._scalar_term(these, mask), arrays, objects)
+        return ValueLayout(self._scalar_term(these, mask), arrays, objects)
 
     # Which sets have values
 
@@ -153,7 +153,7 @@ class Lowering:
                 return
             waiting = rest
 
-    def _prune(self, shape: Shape) -> None:
+    def _prune(self, shape: ValueLayout) -> None:
         def alive(arms: Arms) -> Arms:
             return [arm for arm in arms if arm[0] in productive]
 
@@ -248,7 +248,7 @@ class Lowering:
             number += 1
         return name
 
-    def _shape_term(self, shape: Shape) -> Term:
+    def _shape_term(self, shape: ValueLayout) -> Term:
         arms = [shape.scalars] if shape.scalars is not None else []
         arms += [self._array_term(layout) for layout in shape.arrays]
         arms += [self._object_term(layout) for layout in shape.objects]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.check.patterns.case_forms import WILD, AnyOf, OfType, Shape, Span, Wild
+from sglc.check.patterns.case_forms import WILD, AnyOf, Constructed, NumberRange, OfType, Wild
 from sglc.check.patterns.constructors import RecordKey
 from sglc.check.patterns.exhaustive import TooComplex, judge
 from sglc.types.type import (
@@ -79,13 +79,13 @@ def matches(form, value) -> bool:
             return True
         case AnyOf(forms):
             return any(matches(part, value) for part in forms)
-        case Span(low, high, below):
+        case NumberRange(low, high, below):
             if not isinstance(value, int) or (low is not None and value < low):
                 return False
             return high is None or (value < high if below else value <= high)
         case OfType(kind):
             return isinstance(value, int) if kind is Int else _type_of(value) == kind
-        case Shape(key, parts):
+        case Constructed(key, parts):
             if isinstance(value, int):
                 return value == key and not isinstance(key, bool)
             same = value[0] is key or (value[0].__class__ is key.__class__ and value[0] == key)
@@ -96,30 +96,33 @@ def forms(type):
     """Patterns that could stand against a type."""
     match type:
         case Bool():
-            some = st.sampled_from([Shape(True), Shape(False)])
+            some = st.sampled_from([Constructed(True), Constructed(False)])
         case Int(low, high):
             ends = st.integers(low - 1, high + 1)
             some = st.one_of(
-                st.builds(Shape, ends),
-                st.builds(Span, st.none() | ends, st.none() | ends, st.booleans()),
+                st.builds(Constructed, ends),
+                st.builds(NumberRange, st.none() | ends, st.none() | ends, st.booleans()),
                 st.just(OfType(Int)),
             )
         case Constant(value):
-            some = st.just(Shape(value))
+            some = st.just(Constructed(value))
         case Optional(item):
-            some = st.just(Shape(None)) | forms(item)
+            some = st.just(Constructed(None)) | forms(item)
         case Alternatives(arms):
             some = st.one_of(*map(forms, arms))
         case TupleOf(items):
-            some = st.tuples(*map(forms, items)).map(lambda parts: Shape(TupleOf, parts))
+            some = st.tuples(*map(forms, items)).map(lambda parts: Constructed(TupleOf, parts))
         case Named("E"):
-            some = st.sampled_from([*(Shape(("E", member)) for member in "abc"), OfType("E")])
+            some = st.sampled_from([*(Constructed(("E", member)) for member in "abc"), OfType("E")])
         case Named("R"):
-            some = st.tuples(forms(Bool()), forms(Optional(Named("E")))).map(lambda p: Shape(R, p))
+            some = st.tuples(forms(Bool()), forms(Optional(Named("E")))).map(lambda p: Constructed(R, p))
         case Named("U"):
-            inner = forms(Int(0, 2)).map(lambda part: Shape(("U", "V"), (part,)))
+            inner = forms(Int(0, 2)).map(lambda part: Constructed(("U", "V"), (part,)))
             some = st.one_of(
-                inner, st.just(Shape(("U", "V"))), st.just(Shape(("U", "W"))), st.just(OfType("U"))
+                inner,
+                st.just(Constructed(("U", "V"))),
+                st.just(Constructed(("U", "W"))),
+                st.just(OfType("U")),
             )
     alternatives = st.lists(some, min_size=2, max_size=3).map(lambda parts: AnyOf(tuple(parts)))
     return st.one_of(st.just(WILD), some, some, alternatives)
@@ -201,56 +204,67 @@ def test_a_match_is_judged_as_by_trying_every_value(data):
 
 
 def test_the_missing_case_is_written_as_a_pattern():
-    assert missing([Shape(("E", "a")), Shape(("E", "c"))], Named("E")) == "b"
-    assert missing([Shape(("U", "V"), (Span(0, 1),)), Shape(("U", "W"))], Named("U")) == "V(f = 2)"
-    assert missing([Shape(R, (Shape(True), WILD))], Named("R")) == "R(x = false)"
-    assert missing([Shape(TupleOf, (Shape(True), WILD))], TupleOf((Bool(), Bool()))) == "(false, _)"
-    assert missing([Shape(TupleOf, (Shape(True),))], TupleOf((Bool(),))) == "(false,)"
-    assert missing([Shape(None)], Optional(Bool())) == "true"
+    assert missing([Constructed(("E", "a")), Constructed(("E", "c"))], Named("E")) == "b"
+    assert (
+        missing([Constructed(("U", "V"), (NumberRange(0, 1),)), Constructed(("U", "W"))], Named("U"))
+        == "V(f = 2)"
+    )
+    assert missing([Constructed(R, (Constructed(True), WILD))], Named("R")) == "R(x = false)"
+    assert (
+        missing([Constructed(TupleOf, (Constructed(True), WILD))], TupleOf((Bool(), Bool()))) == "(false, _)"
+    )
+    assert missing([Constructed(TupleOf, (Constructed(True),))], TupleOf((Bool(),))) == "(false,)"
+    assert missing([Constructed(None)], Optional(Bool())) == "true"
 
 
 def test_the_missing_case_says_no_more_than_it_must():
     """Of several that are missing, the one that tells the fewest parts."""
     pair = TupleOf((Bool(), Bool(), Bool()))
-    true, false = Shape(True), Shape(False)
-    rows = [Shape(TupleOf, (true, true, true)), Shape(TupleOf, (true, true, false))]
+    true, false = Constructed(True), Constructed(False)
+    rows = [Constructed(TupleOf, (true, true, true)), Constructed(TupleOf, (true, true, false))]
     assert missing(rows, pair) == "(false, _, _)"
-    rows = [Shape(TupleOf, (true, true, WILD)), Shape(TupleOf, (false, WILD, WILD))]
+    rows = [Constructed(TupleOf, (true, true, WILD)), Constructed(TupleOf, (false, WILD, WILD))]
     assert missing(rows, pair) == "(true, false, _)"
 
 
 def test_numbers_are_cut_where_patterns_end():
-    assert missing([Span(None, 4), Span(6, None)], Int()) == "5"
-    assert missing([Span(Decimal(0), Decimal(4)), Span(Decimal(6), Decimal(10))], Dec(0, 10)) == "5"
-    assert missing([Span(0, 5), Span(5, 10)], Dec(Decimal(0), Decimal(10))) is None
-    assert missing([Span(0, 5, True), Span(5, 10)], Dec(Decimal(0), Decimal(10))) is None
-    assert missing([Span(0, 5, True), Span(6, 10)], Dec(Decimal(0), Decimal(10))) == "5"
-    assert missing([Span(0, 5, True), Span(6, 10)], Int(0, 10)) == "5"
-    assert missing([Shape(Decimal("0.5"))], Dec()) == "_"
-    assert missing([Shape(n) for n in (0, 5, 10)], Int(0, 10, 5)) is None
-    assert missing([Span(-(10**30), Decimal(10**40))], Int()) == str(-(10**30) - 1)
-    assert missing([Span(None, Decimal("10.5"))], Int(None, None, 4)) == "12"
-    assert missing([Span(-3, None)], Int(None, None, 4)) == "-4"
-    assert missing([Span(1, 2), Shape(3)], Alternatives((Constant(1), Constant(2), Constant(3)))) is None
+    assert missing([NumberRange(None, 4), NumberRange(6, None)], Int()) == "5"
+    assert (
+        missing([NumberRange(Decimal(0), Decimal(4)), NumberRange(Decimal(6), Decimal(10))], Dec(0, 10))
+        == "5"
+    )
+    assert missing([NumberRange(0, 5), NumberRange(5, 10)], Dec(Decimal(0), Decimal(10))) is None
+    assert missing([NumberRange(0, 5, True), NumberRange(5, 10)], Dec(Decimal(0), Decimal(10))) is None
+    assert missing([NumberRange(0, 5, True), NumberRange(6, 10)], Dec(Decimal(0), Decimal(10))) == "5"
+    assert missing([NumberRange(0, 5, True), NumberRange(6, 10)], Int(0, 10)) == "5"
+    assert missing([Constructed(Decimal("0.5"))], Dec()) == "_"
+    assert missing([Constructed(n) for n in (0, 5, 10)], Int(0, 10, 5)) is None
+    assert missing([NumberRange(-(10**30), Decimal(10**40))], Int()) == str(-(10**30) - 1)
+    assert missing([NumberRange(None, Decimal("10.5"))], Int(None, None, 4)) == "12"
+    assert missing([NumberRange(-3, None)], Int(None, None, 4)) == "-4"
+    assert (
+        missing([NumberRange(1, 2), Constructed(3)], Alternatives((Constant(1), Constant(2), Constant(3))))
+        is None
+    )
 
 
 def test_true_is_not_one_and_a_literal_is_no_record():
     both = Alternatives((Constant(1), Constant(True)))
-    assert missing([Shape(1)], both) == "true"
-    assert missing([Shape(True)], both) == "1"
-    assert missing([Shape(True)], Alternatives((Int(0, 1), Bool()))) == "false"
-    assert missing([Shape("R")], Alternatives((Constant("R"), Named("R")))) == "R"
+    assert missing([Constructed(1)], both) == "true"
+    assert missing([Constructed(True)], both) == "1"
+    assert missing([Constructed(True)], Alternatives((Int(0, 1), Bool()))) == "false"
+    assert missing([Constructed("R")], Alternatives((Constant("R"), Named("R")))) == "R"
 
 
-def entangled(width: int, count: int, seed: int) -> list[Shape]:
+def entangled(width: int, count: int, seed: int) -> list[Constructed]:
     """Cases over booleans of which each looks at three parts: a random 3-SAT formula."""
     draw = random.Random(seed)
     rows = []
     for _ in range(count):
         parts = [WILD] * width
         for place in draw.sample(range(width), 3):
-            parts[place] = Shape(draw.random() < 0.5)
-        rows.append(Shape(TupleOf, tuple(parts)))
+            parts[place] = Constructed(draw.random() < 0.5)
+        rows.append(Constructed(TupleOf, tuple(parts)))
     return rows
 
 
@@ -259,11 +273,11 @@ def test_columns_do_not_multiply():
     width = 200
     type = TupleOf((Bool(),) * width)
     alone = [
-        Shape(TupleOf, tuple(Shape(True) if place == row else WILD for place in range(width)))
+        Constructed(TupleOf, tuple(Constructed(True) if place == row else WILD for place in range(width)))
         for row in range(width)
     ]
     assert missing(alone, type) == "(" + ", ".join(["false"] * width) + ")"
-    assert missing([*reversed(alone), Shape(TupleOf, (Shape(False),) * width)], type) is None
+    assert missing([*reversed(alone), Constructed(TupleOf, (Constructed(False),) * width)], type) is None
 
 
 def test_work_is_bounded():
@@ -275,7 +289,7 @@ def test_work_is_bounded():
 def test_work_grows_with_the_cases():
     members = tuple(f"m{n}" for n in range(10_000))
     table = {"E": EnumType("E", members)}
-    rows = [(Shape(("E", member)), True) for member in members]
+    rows = [(Constructed(("E", member)), True) for member in members]
     found = judge(rows, Named("E"), table)
     assert not found.unreached and found.missing is None and found.work <= 20_000
     assert judge(rows[:-1], Named("E"), table).missing == members[-1]

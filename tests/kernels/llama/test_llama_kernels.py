@@ -30,7 +30,7 @@ from sglc.kernels.llama.linear import (
     tile_rows,
     tile_start,
 )
-from sglc.kernels.llama.model_shape import Shape, ShapeError
+from sglc.kernels.llama.model_shape import ModelShape, ShapeError
 from sglc.kernels.llama.pointwise import exponential
 from sglc.kernels.llama.quantize_activations import ROOM, TOGETHER, quantise, quantise_finely, quantise_groups
 from sglc.kernels.llama.step import step
@@ -220,9 +220,9 @@ def test_shapes_that_are_refused(change: dict[str, int]) -> None:
         "layers": 1, "heads": 6, "shared": 2, "size": 64, "turned": 64, "width": 64, "inner": 64,
         "vocabulary": 9, "biased": False, "normed": False,
     }  # fmt: skip
-    assert Shape(**good).padded_vocabulary == 32  # type: ignore[arg-type]
+    assert ModelShape(**good).padded_vocabulary == 32  # type: ignore[arg-type]
     with pytest.raises(ShapeError):
-        Shape(**{**good, **change})  # type: ignore[arg-type]
+        ModelShape(**{**good, **change})  # type: ignore[arg-type]
 
 
 # -- linear layers ----------------------------------------------------------------------------------------
