@@ -1,6 +1,6 @@
-"""Compiled kernels as libraries: made at first use, absent where LLVM cannot make code for this machine.
+"""Libraries of compiled kernels, built at first use.
 
-Where they are absent a warning says so once, with the reason.
+Where LLVM cannot compile for this machine, the reference in Python runs, and a warning gives the reason once.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _forced_reference = False
 
 
 class SlowKernels(RuntimeWarning):
-    """Kernels cannot be compiled here: the reference in Python does their work, hundreds of times slower."""
+    """Kernels cannot be compiled here: the reference in Python runs instead, hundreds of times slower."""
 
 
 class _Unmade:
-    """Why no machine code can be made: told once in a process, and kept for who asks."""
+    """Why no machine code can be made: warned of once in a process, and kept for `reason_for_reference`."""
 
     def __init__(self) -> None:
         self.reason = ""
@@ -51,7 +51,7 @@ _unmade = _Unmade()
 
 
 def reason_for_reference() -> str:
-    """Why kernels that were asked for could not be compiled; empty where none failed."""
+    """Why kernels could not be compiled; empty where none failed."""
     return _unmade.reason
 
 

@@ -1,7 +1,7 @@
-"""The door to the kernels on mask rows: set operations, batches, masks applied to logits.
+"""API of the kernels on mask rows: set operations, batches, masks applied to logits.
 
 unite(a, b, out), intersect(a, b, out), subtract(a, b, out) -> bits set in out      all int32[words]
-fill_rows(sources: n of Source, out: int32[m, words], at: n places of rows)
+fill_rows(sources: n of RowDelta, out: int32[m, words], at: n places of rows)
 apply(logits: float32[n, V], rows: int32[n, words])
 """
 
@@ -49,7 +49,7 @@ _ROWS = Library(
 
 
 class RowDelta:
-    """Where a mask is written from: a base row, and the words in which the mask differs from it.
+    """A mask as a base row and the words in which the mask differs from it.
 
     `base` is int32[words], None for the empty row; `changes` int32[k, 2], a place and the word there. A base
     that many masks share stays in the cache of the processor, so that a row costs what writing it costs.

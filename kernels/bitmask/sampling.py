@@ -1,4 +1,4 @@
-"""The door to the kernels: checks the arrays, then runs the compiled kernel, or the reference without one.
+"""API of the sampling kernels: checks the arrays and dispatches to machine code, or to the reference.
 
 Signatures (all arrays contiguous):
   masked_argmax(logits: float32[V], mask: int32[ceil(V/32)] | None) -> (index, value)
@@ -8,7 +8,7 @@ Signatures (all arrays contiguous):
   count_bits(mask: int32[n]) -> int
 
 The compiled kernels are made at first use. Where LLVM cannot make code for this machine, or after
-`library.use_reference(True)`, the reference runs; results are the same.
+`jit_library.use_reference(True)`, the reference runs; results are the same.
 """
 
 from __future__ import annotations

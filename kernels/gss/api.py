@@ -1,4 +1,4 @@
-"""The door to `stack_walk.walk_grammar`: compiled where LLVM can, else the reference."""
+"""API of the GSS walk `walk.walk_grammar`: dispatches to machine code, or to the reference without LLVM."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import numpy as np
 
 from sglc.kernels.array_layouts import TrieArrays
 from sglc.kernels.dsl.language import run
-from sglc.kernels.gss.closure import EVERY, ITEMS, MOST_BARS, SLOTS
+from sglc.kernels.gss.closure import EVERY, ITEMS, MOST_LOOKAHEADS, SLOTS
 from sglc.kernels.gss.frames import (
-    ASKED_FOR,
     CONFIGS,
     EPOCH,
     FRAMES,
     LEVEL,
     LEVELS,
     LINKS,
-    MOST_ASKED,
     MOST_FRAMES,
     MOST_LINKS,
     MOST_PLACES,
+    MOST_REQUESTED,
     NAMES,
     PAUSED,
     PLACES,
     POOL,
+    REQUESTED,
     ROOM,
     SPENT,
     UNSURE,
@@ -39,7 +39,7 @@ _WALKS = typed_library(walk_grammar)
 
 @dataclass(slots=True, eq=False)
 class StackArrays:
-    """What a walk reads of a grammar, see `stack_walk.walk_grammar`; arrays are replaced when they grow.
+    """What a walk reads of a grammar, see `walk.walk_grammar`; arrays are replaced when they grow.
 
     program int32[N, 4], lists int32[L], firsts uint64[F, 4], frames int32[C, 3], rows int32[S, 256], begins
     uint64[S, 4], flags uint8[S], loops uint64[S, 2], words uint8[...], word_starts int64[W + 1], behind
@@ -58,11 +58,13 @@ class StackArrays:
     words: np.ndarray = field(default_factory=lambda: np.zeros(64, np.uint8))
     word_starts: np.ndarray = field(default_factory=lambda: np.zeros(16, np.int64))
     behind: np.ndarray = field(default_factory=lambda: np.full((16, 2), -1, np.int32))
-    bar_rows: np.ndarray = field(default_factory=lambda: np.zeros((8, 256), np.int32))
-    bar_flags: np.ndarray = field(default_factory=lambda: np.zeros(8, np.uint8))
-    bar_starts: np.ndarray = field(default_factory=lambda: np.zeros(MOST_BARS, np.int32))
-    open_bytes: np.ndarray = field(default_factory=lambda: np.zeros((MOST_BARS, 4), np.uint64))
-    unions: np.ndarray = field(default_factory=lambda: np.full((MOST_BARS, MOST_BARS), -1, np.int32))
+    lookahead_rows: np.ndarray = field(default_factory=lambda: np.zeros((8, 256), np.int32))
+    lookahead_flags: np.ndarray = field(default_factory=lambda: np.zeros(8, np.uint8))
+    lookahead_starts: np.ndarray = field(default_factory=lambda: np.zeros(MOST_LOOKAHEADS, np.int32))
+    open_bytes: np.ndarray = field(default_factory=lambda: np.zeros((MOST_LOOKAHEADS, 4), np.uint64))
+    unions: np.ndarray = field(
+        default_factory=lambda: np.full((MOST_LOOKAHEADS, MOST_LOOKAHEADS), -1, np.int32)
+    )
     addresses: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -72,9 +74,9 @@ class StackArrays:
     def every(self) -> tuple[np.ndarray, ...]:
         """The arrays, in the order in which walks take them."""
         return (
-            self.program, self.lists, self.firsts, self.frames, self.rows, self.begins,
-            self.flags, self.loops, self.words, self.word_starts, self.behind, self.bar_rows, self.bar_flags,
-            self.bar_starts, self.open_bytes, self.unions,
+            self.program, self.lists, self.firsts, self.frames, self.rows, self.begins, self.flags,
+            self.loops, self.words, self.word_starts, self.behind, self.lookahead_rows, self.lookahead_flags,
+            self.lookahead_starts, self.open_bytes, self.unions,
         )  # fmt: skip
 
     def grow(self, **sizes: int) -> None:
@@ -90,8 +92,10 @@ class StackArrays:
 
 
 class StackWalk:
-    """Walks over subtrees of one trie by one grammar's arrays, of which they keep what they have learned: for
-    one thread at a time."""
+    """Walks subtrees of one trie by the arrays of one grammar, and keeps what it learns for later walks.
+
+    Used by one thread at a time.
+    """
 
     def __init__(self, trie: TrieArrays, children: Children) -> None:
         groups = children.groups
@@ -102,13 +106,13 @@ class StackWalk:
         )  # fmt: skip
         self._trie_at = tuple(map(address, self._trie))
         self._taken = np.zeros(0, np.int32)
-        self._bars = False
+        self._lookaheads = False
         self._cursor = np.zeros(18, np.int64)
         self._stamps = np.zeros(SLOTS, np.int32)
         self._doubts = np.zeros(MOST_UNSURE, np.int32)
         self._cursor[LEVELS] = trie.deepest + 2
         self._levels = np.zeros((2 * (trie.deepest + 2), 3), np.int32)
-        self._asked = np.zeros((MOST_ASKED, 2), np.int32)
+        self._requests = np.zeros((MOST_REQUESTED, 2), np.int32)
         # Tables are written now: memory that is met for the first time is slow.
         self._tables = (
             np.full(NAMES, 0, np.int32),
@@ -129,7 +133,7 @@ class StackWalk:
             np.zeros((ROOM, 3), np.int32), np.zeros((ROOM, 3), np.int32), np.zeros((ITEMS, 2), np.int32),
             np.zeros(SLOTS, np.int64), self._stamps, np.zeros(SLOTS, np.int32),
             *(np.zeros(ROOM, np.int64) for _ in range(3)),
-            self._levels, self._doubts, sets, self._asked,
+            self._levels, self._doubts, sets, self._requests,
             self._cursor,
         )  # fmt: skip
         self._own_at = tuple(map(address, (*self._learned, *self._scratch)))
@@ -158,7 +162,7 @@ class StackWalk:
 
     def begin(self, entries: np.ndarray, inside: np.ndarray, begin: np.ndarray) -> None:
         """Begin a walk below entries int32[n], from threads int32[m, 6] and from what is opened or resumed,
-        int32[k, 2]; see `stack_walk.walk_grammar`."""
+        int32[k, 2]; see `walk.walk_grammar`."""
         self._given = entries, self._byte[entries], inside, begin
         if self._cursor[EPOCH] > 1 << 30:
             self._cursor[EPOCH] = 0
@@ -166,21 +170,21 @@ class StackWalk:
         self._cursor[LEVEL], self._cursor[SPENT] = -1, 0
 
     @property
-    def asked(self) -> list[tuple[int, int]]:
-        """(what, number) of all that has to be made before a walk goes on."""
-        return [(what, number) for what, number in self._asked[: self._cursor[ASKED_FOR]].tolist()]
+    def requests(self) -> list[tuple[int, int]]:
+        """(what, number) of the tables that must be made before a walk goes on."""
+        return [(what, number) for what, number in self._requests[: self._cursor[REQUESTED]].tolist()]
 
     @property
     def unsure(self) -> list[int]:
         """Nodes of which a walk cannot tell whether their own tokens are legal."""
         return self._doubts[: self._cursor[UNSURE]].tolist()
 
-    def go(self, arrays: StackArrays, bars: bool, mask: np.ndarray) -> int:
-        """Walk on until the end, or until something has to be done first; see `stack_frames.DONE`."""
+    def go(self, arrays: StackArrays, lookaheads: bool, mask: np.ndarray) -> int:
+        """Walk on until the end, or until something has to be done first; see `frames.DONE`."""
         entries, bytes, inside, begin = self._given
-        if bars and not self._bars:
-            # What may follow anything had been taken for certain.
-            self._bars = True
+        if lookaheads and not self._lookaheads:
+            # Without lookaheads, any text was taken to be followed by some other.
+            self._lookaheads = True
             self.forget()
         if len(self._taken) < len(arrays.frames):
             taken = np.zeros(len(arrays.frames), np.int32)
@@ -190,13 +194,13 @@ class StackWalk:
         if kernels is None:
             code = run(
                 walk_grammar, *self._trie, entries, bytes, len(entries), inside, len(inside), begin,
-                len(begin), *arrays.every, bars, self._taken, *self._learned, *self._scratch, mask,
+                len(begin), *arrays.every, lookaheads, self._taken, *self._learned, *self._scratch, mask,
             )  # fmt: skip
         else:
             code = kernels.walk_grammar(
                 *self._trie_at, address(entries), address(bytes), len(entries), address(inside), len(inside),
-                address(begin), len(begin), *arrays.addresses, bars, address(self._taken), *self._own_at,
-                address(mask),
+                address(begin), len(begin), *arrays.addresses, lookaheads, address(self._taken),
+                *self._own_at, address(mask),
             )  # fmt: skip
         if code == PAUSED:
             self._cursor[SPENT] = 0

@@ -1,9 +1,9 @@
-"""What may come next in a grammar, as a part of a graph-structured stack.
+"""The closure of a GSS walk: all terminals that may come next in a grammar.
 
-A *thread* is a state of a terminal, the frame that follows the terminal, and which characters may not come
-first (a *bar*). `close` opens and resumes parts of a grammar until nothing but threads is left. A rule is
-opened once, before all that has asked for it in one closure, so that left, right and hidden recursion and
-ambiguity take no more than the grammar has places (Tomita, 1985; Scott and Johnstone, GLL parsing, 2010).
+A *thread* is a state of a terminal, the frame that follows the terminal, and a negative lookahead: the
+characters that may not come first. `close` opens and resumes parts of a grammar until only threads are left.
+A closure opens a rule once for all its callers, so that left, right and hidden recursion and ambiguity take
+no more work than the grammar has positions (Tomita, 1985; Scott and Johnstone, GLL parsing, 2010).
 
 Frames are those of `sglc.kernels.gss.frames`. program int32[N, 4] says of each part what it is, two
 numbers, and the number of its set of first bytes (0 for a part that may be empty or is not known: it is
@@ -15,11 +15,11 @@ always opened):
     CHOICE   where its parts are in `lists`, how many they are
     RULE     its body
     REPEAT   the item or -1, where in `lists` are separator (or -1), least, most (or -1), and how many must be
-    BAR      the number of what may not come next
+    NEGATIVE_LOOKAHEAD  the number of the set of characters that may not come next
     JOINT    as a continuation only: its state says where others are in `lists`, the third number how many
     NOTHING  no word at all
     FOREIGN  what walks do not read
-    UNKNOWN  to be asked for, if it may begin with what is wanted
+    UNKNOWN  to be requested, if it may begin with a wanted byte
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from __future__ import annotations
 from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_noinline
 from sglc.kernels.gss.frames import (
     ACCEPTED,
-    ASKED,
-    ASKS,
     BEGINS,
     BEHIND,
     CALL,
@@ -41,35 +39,39 @@ from sglc.kernels.gss.frames import (
     GIVEN,
     JOINED,
     MADE_FRESH,
+    NEEDS_TABLES,
     PART,
+    REQUESTS,
     ROOM,
     SPENT,
     THREADS,
     TOO_MUCH,
     UNION,
     WORD,
-    ask,
     place_named,
+    request,
 )
 
-UNKNOWN, NOTHING, LEAF, LIST, SERIES, CHOICE, RULE, REPEAT, BAR, JOINT, FOREIGN = range(11)
+UNKNOWN, NOTHING, LEAF, LIST, SERIES, CHOICE, RULE, REPEAT, NEGATIVE_LOOKAHEAD, JOINT, FOREIGN = range(11)
 GOES_ON, ENDS, KNOWN = 1, 2, 4
 """Flags of the states of texts: more bytes may come; a word may end; the row has been made."""
 SLOTS, ITEMS = 65_536, 20_000
 """Keys of one closure's table; items of a closure."""
-MOST_BARS, MOST_STATE = 128, 2000
-"""Numbers of what is barred, states of frames that a closure makes."""
+MOST_LOOKAHEADS, MOST_STATE = 128, 2000
+"""Numbers of lookaheads, states of frames that a closure makes."""
 OWN = 1 << 8
-"""Added to the bar of what is opened before a frame of its own: it cannot have been opened before."""
+"""Added to the lookahead of what is opened before a frame of its own: it cannot have been opened before."""
 EVERY, REACHED, WANTED = 0, 4, 8
 """Where in `sets` are all bytes, those that a closure has met, and those that it is for."""
 
 
 @kernel
-def slot(keys: I64, stamps: I32, epoch: int, kind: int, part: int, bar: int, state: int, frame: int) -> int:
+def slot(
+    keys: I64, stamps: I32, epoch: int, kind: int, part: int, lookahead: int, state: int, frame: int
+) -> int:
     """Where a key is in the table of one closure, or belongs: its stamp is not `epoch` then."""
-    key = (((((kind << 18) | part) << 7 | bar) << 12) | (state + 2048)) << 23 | frame
-    at = (frame * 40503 + part * 30011 + bar * 769 + state * 6151 + kind * 12289) & (SLOTS - 1)
+    key = (((((kind << 18) | part) << 7 | lookahead) << 12) | (state + 2048)) << 23 | frame
+    at = (frame * 40503 + part * 30011 + lookahead * 769 + state * 6151 + kind * 12289) & (SLOTS - 1)
     while stamps[at] == epoch and keys[at] != key:
         at = (at + 1) & (SLOTS - 1)
     keys[at] = key
@@ -77,9 +79,9 @@ def slot(keys: I64, stamps: I32, epoch: int, kind: int, part: int, bar: int, sta
 
 
 @kernel
-def push(work: I32, waiting: int, part: int, frame: int, bar: int) -> int:
+def push(work: I32, waiting: int, part: int, frame: int, lookahead: int) -> int:
     """Put down something to open, or (part -1) to resume; the number of what is waiting then."""
-    work[3 * waiting], work[3 * waiting + 1], work[3 * waiting + 2] = part, frame, bar
+    work[3 * waiting], work[3 * waiting + 1], work[3 * waiting + 2] = part, frame, lookahead
     return waiting + 1
 
 
@@ -107,54 +109,54 @@ def frame_of(
 
 @kernel_noinline
 def close(
-    program: I32, lists: I32, firsts: U64, frames: I32, open_bytes: U64, unions: I32, bar_starts: I32,
+    program: I32, lists: I32, firsts: U64, frames: I32, open_bytes: U64, unions: I32, lookahead_starts: I32,
     words: U8, word_starts: I64, behind: I32, begins_of: U64, places: I32, listed: I32, made: I32, links: I32,
     fresh: I32, settled: I32, edges: I32, threads: I32, work: I32, waiting: int, ended: I32, keys: I64,
-    stamps: I32, values: I32, sets: U64, any: bool, asked: I32, cursor: I64,
+    stamps: I32, values: I32, sets: U64, any: bool, requests: I32, cursor: I64,
 ) -> int:  # fmt: skip
     """Add the threads that begin where the `waiting` things in `work` are opened and resumed.
 
     What begins with no byte of the four words from sets[WANTED] on may be left out. Puts at least all bytes
     that may come into those from sets[REACHED] on, and sets cursor[ACCEPTED] where the text may end. With
-    `any` it is only asked whether anything may come, and the first answer is enough. Returns DONE, ASKED,
-    FULL, or TOO_MUCH beyond `ITEMS` items.
+    `any` the closure stops at the first thread. Returns DONE, NEEDS_TABLES, FULL, or TOO_MUCH beyond `ITEMS`
+    items.
 
-    Arrays: see the module, `stack_frames` and `stack_walk.walk_grammar`.
+    Arrays: see the module, `frames` and `walk.walk_grammar`.
     """
     epoch = cursor[EPOCH] + 1
     cursor[EPOCH] = epoch
     cursor[MADE_FRESH], cursor[EDGES], cursor[ACCEPTED] = 0, 0, 0
     endings = items = 0
-    before = cursor[ASKS]
+    before = cursor[REQUESTS]
     want0, want1, want2, want3 = sets[WANTED], sets[WANTED + 1], sets[WANTED + 2], sets[WANTED + 3]
     reach0 = sets[EVERY] & 0
     reach1, reach2, reach3 = reach0, reach0, reach0
     while waiting > 0:
         waiting -= 1
-        part, frame, bar = work[3 * waiting], work[3 * waiting + 1], work[3 * waiting + 2]
-        own = bar & OWN
+        part, frame, lookahead = work[3 * waiting], work[3 * waiting + 1], work[3 * waiting + 2]
+        own = lookahead & OWN
         if part >= WORD:
             word = 2 * (part - WORD)
             part = behind[word]
             if part < -1:
                 first = 4 * behind[word + 1]
                 if any or first == 0:
-                    ask(asked, cursor, BEHIND, word >> 1)
+                    request(requests, cursor, BEHIND, word >> 1)
                 elif first < 0:
-                    ask(asked, cursor, BEGINS, word >> 1)
+                    request(requests, cursor, BEGINS, word >> 1)
                 else:
                     reach0, reach1 = reach0 | firsts[first], reach1 | firsts[first + 1]
                     reach2, reach3 = reach2 | firsts[first + 2], reach3 | firsts[first + 3]
                     some = firsts[first] & want0 | firsts[first + 1] & want1
                     if (some | firsts[first + 2] & want2 | firsts[first + 3] & want3) != 0:
-                        ask(asked, cursor, BEHIND, word >> 1)
+                        request(requests, cursor, BEHIND, word >> 1)
                 continue
         if own == 0:
-            at = slot(keys, stamps, epoch, 0, part + 1, bar, 0, frame)
+            at = slot(keys, stamps, epoch, 0, part + 1, lookahead, 0, frame)
             if stamps[at] == epoch:
                 continue
             stamps[at] = epoch
-        bar -= own
+        lookahead -= own
         items += 1
         cursor[SPENT] += 1
         full = waiting > ROOM // 2 or cursor[MADE_FRESH] > ROOM - 4 or cursor[EDGES] > ROOM - 4
@@ -178,7 +180,7 @@ def close(
                         return TOO_MUCH
                     for number in range(below):
                         link = lists[state + number]
-                        waiting = push(work, waiting, -1, GIVEN + link if link > 0 else 0, bar)
+                        waiting = push(work, waiting, -1, GIVEN + link if link > 0 else 0, lookahead)
                     continue
                 below = GIVEN + below if below > 0 else 0
             else:
@@ -187,17 +189,17 @@ def close(
                 if waiting + below > ROOM - 2:
                     return TOO_MUCH
                 for number in range(below):
-                    waiting = push(work, waiting, -1, links[state + number], bar)
+                    waiting = push(work, waiting, -1, links[state + number], lookahead)
                 continue
             if of < 0:
                 if of == CALL:
-                    ended[2 * endings], ended[2 * endings + 1] = frame, bar
+                    ended[2 * endings], ended[2 * endings + 1] = frame, lookahead
                     endings += 1
                 link = state
                 while link >= 0:
                     if waiting > ROOM - 2:
                         return TOO_MUCH
-                    waiting = push(work, waiting, -1, edges[2 * link], bar)
+                    waiting = push(work, waiting, -1, edges[2 * link], lookahead)
                     link = edges[2 * link + 1]
                 continue
         kind, a, b = program[4 * of], program[4 * of + 1], program[4 * of + 2]
@@ -210,8 +212,8 @@ def close(
                 if not any and (some | firsts[first + 2] & want2 | firsts[first + 3] & want3) == 0:
                     continue
         if kind == UNKNOWN:
-            # The rest may have to ask, too.
-            ask(asked, cursor, PART, of)
+            # The rest may have requests, too.
+            request(requests, cursor, PART, of)
             continue
         if kind == REPEAT:
             least, limit = lists[b + 1], lists[b + 2]
@@ -220,13 +222,13 @@ def close(
                 done = -state - 1
             else:
                 if state >= lists[b + 3]:
-                    waiting = push(work, waiting, -1, below, bar)
+                    waiting = push(work, waiting, -1, below, lookahead)
                 if a >= 0 and (limit < 0 or state < limit):
                     if state > 0 and lists[b] >= 0:
                         if state > MOST_STATE:
                             return TOO_MUCH
                         after = frame_of(fresh, settled, keys, stamps, values, cursor, of, -state - 1, below)
-                        waiting = push(work, waiting, lists[b], after, bar)
+                        waiting = push(work, waiting, lists[b], after, lookahead)
                     else:
                         opens = True
             if opens:
@@ -234,11 +236,11 @@ def close(
                 if done > MOST_STATE:
                     return TOO_MUCH
                 after = frame_of(fresh, settled, keys, stamps, values, cursor, of, done, below)
-                waiting = push(work, waiting, a, after, bar)
+                waiting = push(work, waiting, a, after, lookahead)
         elif part < 0:
             if kind != SERIES:
                 return TOO_MUCH
-            waiting = push(work, waiting, b, below, bar)
+            waiting = push(work, waiting, b, below, lookahead)
         elif kind == LEAF or kind == LIST:
             goes_on, again = a >= 0, 0
             empty = 0
@@ -247,9 +249,9 @@ def close(
                 empty = 1 if word_starts[a + 1] == word_starts[a] else 0
                 goes_on = b > a + empty
                 if empty > 0:
-                    waiting = push(work, waiting, -1, frame, bar)
+                    waiting = push(work, waiting, -1, frame, lookahead)
             elif b:
-                waiting = push(work, waiting, -1, frame, bar)
+                waiting = push(work, waiting, -1, frame, lookahead)
             if goes_on:
                 if program[4 * of + 3] == 0 and kind == LEAF:
                     reach0, reach1 = reach0 | begins_of[4 * a], reach1 | begins_of[4 * a + 1]
@@ -257,12 +259,12 @@ def close(
                 elif program[4 * of + 3] == 0:
                     reach0, reach1 = reach0 | sets[EVERY], reach1 | sets[EVERY]
                     reach2, reach3 = reach2 | sets[EVERY], reach3 | sets[EVERY]
-                at = slot(keys, stamps, epoch, 3, of if kind == LIST else a, bar, again, 0)
+                at = slot(keys, stamps, epoch, 3, of if kind == LIST else a, lookahead, again, 0)
                 if stamps[at] != epoch:
                     thread = cursor[THREADS]
                     stamps[at], values[at] = epoch, thread
                     threads[3 * thread], threads[3 * thread + 1] = a, frame
-                    threads[3 * thread + 2] = bar_starts[bar]
+                    threads[3 * thread + 2] = lookahead_starts[lookahead]
                     if kind == LIST:
                         threads[3 * thread] = place_named(
                             words, word_starts, places, listed, cursor, a + empty, b, 0
@@ -270,7 +272,7 @@ def close(
                         if threads[3 * thread] < 0:
                             return FULL
                     cursor[THREADS] = thread + 1
-                    if any and bar == 0:
+                    if any and lookahead == 0:
                         return DONE
                 else:
                     thread = 3 * values[at]
@@ -286,20 +288,20 @@ def close(
                     cursor[EDGES] = edge + 1
         elif kind == SERIES:
             after = new_frame(fresh, settled, cursor, of, 0, frame)
-            waiting = push(work, waiting, a, after, bar + OWN)
+            waiting = push(work, waiting, a, after, lookahead + OWN)
         elif kind == CHOICE:
             if waiting + b > ROOM - 2:
                 return TOO_MUCH
             for number in range(b):
-                waiting = push(work, waiting, lists[a + number], frame, bar + own)
+                waiting = push(work, waiting, lists[a + number], frame, lookahead + own)
         elif kind == RULE:
-            at = slot(keys, stamps, epoch, 1, of, bar, 0, 0)
+            at = slot(keys, stamps, epoch, 1, of, lookahead, 0, 0)
             edge = cursor[EDGES]
             edges[2 * edge], edges[2 * edge + 1] = frame, -1
             if stamps[at] != epoch:
                 call = new_frame(fresh, settled, cursor, CALL, edge, 0)
                 stamps[at], values[at] = epoch, call
-                waiting = push(work, waiting, a, call, bar + OWN)
+                waiting = push(work, waiting, a, call, lookahead + OWN)
             else:
                 call = values[at]
                 edges[2 * edge + 1] = fresh[3 * (call - FRESH) + 1]
@@ -308,10 +310,10 @@ def close(
                     if ended[2 * number] == call:
                         waiting = push(work, waiting, -1, frame, ended[2 * number + 1])
             cursor[EDGES] = edge + 1
-        elif kind == BAR:
-            both = unions[bar * MOST_BARS + a]
+        elif kind == NEGATIVE_LOOKAHEAD:
+            both = unions[lookahead * MOST_LOOKAHEADS + a]
             if both < 0:
-                ask(asked, cursor, UNION, bar * MOST_BARS + a)
+                request(requests, cursor, UNION, lookahead * MOST_LOOKAHEADS + a)
                 continue
             reach0, reach1 = reach0 | open_bytes[4 * both], reach1 | open_bytes[4 * both + 1]
             reach2, reach3 = reach2 | open_bytes[4 * both + 2], reach3 | open_bytes[4 * both + 3]
@@ -320,7 +322,7 @@ def close(
                 waiting = push(work, waiting, -1, frame, both)
         elif kind != NOTHING:
             return TOO_MUCH
-    if cursor[ASKS] > before:
-        return ASKED
+    if cursor[REQUESTS] > before:
+        return NEEDS_TABLES
     sets[REACHED], sets[REACHED + 1], sets[REACHED + 2], sets[REACHED + 3] = reach0, reach1, reach2, reach3
     return DONE

@@ -1,14 +1,14 @@
-"""Frames, places in words and sets of them by number: equal ones are one, as long as the tables have room.
+"""Hash-consed frames and word states of the GSS walk: equal ones have one number.
 
-What a walk of `sglc.kernels.gss.walk` learns is kept between walks, so what it is made of has numbers that
-do not depend on the way on which it was come to. A *frame* is (part, state, the frame below): the part is
-resumed when the part before has ended. 0 is the end of the text. A *joined* frame goes on with each of some
-frames: its part is `JOINED`, its state where they are in `links`, and the third number how many they are. So
-stacks that are reached in different ways are one, as the nodes of a graph-structured stack (Tomita, 1985).
+A walk (`sglc.kernels.gss.walk`) keeps what it learns for later walks, so a number must not depend on the
+path that led to it. A *frame* is (part, state, the frame below): the part is resumed when the part before it
+has ended. Frame 0 is the end of the text. A *joined* frame continues with each of several frames: its part is
+`JOINED`, its state is their position in `links`, and the third number counts them. So stacks that are reached
+on different paths are one, like the nodes of a graph-structured stack (Tomita, 1985).
 
-A closure has frames of its own, from `FRESH` on, which other things it comes to may still be added to: `CALL`
-and `EITHER` go on with a list of frames that begins at an edge (frame, next edge or -1). They get lasting
-numbers, by `settle`, if something is left of them when the closure is done.
+A closure has frames of its own, numbered from `FRESH`, to which it may still add continuations: `CALL` and
+`EITHER` continue with a list of frames that begins at an edge (frame, next edge or -1). `settle` gives them
+lasting numbers if they are still in use when the closure is done.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from __future__ import annotations
 from sglc.kernels.dsl.language import I32, I64, U8, kernel, kernel_noinline
 
 JOINED, CALL, EITHER = -1, -2, -3
-"""Parts of frames that go on with several others: for good; in a closure, all that has asked for a rule, and
-all that follows one terminal."""
+"""Parts of frames that continue with several others: lasting; in a closure, all callers of a rule; in a
+closure, all that follows one terminal."""
 GIVEN, FRESH, LISTED = 1 << 20, 1 << 22, 1 << 22
 """Where the numbers of continuations begin that are taken as they are, those of a closure's frames, and those
 of places in lists of words among states."""
-FRAME_BITS, BAR_BITS = 23, 14
-"""Bits of a frame's number and of a state of what is barred in the keys of threads."""
+FRAME_BITS, LOOKAHEAD_BITS = 23, 14
+"""Bits of a frame's number and of a lookahead's state in the keys of threads."""
 FRAME = (1 << FRAME_BITS) - 1
 WORD = 1 << 20
 """What follows a word and is not known yet stands as so much and the number of the word for its part."""
@@ -33,22 +33,22 @@ ROOM = 65_536
 MOST_FRAMES, MOST_LINKS, MOST_PLACES = 65_536, 262_144, 65_536
 NAMES = 2 * MOST_FRAMES
 """Slots of the tables in which frames and places are found."""
-DONE, ASKED, PAUSED, TOO_MUCH, FULL = range(5)
-"""What a walk comes back with: it is over; something has to be made first; it has worked for a while; it is
-not for walks; what is learned has no more room."""
-PART, STATE, BARRED, UNION, BEGINS, BEHIND = range(6)
-"""What may have to be made: what a part is, the row of a state of a text or of what is barred, what two bars
-bar together, with which bytes that begins which follows a word, and what it is."""
-MOST_ASKED, MANY_ASKED = 4096, 64
-"""So much is asked for at once; with so much a walk comes back."""
-MANY_ASKS = 64
-"""And when it has asked so often, mostly for the same."""
+DONE, NEEDS_TABLES, PAUSED, TOO_MUCH, FULL = range(5)
+"""Results of a walk: it is done; tables must be made first; its slice of work is used up; it exceeds a
+limit of walks; the learned tables are full."""
+PART, STATE, LOOKAHEAD, UNION, BEGINS, BEHIND = range(6)
+"""What a request needs: the description of a part, the row of a text state or of a lookahead state, the union
+of two lookaheads, the first bytes of what follows a word, and what follows it."""
+MOST_REQUESTED, MANY_REQUESTED = 4096, 64
+"""Most requests kept; the number of requests with which a walk returns."""
+MANY_REQUESTS = 64
+"""A walk also returns after so many requests, repeated ones included."""
 (
-    LEVEL, ASKED_FOR, ASKS, EPOCH, THREADS, MADE_FRESH, EDGES, OUTS, ENDED, ACCEPTED, SPENT, UNSURE, FRAMES,
-    LINKS, PLACES, CONFIGS, POOL, LEVELS,
+    LEVEL, REQUESTED, REQUESTS, EPOCH, THREADS, MADE_FRESH, EDGES, OUTS, ENDED, ACCEPTED, SPENT, UNSURE,
+    FRAMES, LINKS, PLACES, CONFIGS, POOL, LEVELS,
 ) = range(18)  # fmt: skip
-"""Places in the cursor. `ASKS` counts what is asked for, `ASKED_FOR` what is the same once. The five before
-the last count what is learned."""
+"""Places in the cursor. `REQUESTS` counts all requests, `REQUESTED` the different ones. The five before the
+last count what is learned."""
 FEW_KEYS = 48
 """So many numbers are put in order by insertion."""
 _PRIME = 48_271
@@ -56,18 +56,18 @@ _WORD = (1 << 31) - 1
 
 
 @kernel
-def ask(asked: I32, cursor: I64, kind: int, number: int) -> None:
-    """Ask for something that has to be made first, if that has not been asked for just before."""
-    at = cursor[ASKED_FOR]
-    cursor[ASKS] += 1
+def request(requests: I32, cursor: I64, kind: int, number: int) -> None:
+    """Request a table that must be made first, unless one of the last requests is the same."""
+    at = cursor[REQUESTED]
+    cursor[REQUESTS] += 1
     before = at
-    while before > max(at - MANY_ASKED, 0):
+    while before > max(at - MANY_REQUESTED, 0):
         before -= 1
-        if asked[2 * before + 1] == number and asked[2 * before] == kind:
+        if requests[2 * before + 1] == number and requests[2 * before] == kind:
             return
-    if at < MOST_ASKED:
-        asked[2 * at], asked[2 * at + 1] = kind, number
-        cursor[ASKED_FOR] = at + 1
+    if at < MOST_REQUESTED:
+        requests[2 * at], requests[2 * at + 1] = kind, number
+        cursor[REQUESTED] = at + 1
 
 
 @kernel

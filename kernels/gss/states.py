@@ -1,8 +1,8 @@
-"""Configurations of a walk: sets of threads and of what is ready, numbered, with what is known of them.
+"""Configurations of a GSS walk: hash-consed sets of threads and ready parts, with their known transitions.
 
-A *configuration* is all that a text so far leaves open: threads inside of terminals, and parts and frames
-that are *ready*, as a terminal before them has just ended. Equal ones have one number. Keys of threads are
-(state, state of what is barred, frame), those of what is ready (part + 1, frame), in 64 bits.
+A *configuration* is the state of a parse after a text: threads inside terminals, and parts and frames that
+are *ready*, because the terminal before them has just ended. Equal configurations have one number. The key of
+a thread is (state, lookahead state, frame), the key of a ready part is (part + 1, frame), in 64 bits.
 
 configs int32[C, 6]: where the keys are in `pool`, how many threads, how many are ready, flags, whether
 anything may follow (0 not known, 1 it may, 2 not, 3 that cannot be told), and where in `links` the
@@ -17,9 +17,6 @@ from __future__ import annotations
 from sglc.kernels.dsl.language import I32, I64, U8, U64, bit_count, kernel, kernel_noinline
 from sglc.kernels.gss.closure import EVERY, KNOWN
 from sglc.kernels.gss.frames import (
-    ASKED,
-    ASKS,
-    BAR_BITS,
     CONFIGS,
     DONE,
     ENDED,
@@ -27,15 +24,18 @@ from sglc.kernels.gss.frames import (
     FRAME_BITS,
     FULL,
     LISTED,
+    LOOKAHEAD_BITS,
+    NEEDS_TABLES,
     OUTS,
     POOL,
+    REQUESTS,
     ROOM,
     STATE,
     TOO_MUCH,
-    ask,
     gather,
     joined,
     mixed,
+    request,
     sort,
     width,
 )
@@ -45,9 +45,9 @@ MOST_CONFIGS, MOST_POOL = 16_384, 1 << 20
 CONFIG_SLOTS = 2 * MOST_CONFIGS
 """Slots of the table in which configurations are found."""
 SURE, LOOPED, IN_TEXT = 1, 2, 4
-"""Flags: the bytes that may be read are known; the groups are; some thread is in a text, where nothing is
-barred."""
-BARS = (1 << BAR_BITS) - 1
+"""Flags: the bytes that may be read are known; the groups are; some thread is in a text
+without a lookahead."""
+LOOKAHEADS = (1 << LOOKAHEAD_BITS) - 1
 BITS, LOOPS, READ = 10, 4, 6
 """Words of a configuration in `bits`; where the groups begin, and the bytes that are surely read."""
 
@@ -57,8 +57,8 @@ def unpack(pool: I64, begin: int, count: int, threads: I32) -> None:
     """Keys of threads as threads."""
     for number in range(count):
         key = pool[begin + number]
-        threads[3 * number] = key >> (FRAME_BITS + BAR_BITS)
-        threads[3 * number + 1], threads[3 * number + 2] = key & FRAME, key >> FRAME_BITS & BARS
+        threads[3 * number] = key >> (FRAME_BITS + LOOKAHEAD_BITS)
+        threads[3 * number + 1], threads[3 * number + 2] = key & FRAME, key >> FRAME_BITS & LOOKAHEADS
 
 
 @kernel
@@ -79,7 +79,7 @@ def note_begins(
     may1, may2, may3 = may0, may0, may0
     sure0, sure1, sure2, sure3 = may0, may0, may0, may0
     for number in range(count):
-        state = pool[begin + number] >> (FRAME_BITS + BAR_BITS)
+        state = pool[begin + number] >> (FRAME_BITS + LOOKAHEAD_BITS)
         if state < LISTED:
             may0, may1 = may0 | begins_of[4 * state], may1 | begins_of[4 * state + 1]
             may2, may3 = may2 | begins_of[4 * state + 2], may3 | begins_of[4 * state + 3]
@@ -177,8 +177,8 @@ def config_of(
     for number in range(size):
         key = outs[number]
         pool[begin + number] = key
-        state = key >> (FRAME_BITS + BAR_BITS)
-        if key >> FRAME_BITS & BARS == 0:
+        state = key >> (FRAME_BITS + LOOKAHEAD_BITS)
+        if key >> FRAME_BITS & LOOKAHEADS == 0:
             follows = 1
             if state < LISTED:
                 some_flags |= IN_TEXT
@@ -205,24 +205,24 @@ def config_of(
 
 @kernel_noinline
 def note_loops(
-    loops: U64, flags: U8, pool: I64, configs: I32, bits: U64, config: int, asked: I32, cursor: I64
+    loops: U64, flags: U8, pool: I64, configs: I32, bits: U64, config: int, requests: I32, cursor: I64
 ) -> int:
     """Find groups of bytes below which all tokens are legal: those of the thread that has the most."""
     here, most = 6 * config, -1
-    begin, before = configs[here], cursor[ASKS]
+    begin, before = configs[here], cursor[REQUESTS]
     for number in range(configs[here + 1]):
         key = pool[begin + number]
-        state = key >> (FRAME_BITS + BAR_BITS)
-        if state < LISTED and key >> FRAME_BITS & BARS == 0:
+        state = key >> (FRAME_BITS + LOOKAHEAD_BITS)
+        if state < LISTED and key >> FRAME_BITS & LOOKAHEADS == 0:
             if flags[state] & KNOWN == 0:
-                ask(asked, cursor, STATE, state)
+                request(requests, cursor, STATE, state)
                 continue
             size = bit_count(loops[2 * state]) + bit_count(loops[2 * state + 1])
             if size > most:
                 most = size
                 bits[BITS * config + LOOPS] = loops[2 * state]
                 bits[BITS * config + LOOPS + 1] = loops[2 * state + 1]
-    if cursor[ASKS] > before:
-        return ASKED
+    if cursor[REQUESTS] > before:
+        return NEEDS_TABLES
     configs[here + 3] |= LOOPED
     return DONE

@@ -1,11 +1,12 @@
-"""Where bytes lead from the configurations of a walk, found once.
+"""Transitions between configurations, each computed once.
 
-`step` takes threads one byte further, `close_on` what is ready, as far as that may read one of the bytes that
-are wanted. So a walk is one of an automaton that is made as it is asked for (Thompson, 1968), over the sets
-of a generalised LR parser in place of those of a regular expression.
+`step` advances threads by a byte. `close_on` closes ready parts as far as they may read one of the wanted
+bytes. So a walk runs a lazily built automaton (Thompson, 1968), whose states are the state sets of a
+generalised LR parser instead of those of a regular expression.
 
-The same is often ready beside different threads. So what is ready is a configuration of its own, and one with
-threads leads where both lead; and where one terminal is all that comes behind a frame, that frame is one too.
+The same parts are often ready beside different threads. So ready parts are a configuration of their own, and
+a configuration with threads leads to the union of both. A frame behind which only one terminal comes is such
+a configuration, too.
 """
 
 from __future__ import annotations
@@ -24,11 +25,6 @@ from sglc.kernels.gss.closure import (
     close,
 )
 from sglc.kernels.gss.frames import (
-    ASKED,
-    ASKED_FOR,
-    ASKS,
-    BAR_BITS,
-    BARRED,
     DONE,
     ENDED,
     FRAME_BITS,
@@ -37,37 +33,42 @@ from sglc.kernels.gss.frames import (
     GIVEN,
     LINKS,
     LISTED,
-    MANY_ASKED,
+    LOOKAHEAD,
+    LOOKAHEAD_BITS,
+    MANY_REQUESTED,
     MOST_LINKS,
+    NEEDS_TABLES,
     OUTS,
     PART,
+    REQUESTED,
+    REQUESTS,
     ROOM,
     SPENT,
     STATE,
     THREADS,
     TOO_MUCH,
     WORD,
-    ask,
     place_named,
+    request,
     settle,
 )
-from sglc.kernels.gss.states import BARS, BITS, NOWHERE, SURE, config_of, note_begins, put_down, unpack
+from sglc.kernels.gss.states import BITS, LOOKAHEADS, NOWHERE, SURE, config_of, note_begins, put_down, unpack
 from sglc.kernels.trie.walks import search_word
 
 
 @kernel_noinline
 def step(
-    rows: I32, begins_of: U64, flags: U8, words: U8, word_starts: I64, behind: I32, bar_rows: I32,
-    bar_flags: U8, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32, settled: I32,
-    edges: I32, threads: I32, work: I32, outs: I64, ends: I64, some: I64, read: int, asked: I32,
-    cursor: I64,
+    rows: I32, begins_of: U64, flags: U8, words: U8, word_starts: I64, behind: I32, lookahead_rows: I32,
+    lookahead_flags: U8, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32,
+    settled: I32, edges: I32, threads: I32, work: I32, outs: I64, ends: I64, some: I64, read: int,
+    requests: I32, cursor: I64,
 ) -> int:  # fmt: skip
-    """Take all threads one byte further: those that go on are added to `outs`, and what follows those that
-    may end to `ends`. Returns DONE, ASKED, FULL or TOO_MUCH."""
-    out, waiting, before = cursor[OUTS], cursor[ENDED], cursor[ASKS]
+    """Advance all threads by one byte: those that go on are added to `outs`, and what follows those that
+    may end to `ends`. Returns DONE, NEEDS_TABLES, FULL or TOO_MUCH."""
+    out, waiting, before = cursor[OUTS], cursor[ENDED], cursor[REQUESTS]
     cursor[SPENT] += cursor[THREADS]
     for thread in range(cursor[THREADS]):
-        state, frame, bar = threads[3 * thread], threads[3 * thread + 1], threads[3 * thread + 2]
+        state, frame, lookahead = threads[3 * thread], threads[3 * thread + 1], threads[3 * thread + 2]
         left = right = size = now = 0
         following = part = -1
         if state >= LISTED:
@@ -91,20 +92,20 @@ def step(
             if begins_of[4 * state + (read >> 6)] >> (read & 63) & 1 == 0:
                 continue
             if flags[state] & KNOWN == 0:
-                ask(asked, cursor, STATE, state)
+                request(requests, cursor, STATE, state)
                 continue
             following = rows[(state << 8) + read]
             if following < 0:
                 continue
             now = flags[following]
-        if bar > 0:
-            if bar_flags[bar] & KNOWN == 0:
-                ask(asked, cursor, BARRED, bar)
+        if lookahead > 0:
+            if lookahead_flags[lookahead] & KNOWN == 0:
+                request(requests, cursor, LOOKAHEAD, lookahead)
                 continue
-            bar = bar_rows[(bar << 8) + read]
-            if bar < 0:
+            lookahead = lookahead_rows[(lookahead << 8) + read]
+            if lookahead < 0:
                 continue
-            if bar > BARS:
+            if lookahead > LOOKAHEADS:
                 return TOO_MUCH
         if now & (GOES_ON | ENDS) == 0:
             continue
@@ -122,25 +123,25 @@ def step(
                 )
                 if following < 0:
                     return -following
-            outs[out] = (following << (FRAME_BITS + BAR_BITS)) | (bar << FRAME_BITS) | frame
+            outs[out] = (following << (FRAME_BITS + LOOKAHEAD_BITS)) | (lookahead << FRAME_BITS) | frame
             out += 1
         if now & ENDS:
-            if bar > 0:
+            if lookahead > 0:
                 return TOO_MUCH
             ends[waiting] = ((part + 1) << FRAME_BITS) | frame
             waiting += 1
     cursor[OUTS], cursor[ENDED] = out, waiting
-    return ASKED if cursor[ASKS] > before else DONE
+    return NEEDS_TABLES if cursor[REQUESTS] > before else DONE
 
 
 @kernel_noinline
 def close_on(
     program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
-    word_starts: I64, behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64,
-    unions: I32, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32, settled: I32,
-    edges: I32, threads: I32, work: I32, ended: I32, keys: I64, stamps: I32, values: I32, outs: I64,
-    ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64, config: int,
-    read: int, asked: I32, cursor: I64,
+    word_starts: I64, behind: I32, lookahead_rows: I32, lookahead_flags: U8, lookahead_starts: I32,
+    open_bytes: U64, unions: I32, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32,
+    settled: I32, edges: I32, threads: I32, work: I32, ended: I32, keys: I64, stamps: I32, values: I32,
+    outs: I64, ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64,
+    config: int, read: int, requests: I32, cursor: I64,
 ) -> int:  # fmt: skip
     """Find the configuration after a byte, and after others that are wanted, where nothing but what is ready
     may read them: its number, or `-code`."""
@@ -149,9 +150,9 @@ def close_on(
     put_down(pool, begin + count, ready, work)
     cursor[THREADS] = cursor[OUTS] = cursor[ENDED] = 0
     code = close(
-        program, lists, firsts, frames, open_bytes, unions, bar_starts, words, word_starts, behind, begins_of,
-        places, listed, made, links, fresh, settled, edges, threads, work, ready, ended, keys, stamps, values,
-        sets, False, asked, cursor,
+        program, lists, firsts, frames, open_bytes, unions, lookahead_starts, words, word_starts, behind,
+        begins_of, places, listed, made, links, fresh, settled, edges, threads, work, ready, ended, keys,
+        stamps, values, sets, False, requests, cursor,
     )  # fmt: skip
     if code != DONE:
         return -code
@@ -160,9 +161,9 @@ def close_on(
         configs[here + 3] |= SURE
         for number in range(4):
             bits[BITS * config + number] = sets[REACHED + number]
-    before, already = cursor[ASKS], cursor[ASKED_FOR]
+    before, already = cursor[REQUESTS], cursor[REQUESTED]
     for byte in range(256):
-        if cursor[ASKED_FOR] > already + MANY_ASKED:
+        if cursor[REQUESTED] > already + MANY_REQUESTED:
             break
         word, bit = byte >> 6, byte & 63
         if sets[WANTED + word] >> bit & 1 == 0 or nexts[256 * config + byte] > 0:
@@ -171,11 +172,12 @@ def close_on(
         if sets[REACHED + word] >> bit & 1:
             cursor[OUTS] = cursor[ENDED] = 0
             code = step(
-                rows, begins_of, flags, words, word_starts, behind, bar_rows, bar_flags, places, listed, made,
-                links, names, fresh, settled, edges, threads, work, outs, ends, some, byte, asked, cursor,
+                rows, begins_of, flags, words, word_starts, behind, lookahead_rows, lookahead_flags, places,
+                listed, made, links, names, fresh, settled, edges, threads, work, outs, ends, some, byte,
+                requests, cursor,
             )  # fmt: skip
-            if code == ASKED:
-                # What siblings need is asked for at once.
+            if code == NEEDS_TABLES:
+                # What siblings need is requested together.
                 continue
             if code != DONE:
                 return -code
@@ -186,7 +188,7 @@ def close_on(
             if after < 0:
                 return after
         nexts[256 * config + byte] = after
-    return -ASKED if cursor[ASKS] > before else nexts[256 * config + read]
+    return -NEEDS_TABLES if cursor[REQUESTS] > before else nexts[256 * config + read]
 
 
 @kernel
@@ -207,21 +209,21 @@ def is_alone(program: I32, word_starts: I64, made: I32, key: int) -> bool:
 def split(
     program: I32, word_starts: I64, flags: U8, begins_of: U64, places: I32, made: I32, links: I32, names: I32,
     outs: I64, ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64,
-    config: int, asked: I32, cursor: I64,
+    config: int, requests: I32, cursor: I64,
 ) -> int:  # fmt: skip
-    """Find the configurations that what is ready consists of. Returns DONE, ASKED, FULL or TOO_MUCH."""
+    """Find the configurations of the ready parts. Returns DONE, NEEDS_TABLES, FULL or TOO_MUCH."""
     here = 6 * config
-    begin, ready, before = configs[here] + configs[here + 1], configs[here + 2], cursor[ASKS]
+    begin, ready, before = configs[here] + configs[here + 1], configs[here + 2], cursor[REQUESTS]
     for number in range(ready):
         key = pool[begin + number]
         if 0 < key and key < GIVEN:
             part = made[3 * key]
             if program[4 * part] == UNKNOWN:
-                ask(asked, cursor, PART, part)
+                request(requests, cursor, PART, part)
             elif program[4 * part] == SERIES and program[4 * program[4 * part + 2]] == UNKNOWN:
-                ask(asked, cursor, PART, program[4 * part + 2])
-    if cursor[ASKS] > before:
-        return ASKED
+                request(requests, cursor, PART, program[4 * part + 2])
+    if cursor[REQUESTS] > before:
+        return NEEDS_TABLES
     together = alone = 0
     for number in range(ready):
         if is_alone(program, word_starts, made, pool[begin + number]):
@@ -265,11 +267,11 @@ def split(
 @kernel_noinline
 def read_on(
     program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
-    word_starts: I64, behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64,
-    unions: I32, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32, settled: I32,
-    edges: I32, threads: I32, work: I32, ended: I32, keys: I64, stamps: I32, values: I32, outs: I64,
-    ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64, config: int,
-    read: int, asked: I32, cursor: I64,
+    word_starts: I64, behind: I32, lookahead_rows: I32, lookahead_flags: U8, lookahead_starts: I32,
+    open_bytes: U64, unions: I32, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32,
+    settled: I32, edges: I32, threads: I32, work: I32, ended: I32, keys: I64, stamps: I32, values: I32,
+    outs: I64, ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64,
+    config: int, read: int, requests: I32, cursor: I64,
 ) -> int:  # fmt: skip
     """Find the configuration after a byte: its number, or `-code`."""
     here = 6 * config
@@ -279,7 +281,7 @@ def read_on(
         if configs[here + 5] < 0:
             code = split(
                 program, word_starts, flags, begins_of, places, made, links, names, outs, ends, some, found,
-                configs, bits, nexts, pool, sets, config, asked, cursor,
+                configs, bits, nexts, pool, sets, config, requests, cursor,
             )  # fmt: skip
             if code != DONE:
                 return -code
@@ -290,9 +292,9 @@ def read_on(
             if bits[BITS * of + (read >> 6)] >> (read & 63) & 1 and nexts[256 * of + read] == 0:
                 code = close_on(
                     program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind,
-                    bar_rows, bar_flags, bar_starts, open_bytes, unions, places, listed, made, links, names,
-                    fresh, settled, edges, threads, work, ended, keys, stamps, values, outs, ends, some,
-                    found, configs, bits, nexts, pool, sets, of, read, asked, cursor,
+                    lookahead_rows, lookahead_flags, lookahead_starts, open_bytes, unions, places, listed,
+                    made, links, names, fresh, settled, edges, threads, work, ended, keys, stamps, values,
+                    outs, ends, some, found, configs, bits, nexts, pool, sets, of, read, requests, cursor,
                 )  # fmt: skip
                 if code < 0 or parts == 0:
                     return code
@@ -301,8 +303,9 @@ def read_on(
         unpack(pool, begin, count, threads)
         cursor[THREADS] = count
         code = step(
-            rows, begins_of, flags, words, word_starts, behind, bar_rows, bar_flags, places, listed, made,
-            links, names, fresh, settled, edges, threads, work, outs, ends, some, read, asked, cursor,
+            rows, begins_of, flags, words, word_starts, behind, lookahead_rows, lookahead_flags, places,
+            listed, made, links, names, fresh, settled, edges, threads, work, outs, ends, some, read,
+            requests, cursor,
         )  # fmt: skip
         if code != DONE:
             return -code

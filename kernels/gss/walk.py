@@ -1,7 +1,7 @@
-"""Rests of tokens read by grammars: a walk of the token trie from configuration to configuration.
+"""The GSS walk: walks the token trie from configuration to configuration of a grammar.
 
-What a configuration reads is found when a token comes to it (`stack_steps`), and kept for the walks to come:
-most tokens, and most masks, go on from where others have been.
+The transitions of a configuration are computed when a token reaches it (`step`), and kept for later walks:
+most tokens, and most masks, reach configurations that others have reached before.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from sglc.kernels.dsl.language import I32, I64, U8, U32, U64, kernel, kernel_noi
 from sglc.kernels.gss.closure import JOINT, WANTED
 from sglc.kernels.gss.follow import may_follow
 from sglc.kernels.gss.frames import (
-    ASKED,
-    ASKED_FOR,
-    ASKS,
-    BAR_BITS,
     DONE,
     ENDED,
     FRAME_BITS,
     LEVEL,
     LEVELS,
-    MANY_ASKED,
-    MANY_ASKS,
+    LOOKAHEAD_BITS,
+    MANY_REQUESTED,
+    MANY_REQUESTS,
+    NEEDS_TABLES,
     OUTS,
     PAUSED,
+    REQUESTED,
+    REQUESTS,
     SPENT,
     TOO_MUCH,
     UNSURE,
@@ -44,11 +44,11 @@ from sglc.kernels.trie.token_groups import LOW
 from sglc.kernels.trie.utf8_walk import set_token
 
 PAUSE = 200_000
-"""Threads and items after which a walk asks whether to go on."""
+"""Threads and items after which a walk returns PAUSED."""
 MOST_UNSURE = 256
 """Nodes that are left open."""
 AHEAD = 1000
-"""So many nodes a walk looks at behind the first that asks, to ask for more at once."""
+"""Nodes that a walk visits behind the first with a request, to collect more requests."""
 
 
 @kernel_noinline
@@ -64,10 +64,10 @@ def config_before(
         frame = take(
             frames, program, lists, JOINT, taken, made, links, names, work, some, inside[at + 1], cursor
         )
-        state, bar = inside[at], inside[at + 2]
+        state, lookahead = inside[at], inside[at + 2]
         if frame < 0:
             return frame
-        if bar >> BAR_BITS > 0:
+        if lookahead >> LOOKAHEAD_BITS > 0:
             return -TOO_MUCH
         if state < 0:
             state = place_named(
@@ -75,7 +75,7 @@ def config_before(
             )
             if state < 0:
                 return state
-        outs[number] = (state << (FRAME_BITS + BAR_BITS)) | (bar << FRAME_BITS) | frame
+        outs[number] = (state << (FRAME_BITS + LOOKAHEAD_BITS)) | (lookahead << FRAME_BITS) | frame
     for number in range(begins):
         frame = take(
             frames, program, lists, JOINT, taken, made, links, names, work, some, begin[2 * number + 1],
@@ -96,47 +96,48 @@ def walk_grammar(
     nodes: U64, duplicates: I32, starts: I32, places_of: I32, bytes: U8, order: I32, firsts_of: I32,
     entries: I32, entry_bytes: U8, count: int, inside: I32, insides: int, begin: I32, begins: int,
     program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, loops: U64,
-    words: U8, word_starts: I64,
-    behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64, unions: I32, bars: bool,
-    taken: I32, places: I32, listed: I32, made: I32, links: I32, names: I32, found: I32, configs: I32,
-    bits: U64, nexts: I32, pool: I64, fresh: I32, settled: I32, edges: I32, threads: I32, work: I32,
-    ended: I32, keys: I64, stamps: I32, values: I32, outs: I64, ends: I64, some: I64, levels: I32,
-    doubts: I32, sets: U64, asked: I32, cursor: I64, mask: U32,
+    words: U8, word_starts: I64, behind: I32, lookahead_rows: I32, lookahead_flags: U8,
+    lookahead_starts: I32, open_bytes: U64, unions: I32, lookaheads: bool, taken: I32, places: I32,
+    listed: I32, made: I32, links: I32, names: I32, found: I32, configs: I32, bits: U64, nexts: I32,
+    pool: I64, fresh: I32, settled: I32, edges: I32, threads: I32, work: I32, ended: I32, keys: I64,
+    stamps: I32, values: I32, outs: I64, ends: I64, some: I64, levels: I32, doubts: I32, sets: U64,
+    requests: I32, cursor: I64, mask: U32,
 ) -> int:  # fmt: skip
     """Walk below `entries`, whose bytes come first: from the threads `inside` int32[insides, 6] and from what
     `begin` int32[begins, 2] opens (part, continuation) or (-1, continuation) resumes. A thread is (state of a
-    text, continuation, state of what is barred, three zeros) or (-1, continuation, state of what is barred,
-    place in a list of words).
+    text, continuation, lookahead state, three zeros) or (-1, continuation, lookahead state, place in a list
+    of words).
 
     The trie: nodes, order and firsts_of are `nodes`, `order` and `begins` of `token_groups.TokenGroups`; for
     starts, places_of and bytes see `walks.list_children`.
 
-    The grammar: program, lists int32[L], firsts uint64[F, 4], see `stack_closure`; frames int32[C, 3], the
+    The grammar: program, lists int32[L], firsts uint64[F, 4], see `closure`; frames int32[C, 3], the
     continuations. By state of a text: rows int32[S, 256] the next one or -1; begins_of uint64[S, 4] the bytes
     with one, all of them where the row is not made; flags uint8[S]; loops uint64[S, 2] groups of bytes below
     which all tokens are legal. By number of a word: words uint8[...] and word_starts int64[W + 1], the bytes,
     each list in order; behind int32[W, 2] the part that follows the word, -1 for none, -2 where that is to be
-    asked, and then the number of its set of first bytes, 0 where it has none, -1 where that is to be asked.
+    requested, and the number of its set of first bytes, 0 for none, -1 where that is to be requested.
 
-    What is barred: bar_rows int32[B, 256] the next state, 0 where a character is not barred, -1 where it is;
-    bar_flags uint8[B]; by number: bar_starts int32[K] the first state, open_bytes uint64[K, 4] the bytes that
-    are no barred characters, unions int32[K, K] the number for two. `bars`: whether there are any.
+    Negative lookaheads: lookahead_rows int32[B, 256] the next state, 0 where a character is allowed, -1 where
+    it is forbidden; lookahead_flags uint8[B]; by number: lookahead_starts int32[K] the first state,
+    open_bytes uint64[K, 4] the bytes that are no forbidden characters, unions int32[K, K] the number for two.
+    `lookaheads`: whether there are any.
 
     What is learned: taken int32[C], places int32[MOST_PLACES, 4], listed int32[NAMES], made
-    int32[MOST_FRAMES, 3], links int32[MOST_LINKS], names int32[NAMES], see `stack_frames`; found
+    int32[MOST_FRAMES, 3], links int32[MOST_LINKS], names int32[NAMES], see `frames`; found
     int32[CONFIG_SLOTS], configs int32[MOST_CONFIGS, 6], bits uint64[MOST_CONFIGS, 10], nexts
-    int32[MOST_CONFIGS, 256], pool int64[MOST_POOL], see `stack_configs`.
+    int32[MOST_CONFIGS, 256], pool int64[MOST_POOL], see `states`.
 
     The walk: fresh, threads, work int32[ROOM, 3]; settled int32[ROOM]; edges int32[ROOM, 2]; ended
     int32[ITEMS, 2]; keys, stamps, values [SLOTS]; outs, ends, some int64[ROOM]; levels int32[2 * L, 3], L
     being cursor[LEVELS]: the configuration at a level, its next child and the last, and behind them those to
     come back to; sets uint64[12], the first four all ones.
     Nodes whose own tokens are left open go to `doubts` int32[MOST_UNSURE], their number is cursor[UNSURE].
-    cursor[LEVEL] is -1 at first; levels[0] is 0 when what has been learned is forgotten in the middle. What
-    has to be made comes to `asked` int32[MOST_ASKED, 2]: (what, number), cursor[ASKED_FOR] times.
+    cursor[LEVEL] is -1 at first; levels[0] is 0 when what has been learned is forgotten in the middle. The
+    tables to be made are `requests` int32[MOST_REQUESTED, 2]: (what, number), cursor[REQUESTED] times.
     """
     level = cursor[LEVEL]
-    cursor[ASKED_FOR] = cursor[ASKS] = 0
+    cursor[REQUESTED] = cursor[REQUESTS] = 0
     if level < 0:
         cursor[UNSURE] = 0
     if level < 0 or levels[0] == 0:
@@ -165,9 +166,10 @@ def walk_grammar(
                 sets[WANTED + (read >> 6)] |= 1 << (read & 63)
                 config = read_on(
                     program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind,
-                    bar_rows, bar_flags, bar_starts, open_bytes, unions, places, listed, made, links, names,
-                    fresh, settled, edges, threads, work, ended, keys, stamps, values, outs, ends, some,
-                    found, configs, bits, nexts, pool, sets, before, read, asked, cursor,
+                    lookahead_rows, lookahead_flags, lookahead_starts, open_bytes, unions, places, listed,
+                    made, links, names, fresh, settled, edges, threads, work, ended, keys, stamps, values,
+                    outs, ends, some, found, configs, bits, nexts, pool, sets, before, read, requests,
+                    cursor,
                 )  # fmt: skip
             if config < 0:
                 return -config
@@ -178,7 +180,7 @@ def walk_grammar(
     while level >= 0:
         if first >= 0:
             left -= 1
-            if left < 0 or cursor[ASKED_FOR] > MANY_ASKED or cursor[ASKS] > MANY_ASKS:
+            if left < 0 or cursor[REQUESTED] > MANY_REQUESTED or cursor[REQUESTS] > MANY_REQUESTS:
                 break
         at, stop, before = levels[3 * level + 1], levels[3 * level + 2], levels[3 * level]
         # Most nodes have nothing below them, and lead where others have led.
@@ -188,7 +190,7 @@ def walk_grammar(
                 config = nexts[256 * before + read]
                 if config != NOWHERE:
                     follows = configs[6 * config + 4] if config > 0 else 0
-                    if not bars and bits[BITS * before + READ + (read >> 6)] >> (read & 63) & 1:
+                    if not lookaheads and bits[BITS * before + READ + (read >> 6)] >> (read & 63) & 1:
                         follows = 1
                     if config == 0 and follows == 0:
                         break
@@ -218,12 +220,12 @@ def walk_grammar(
                     byte = entry_bytes[number] if level == 0 else bytes[number]
                     sets[WANTED + (byte >> 6)] |= 1 << (byte & 63)
             config = read_on(
-                program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind, bar_rows,
-                bar_flags, bar_starts, open_bytes, unions, places, listed, made, links, names, fresh, settled,
-                edges, threads, work, ended, keys, stamps, values, outs, ends, some, found, configs, bits,
-                nexts, pool, sets, before, read, asked, cursor,
+                program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind,
+                lookahead_rows, lookahead_flags, lookahead_starts, open_bytes, unions, places, listed, made,
+                links, names, fresh, settled, edges, threads, work, ended, keys, stamps, values, outs, ends,
+                some, found, configs, bits, nexts, pool, sets, before, read, requests, cursor,
             )  # fmt: skip
-            if config < 0 and config != -ASKED:
+            if config < 0 and config != -NEEDS_TABLES:
                 if first >= 0:
                     break
                 cursor[LEVEL] = level
@@ -234,11 +236,11 @@ def walk_grammar(
         record = 4 * places_of[entries[at]] if level == 0 else 4 * at
         node, after = nodes[record] & LOW, nodes[record + 1] & LOW
         here = 6 * config
-        code = DONE if config > 0 else ASKED
+        code = DONE if config > 0 else NEEDS_TABLES
         grouped = (nodes[record + 2] | nodes[record + 3]) != 0
         if code == DONE and configs[here + 3] & IN_TEXT:
             if grouped and configs[here + 3] & LOOPED == 0:
-                code = note_loops(loops, flags, pool, configs, bits, config, asked, cursor)
+                code = note_loops(loops, flags, pool, configs, bits, config, requests, cursor)
             other = nodes[record + 2] & ~bits[BITS * config + LOOPS]
             other |= nodes[record + 3] & ~bits[BITS * config + LOOPS + 1]
             if code == DONE and (not grouped or other == 0):
@@ -259,11 +261,11 @@ def walk_grammar(
             if configs[here + 4] == 0:
                 code = may_follow(
                     program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind,
-                    bar_rows, bar_flags, bar_starts, open_bytes, unions, bars, places, listed, made, links,
-                    fresh, settled, edges, threads, work, ended, keys, stamps, values, configs, pool, sets,
-                    config, asked, cursor,
+                    lookahead_rows, lookahead_flags, lookahead_starts, open_bytes, unions, lookaheads,
+                    places, listed, made, links, fresh, settled, edges, threads, work, ended, keys, stamps,
+                    values, configs, pool, sets, config, requests, cursor,
                 )  # fmt: skip
-                if code != DONE and code != ASKED:
+                if code != DONE and code != NEEDS_TABLES:
                     if first >= 0:
                         break
                     cursor[LEVEL] = level
@@ -275,7 +277,7 @@ def walk_grammar(
                     return TOO_MUCH
                 doubts[cursor[UNSURE]] = node
                 cursor[UNSURE] += 1
-        if code == ASKED and first < 0:
+        if code == NEEDS_TABLES and first < 0:
             first, left, doubted = level, AHEAD, cursor[UNSURE]
             for number in range(3 * level + 3):
                 levels[held + number] = levels[number]
@@ -285,9 +287,9 @@ def walk_grammar(
             levels[3 * level], levels[3 * level + 1] = config, starts[node]
             levels[3 * level + 2] = starts[node + 1]
     if first >= 0:
-        # What has asked, and what is behind it, is walked again when it is there.
+        # The node with the first request, and all behind it, are walked again when the tables are there.
         cursor[LEVEL], cursor[UNSURE] = first, doubted
         for number in range(3 * first + 3):
             levels[number] = levels[held + number]
-        return ASKED
+        return NEEDS_TABLES
     return DONE

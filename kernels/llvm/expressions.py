@@ -87,7 +87,7 @@ _MEMORY: dict[str, tuple[tuple[str, ...], ir.Type, str]] = {
 
 
 class Expressions:
-    """What expressions need of the function they stand in; it is filled by the function's translation."""
+    """Translates expressions; the translation of the function supplies the context."""
 
     module: ir.Module
     kernel: Kernel

@@ -1,4 +1,4 @@
-"""What the kernels are written with: types, loops, vectors of 16 mask words."""
+"""Helpers that write LLVM IR: types, loops, vectors of 16 mask words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door to the subtree walks: compiled where LLVM can, else the reference; results are the same."""
+"""API of the subtree walks: dispatches to machine code, or to the reference, which gives the same results."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class LeafArrays:
 
 @dataclass(slots=True, eq=False)
 class CharacterArrays:
-    """A leaf as an automaton over characters, see `character_walk`; new ones are made when they grow.
+    """A leaf as an automaton over characters, see `utf8_walk`; new ones are made when they grow.
 
     edges int32[E, 3] of the states that are loaded, starts and sizes int32[S] where each state's are; rows
     int32[S, 128], flags uint8[S], loops uint64[S, 2], blocks int32[B, 1024] of the states that have some,
@@ -197,7 +197,7 @@ def _token_count(trie: TrieArrays) -> int:
 
 
 class SubtreeWalk:
-    """Walks over subtrees of one trie, with scratch memory of its own: for one thread at a time.
+    """Walks subtrees of one trie, with scratch memory of its own. Used by one thread at a time.
 
     The caller vouches for the numbers inside the arrays; kinds are checked where they are made. Entries are
     in order, and none of them lies below another one, or they are so few that exits `fits`: what is below two

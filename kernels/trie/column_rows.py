@@ -1,4 +1,4 @@
-"""Rows made of columns of tokens: the door to `token_columns`, compiled where LLVM can, else as Python."""
+"""API of `token_columns`, rows made of columns of tokens: dispatches to machine code, or to Python."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The subset construction (Rabin and Scott, 1959), as far as walks come: subsets are sets of bits.
 
-The characters of the automaton are cut into *pieces* that none of its edges tells apart. States of the
+The characters of the automaton are cut into *pieces* that none of its edges distinguishes. States of the
 deterministic automaton are numbered as they are met, found again by hashing, and loaded into the arrays of
 `character_walk`, in which state s is number s + 1.
 """

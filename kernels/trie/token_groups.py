@@ -1,7 +1,7 @@
 """What the tokens below every node of a trie consist of, so that walks can take or leave whole subtrees.
 
-Bytes are told apart by *groups*: an ASCII byte is a group of its own, but for control characters other than
-tab and line breaks, which share one; all bytes from 0x80 on are `OTHER`. Every character of them has a group
+Bytes are in *groups*. An ASCII byte is a group of its own, but control characters other than tab and line
+breaks share one; all bytes from 0x80 on are `OTHER`. Every character of them has a group
 as well, in the node of its last byte: `CONTROL_1` for the control characters U+0080-U+009F, `SEPARATOR` for
 the line separators U+2028 and U+2029, one for the letters of each of some scripts (`SCRIPTS`), `REST` for all
 others. Tokens that begin or end inside a character have `PARTIAL`, and those that no text begins with
@@ -64,7 +64,7 @@ _BEGUN, _UNIT, _HALF = 100, 101, 102
 class TokenGroups:
     """The facts about one trie of n nodes.
 
-    nodes  uint64[n, 4]   what a walk asks of a node, side by side and beside its siblings (`Children`): its
+    nodes  uint64[n, 4]   what a walk reads of a node, beside its siblings (`Children`): its
                           number (32 bits), byte (8), the most characters of a token of its subtree without
                           the path to it (24); its end (32), its token as in the trie (32); the groups of its
                           subtree's tokens without that path

@@ -186,9 +186,29 @@ class Drafts:
     """Drafts of one fill of a hole; see `propose`."""
 
     __slots__ = (
-        "_answered", "_balance", "_base", "_computed", "_drafted", "_drafting", "_forced", "_gains",
-        "_habits", "_hint", "_kinds", "_lookup", "_place", "_rates", "_rest", "_rested_at", "_sent",
-        "_stable", "_tried", "_yield", "accepted", "drafted", "saved",
+        "_answered",
+        "_balance",
+        "_base",
+        "_computed",
+        "_drafted",
+        "_drafting",
+        "_forced",
+        "_gains",
+        "_hint",
+        "_history",
+        "_kinds",
+        "_lookup",
+        "_place",
+        "_rates",
+        "_rest",
+        "_rested_at",
+        "_sent",
+        "_stable",
+        "_tried",
+        "_yield",
+        "accepted",
+        "drafted",
+        "saved",
     )  # fmt: skip
 
     def __init__(

@@ -15,12 +15,12 @@ from sglc.automata.caches import LeastUsed
 from sglc.automata.work import spend
 from sglc.kernels.gss.api import StackWalk
 from sglc.kernels.gss.frames import (
-    ASKED,
-    BARRED,
     BEGINS,
     BEHIND,
     DONE,
     FULL,
+    LOOKAHEAD,
+    NEEDS_TABLES,
     PART,
     PAUSED,
     ROOM,
@@ -239,7 +239,7 @@ class StackMasks:
             self._walk = StackWalk(self._vocabulary.arrays, self._vocabulary.children)
         self._walk.begin(entries, inside, np.array(begins, np.int32).reshape(-1, 2))
         make = {
-            PART: tables.describe, STATE: tables.make_row, BARRED: tables.make_bar_row,
+            PART: tables.describe, STATE: tables.make_row, LOOKAHEAD: tables.make_bar_row,
             UNION: tables.find_union, BEGINS: tables.find_begins, BEHIND: tables.find_behind,
         }  # fmt: skip
         stuck: tuple[int, ...] | None = None
@@ -253,12 +253,12 @@ class StackMasks:
                 if code == FULL:
                     stuck = self._walk.place
                     self._walk.forget()
-                if code == ASKED:
+                if code == NEEDS_TABLES:
                     stuck = None
-                    for what, number in dict.fromkeys(self._walk.asked):
+                    for what, number in dict.fromkeys(self._walk.requests):
                         make[what](number)
                 machine.effort += _EFFORT if code == PAUSED else 1
-                spend(_OF_PAUSE if code == PAUSED else _OF_PART * (1 + len(self._walk.asked)))
+                spend(_OF_PAUSE if code == PAUSED else _OF_PART * (1 + len(self._walk.requests)))
                 account.check()
         except TooLarge:
             self._tables = None

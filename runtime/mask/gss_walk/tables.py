@@ -16,7 +16,6 @@ from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.work import spend
 from sglc.kernels.gss.api import StackArrays
 from sglc.kernels.gss.closure import (
-    BAR,
     CHOICE,
     ENDS,
     FOREIGN,
@@ -25,7 +24,8 @@ from sglc.kernels.gss.closure import (
     KNOWN,
     LEAF,
     LIST,
-    MOST_BARS,
+    MOST_LOOKAHEADS,
+    NEGATIVE_LOOKAHEAD,
     NOTHING,
     REPEAT,
     RULE,
@@ -230,7 +230,7 @@ class StackTables:
 
     def _part(self, node: Node) -> tuple[int, int, int]:
         if type(node) is NotBefore:
-            return BAR, self._bar(node.bars), 0
+            return NEGATIVE_LOOKAHEAD, self._bar(node.bars), 0
         if not node.productive or type(node) is NothingNode:
             return NOTHING, 0, 0
         if type(node) is Literal:
@@ -397,20 +397,22 @@ class StackTables:
         found = self._bar_numbers.get(barred)
         if found is None:
             found = len(self._bars)
-            if found >= MOST_BARS:
+            if found >= MOST_LOOKAHEADS:
                 raise TooLarge
             self._bar_numbers[barred] = found
             self._bars.append(barred)
-            self.arrays.bar_starts[found] = state = self.bar_at(TextTable(any_char_class(barred), "raw"), 0)
+            self.arrays.lookahead_starts[found] = state = self.bar_at(
+                TextTable(any_char_class(barred), "raw"), 0
+            )
             self.make_bar_row(state)
-            bits = np.packbits(self.arrays.bar_rows[state] >= 0, bitorder="little")
+            bits = np.packbits(self.arrays.lookahead_rows[state] >= 0, bitorder="little")
             self.arrays.open_bytes[found] = bits.view(np.uint64)
             self.arrays.unions[0, found] = self.arrays.unions[found, 0] = found
         return found
 
     def find_union(self, place: int) -> None:
         """Find the number of what two bars bar together. Raises TooLarge."""
-        a, b = divmod(place, MOST_BARS)
+        a, b = divmod(place, MOST_LOOKAHEADS)
         self.arrays.unions[a, b] = self._bar(charset.ranges([*self._bars[a], *self._bars[b]]))
 
     def bar_at(self, table: TextTable, local: int) -> int:
@@ -419,8 +421,8 @@ class StackTables:
         if found is None:
             found = self._bar_states[table, local] = len(self._bar_places)
             self._bar_places.append((table, local))
-            if found >= len(self.arrays.bar_rows):
-                self.arrays.grow(bar_rows=2 * found, bar_flags=2 * found)
+            if found >= len(self.arrays.lookahead_rows):
+                self.arrays.grow(lookahead_rows=2 * found, lookahead_flags=2 * found)
         return found
 
     def make_bar_row(self, state: int) -> None:
@@ -431,10 +433,10 @@ class StackTables:
             (low, high, -1 if to < table.boundary else self.bar_at(table, to))
             for low, high, to in table.moves(local)
         ]
-        row = self.arrays.bar_rows[state]
+        row = self.arrays.lookahead_rows[state]
         for low, high, target in moves:
             row[low : high + 1] = target
-        self.arrays.bar_flags[state] |= KNOWN
+        self.arrays.lookahead_flags[state] |= KNOWN
 
 
 def _first_word(case: tuple[int, CaseNode]) -> int:

@@ -23,7 +23,7 @@ from sglc.cfg.model.serialize import to_text
 from sglc.cfg.notation.reader import read_grammar
 from sglc.kernels.gss import api, closure, follow, frames, states, step
 from sglc.kernels.gss import walk as gss_walk
-from sglc.kernels.gss.frames import ASKED, DONE, FULL, PAUSED, TOO_MUCH
+from sglc.kernels.gss.frames import DONE, FULL, NEEDS_TABLES, PAUSED, TOO_MUCH
 from sglc.kernels.jit_library import use_reference
 from sglc.runtime.decoding.requests import filled_language
 from sglc.runtime.mask.automaton.limits import Account
@@ -105,7 +105,7 @@ def counted() -> Iterator[list[int]]:
     def counting(self: api.StackWalk, *given: object) -> int:
         found.append(go(self, *given))  # type: ignore[arg-type]
         # What has been asked for in vain is no longer asked for.
-        assert bool(self.asked) == (found[-1] == ASKED) or found[-1] in (TOO_MUCH, FULL)
+        assert bool(self.requests) == (found[-1] == NEEDS_TABLES) or found[-1] in (TOO_MUCH, FULL)
         return found[-1]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -242,7 +242,7 @@ def test_masks_inside_of_a_character_that_may_be_barred(text: str) -> None:
 def test_states_for_which_there_are_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has been refused once is refused again."""
     monkeypatch.setattr(stack_tables, "_MOST_STATES", 2)
-    monkeypatch.setattr(stack_tables, "MOST_BARS", 2)
+    monkeypatch.setattr(stack_tables, "MOST_LOOKAHEADS", 2)
     tables = stack_tables.StackTables(JoiningMachine())
     nodes = [TextNode(TextTable(any_char_class(((97, 97 + n),)), "raw"), 0, None) for n in range(3)]
     for node in nodes[:2]:
