@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from sglc.runtime.byte_level import TokenizerError, byte_alphabet
 from sglc.runtime.chat import ChatTemplate, SpecialMark
 
 if TYPE_CHECKING:
@@ -45,20 +46,6 @@ MOST_TOKENS = 1 << 22
 
 _UNICODE_FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
 _SPACE_MARK = "\u2581"
-
-
-class TokenizerError(ValueError):
-    """A tokenizer that is damaged or that cannot keep text as it is."""
-
-
-@cache
-def byte_alphabet() -> dict[str, int]:
-    """The character that byte-level BPE writes for each byte (the table of GPT-2), read backwards."""
-    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    table = {chr(byte): byte for byte in plain}
-    others = (byte for byte in range(256) if chr(byte) not in table)
-    table.update({chr(256 + rank): byte for rank, byte in enumerate(others)})
-    return table
 
 
 @cache

@@ -40,8 +40,9 @@ from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.engine.scheduling.pinned_prefixes import PinnedPrefixes
 from sglc.runtime.engine.scheduling.request import KvHandle, Request
 from sglc.runtime.engine.scheduling.schedule import Planned, Scheduler, StepLimits
-from sglc.runtime.executor.plan import BLOCK_TOKENS, DrawingExecutor, Executor, Piece, can_draw
+from sglc.runtime.executor.plan import DrawingExecutor, Executor, Piece, can_draw
 from sglc.runtime.kv.accounts import CacheStats
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.kv.cache import KVCache
 
 SAVED_BLOCKS = 256

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.scheduling.schedule import StepLimits
-from sglc.runtime.executor.plan import BLOCK_TOKENS, Executor
+from sglc.runtime.executor.plan import Executor
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.kv.disk import DiskTier
 from sglc.runtime.kv.eviction import Policy

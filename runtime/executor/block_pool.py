@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from sglc.runtime.executor.plan import BLOCK_TOKENS
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import Literal
 
+from sglc.runtime.byte_level import TokenizerError
 from sglc.runtime.executor.plan import Executor
 from sglc.runtime.model.load import DEFAULT, THREAD_WAITS, resolve
 from sglc.runtime.model.weights.convert import Progress
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.model.weights.family import NotNativeError
-from sglc.runtime.tokenizer import TokenizerError
 
 Kind = Literal["auto", "torch", "native"]
 KINDS: tuple[Kind, ...] = ("auto", "torch", "native")

@@ -26,10 +26,11 @@ from sglc.kernels.llama.attention import byte_numbers, score_numbers
 from sglc.kernels.llama.linear import FACTORS, FINE
 from sglc.kernels.llama.step import ALONE, scratch_numbers, step
 from sglc.kernels.llama.weight_layout import kinds_mask
-from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+from sglc.runtime.executor.plan import ExecutorError, Piece
 from sglc.runtime.executor.rows import RowBuffers
 from sglc.runtime.executor.thread_pool import ThreadPool, processors
 from sglc.runtime.executor.thread_tuner import ThreadTuner
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.model.config import read_config
 from sglc.runtime.model.load import cache_directory
 from sglc.runtime.model.step_time_model import StepTimeModel

@@ -1,7 +1,7 @@
-"""What the engine asks of an executor: one step over pieces of many sequences.
+"""The interface of executors: one step over pieces of many sequences.
 
 An executor owns one pool of blocks. A block holds keys and values of `BLOCK_TOKENS` positions of every layer;
-who uses which block is the engine's affair. A sequence is known to the executor by its block table alone:
+the engine decides who uses which block. A sequence is known to the executor by its block table alone:
 position p lies in block `table[p // BLOCK_TOKENS]` at place `p % BLOCK_TOKENS`. Decoding one token, a chunk
 of a prompt, drafts that are to be verified and options that are to be scored are all the same: a piece.
 """
@@ -15,9 +15,6 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 import numpy as np
 
 from sglc.runtime.tokenizer import Tokenizer
-
-BLOCK_TOKENS = 16
-"""Positions of one block."""
 
 
 class Piece(NamedTuple):

@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+from sglc.runtime.executor.plan import ExecutorError, Piece
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
 SHORT = 32
 """A piece of at most so many tokens may be attended to together with others."""

@@ -21,8 +21,9 @@ from sglc.runtime.executor.block_pool import LayerShape, TensorPool
 from sglc.runtime.executor.freed_memory import keep_freed_memory
 from sglc.runtime.executor.paged_attention import NAME, PagedStep, Probe, register, unsupported
 from sglc.runtime.executor.pick import host_masks, pick, to_device
-from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Picked, Picking, Piece
+from sglc.runtime.executor.plan import ExecutorError, Picked, Picking, Piece
 from sglc.runtime.executor.step import Step
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.model.pretrained import context_length, fingerprint, first_line, load_decoder
 from sglc.runtime.model.step_time_model import StepTimeModel
 from sglc.runtime.model.weights.errors import ModelError

@@ -18,8 +18,8 @@ from sglc.kernels.triton.paged_attention import LEAST_ROWS, attend
 from sglc.kernels.triton.paged_reference import Tiles
 from sglc.runtime.executor.block_pool import TensorPool
 from sglc.runtime.executor.paged_attention import Options
-from sglc.runtime.executor.plan import BLOCK_TOKENS
 from sglc.runtime.executor.step import PieceSpan, Step
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
 SIZES = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 """Pieces of the graphs. A larger step is launched kernel by kernel."""

@@ -1,9 +1,9 @@
-"""Numbers of blocks: which are free, and how many tables an unsaved block stands in."""
+"""The block allocator: free blocks, and how many tables an unsaved block stands in."""
 
 from __future__ import annotations
 
 BLOCK_TOKENS = 16
-"""Positions of one block. Executors lay out their pools with the same number."""
+"""Positions of one block, in the cache and in the pools of executors."""
 BLOCK_SHIFT = 4
 """Position p lies in block `table[p >> BLOCK_SHIFT]`."""
 BLOCK_MASK = BLOCK_TOKENS - 1

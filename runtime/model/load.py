@@ -58,8 +58,8 @@ def load_model(
     folder = resolve(name, progress)
     for variable, value in THREAD_WAITS.items():
         os.environ.setdefault(variable, value)
+    from sglc.runtime.byte_level import TokenizerError
     from sglc.runtime.model.transformers_model import TransformersModel
-    from sglc.runtime.tokenizer import TokenizerError
 
     try:
         return TransformersModel.from_directory(
@@ -75,7 +75,8 @@ def load_tokenizer(name: str = DEFAULT, *, progress: Progress | None = None) -> 
     if kind == "scripted" and rest:
         return _scripted(rest).tokenizer
     folder = resolve(name, progress)
-    from sglc.runtime.tokenizer import Tokenizer, TokenizerError
+    from sglc.runtime.byte_level import TokenizerError
+    from sglc.runtime.tokenizer import Tokenizer
 
     try:
         config = read_config(folder)

@@ -22,7 +22,7 @@ from sglc.runtime.engine.core.errors import (
 from sglc.runtime.engine.reference_engine import log_probability
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.engine.scheduling.schedule import StepLimits
-from sglc.runtime.executor.plan import BLOCK_TOKENS
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
 
 def test_branches_that_wait_together_are_one_step() -> None:

@@ -26,7 +26,8 @@ from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.errors import SglError
-from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+from sglc.runtime.executor.plan import ExecutorError, Piece
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.session import Session
 from sglc.source import Source
 

@@ -18,7 +18,7 @@ from sglc.runtime.engine.core.errors import (
 )
 from sglc.runtime.engine.scheduling.branch import Admission, Branch
 from sglc.runtime.engine.scheduling.schedule import StepLimits
-from sglc.runtime.executor.plan import BLOCK_TOKENS
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
 
 def test_memory_goes_to_others_and_comes_back() -> None:

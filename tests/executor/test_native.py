@@ -24,8 +24,9 @@ from oracles.llama_reference import CONFIGS, VOCABULARY, config_of, logits, rand
 from sglc.runtime.executor import native
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.executor.native import NativeExecutor
-from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+from sglc.runtime.executor.plan import ExecutorError, Piece
 from sglc.runtime.executor.thread_pool import ThreadPool
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.model import load
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.model.weights.family import Family, NotNativeError, family_of

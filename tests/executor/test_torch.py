@@ -19,8 +19,9 @@ torch = pytest.importorskip("torch")
 from fakes.small_models import small_definition, small_tokenizer  # noqa: E402
 from fakes.tiny_decoders import KINDS, tiny_decoder  # noqa: E402
 from sglc.runtime.executor.freed_memory import keep_freed_memory  # noqa: E402
-from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Picking, Piece  # noqa: E402
+from sglc.runtime.executor.plan import ExecutorError, Picking, Piece  # noqa: E402
 from sglc.runtime.executor.torch_executor import TorchExecutor, prompt_tokens  # noqa: E402
+from sglc.runtime.kv.blocks import BLOCK_TOKENS  # noqa: E402
 from sglc.runtime.model.weights.errors import ModelError  # noqa: E402
 
 BLOCKS = 200

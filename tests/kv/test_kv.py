@@ -5,16 +5,10 @@ from __future__ import annotations
 import pytest
 
 from oracles.kv_model import Model, press, released, run, written
-from sglc.runtime.executor.plan import BLOCK_TOKENS as EXECUTOR_BLOCK_TOKENS
 from sglc.runtime.kv.accounts import MAX_OWNERS, OTHERS
 from sglc.runtime.kv.blocks import BLOCK_TOKENS, BlockPool, PoolFull
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.kv.eviction import Policy
-
-
-def test_blocks_are_as_large_as_an_executor_makes_them() -> None:
-    assert BLOCK_TOKENS == EXECUTOR_BLOCK_TOKENS
-
 
 # -- sharing -----------------------------------------------------------------------------------------------
 

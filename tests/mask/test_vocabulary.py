@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
+from sglc.runtime.byte_level import TokenizerError
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import disk_cache
-from sglc.runtime.mask.vocabulary.tokenizer_bytes import TokenizerError
 from sglc.runtime.mask.vocabulary.trie import build_trie
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sglc.runtime.byte_level import TokenizerError, byte_alphabet
 from sglc.runtime.chat import SpecialToken
-from sglc.runtime.tokenizer import Tokenizer, TokenizerError, added_token, byte_alphabet, byte_level
+from sglc.runtime.tokenizer import Tokenizer, added_token, byte_level
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"

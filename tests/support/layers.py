@@ -28,7 +28,8 @@ RUN = LEAVES | {"sglc.bytecode", "sglc.kernels", "sglc.cache_files"}
 
 
 BELOW_ENGINE = RUN | {
-    "sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat", "sglc.runtime.tokenizer",
+    "sglc.runtime.errors", "sglc.runtime.byte_level", "sglc.runtime.mask", "sglc.runtime.chat",
+    "sglc.runtime.tokenizer",
 }  # fmt: skip
 
 
@@ -81,13 +82,15 @@ LAW: dict[str, set[str]] = {
     "sglc.kernels": {"sglc.cache_files"},
     "sglc.kernels.triton": set(),
     "sglc.runtime.errors": LEAVES | {"sglc.bytecode"},
-    "sglc.runtime.mask": RUN | {"sglc.schema", "sglc.cfg"},
+    "sglc.runtime.byte_level": set(),
+    "sglc.runtime.mask": RUN | {"sglc.schema", "sglc.cfg", "sglc.runtime.byte_level"},
     "sglc.runtime.adapters": RUN | {"sglc.kernels.triton", "sglc.runtime.mask"},
     "sglc.runtime.chat": RUN | {"sglc.runtime.errors", "sglc.runtime.chat_sandbox"},
     "sglc.runtime.chat_sandbox": set(),
-    "sglc.runtime.tokenizer": RUN | {"sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat"},
+    "sglc.runtime.tokenizer": RUN
+    | {"sglc.runtime.errors", "sglc.runtime.byte_level", "sglc.runtime.mask", "sglc.runtime.chat"},
     "sglc.runtime.model": BELOW_ENGINE,
-    "sglc.runtime.executor": BELOW_ENGINE | {"sglc.runtime.model", "sglc.kernels.triton"},
+    "sglc.runtime.executor": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.kv", "sglc.kernels.triton"},
     "sglc.runtime.kv": {"sglc.cache_files"},
     "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv"},
     "sglc.runtime.decoding": BELOW_DECODING,

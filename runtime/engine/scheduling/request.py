@@ -11,7 +11,7 @@ import numpy as np
 
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
-from sglc.runtime.executor.plan import BLOCK_TOKENS
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.kv.sequence import Sequence as Blocks
 
 

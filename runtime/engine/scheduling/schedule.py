@@ -16,8 +16,8 @@ from sglc.runtime.engine.core.errors import DeadlinePassed, step_failed, too_lar
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.scheduling.pinned_prefixes import PinnedPrefixes
 from sglc.runtime.engine.scheduling.request import KvHandle, Request
-from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
-from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, PoolFull
+from sglc.runtime.executor.plan import Piece
+from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, BLOCK_TOKENS, PoolFull
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.kv.sequence import Sequence as Blocks
 

@@ -9,33 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from sglc.runtime.byte_level import TokenizerError, byte_alphabet
+
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>\Z")
 _MOST_TOKENS = 4_000_000
-
-
-class TokenizerError(ValueError):
-    """A tokenizer whose tokens cannot be told as bytes."""
-
-
-@lru_cache(maxsize=1)
-def byte_alphabet() -> dict[str, int]:
-    """The character that byte-level BPE writes for each byte, backwards.
-
-    Printable bytes of Latin-1 stand for themselves, the others for U+0100 onwards in order.
-    """
-    table: dict[str, int] = {}
-    shifted = 256
-    for byte in range(256):
-        if 0x21 <= byte <= 0x7E or 0xA1 <= byte <= 0xAC or 0xAE <= byte <= 0xFF:
-            table[chr(byte)] = byte
-        else:
-            table[chr(shifted)] = byte
-            shifted += 1
-    return table
 
 
 def token_bytes_of_json(path: Path) -> tuple[list[bytes | None], frozenset[int]]:

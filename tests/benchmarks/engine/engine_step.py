@@ -58,7 +58,7 @@ class Ours:
 
     def __init__(self, model: str, kind: str, threads: int) -> None:
         from sglc.runtime.executor.choose import load_executor
-        from sglc.runtime.executor.plan import BLOCK_TOKENS
+        from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
         self._executor: Any = load_executor(model, kind=kind, threads=threads)
         self.name = f"sglc {self._executor.kind}"

@@ -34,8 +34,9 @@ from fakes.small_models import small_definition
 from report import surroundings, write_page
 from sglc.driver import compile_source
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.executor.plan import BLOCK_TOKENS, Picking, Piece
+from sglc.runtime.executor.plan import Picking, Piece
 from sglc.runtime.executor.torch_executor import TorchExecutor
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.session import Session
 from sglc.runtime.tokenizer import Tokenizer
 from sglc.source import Source

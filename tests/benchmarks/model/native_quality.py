@@ -58,7 +58,8 @@ def exact_weights(path: Path, folder: Path) -> dict[str, np.ndarray]:
 
 def read(executor: object, tokens: list[int], cuts: tuple[int, ...]) -> np.ndarray:
     """Logits of all tokens, read in pieces."""
-    from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
+    from sglc.runtime.executor.plan import Piece
+    from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
     table = list(range(-(-len(tokens) // BLOCK_TOKENS)))
     executor.reserve(len(table))  # type: ignore[attr-defined]

@@ -51,7 +51,8 @@ def main() -> None:
     options = given.parse_args()
 
     from sglc.runtime.executor.choose import load_executor
-    from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
+    from sglc.runtime.executor.plan import Piece
+    from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
     executor = load_executor(options.model, kind="native", threads=options.threads)
     weights = executor.weight_bytes  # type: ignore[attr-defined]

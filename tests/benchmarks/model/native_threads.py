@@ -65,7 +65,8 @@ def main() -> None:
     options = given.parse_args()
 
     from sglc.runtime.executor.choose import load_executor
-    from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
+    from sglc.runtime.executor.plan import Piece
+    from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
     each = -(-(LENGTH + 1) // BLOCK_TOKENS)
     most = max(options.batches)

@@ -8,7 +8,8 @@ from zlib import crc32
 import numpy as np
 
 from fakes.small_models import small_tokenizer
-from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
+from sglc.runtime.executor.plan import Piece
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
 
 class CopyingExecutor:

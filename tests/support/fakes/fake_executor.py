@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+from sglc.runtime.executor.plan import ExecutorError, Piece
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.model.base import Cache
 from sglc.runtime.tokenizer import Tokenizer
 

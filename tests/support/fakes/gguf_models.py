@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fakes.gguf_writer import floats, gguf_bytes
+from sglc.runtime.byte_level import byte_alphabet
 from sglc.runtime.model.weights.gguf import FORMATS
-from sglc.runtime.tokenizer import byte_alphabet
 
 
 def random_blocks(form: str, count: int, seed: int) -> bytes:

@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sglc.runtime.tokenizer import byte_alphabet, byte_level
+from sglc.runtime.byte_level import byte_alphabet
+from sglc.runtime.tokenizer import byte_level
 
 VOCABULARY = 300
 
