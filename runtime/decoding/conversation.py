@@ -1,10 +1,10 @@
-"""A conversation: messages as immutable text, and the tokens a model sees of them.
+"""A conversation: messages as immutable text, and the tokens that a model sees of them.
 
-The text alone is the state (`Transcript`): tokens are a function of it, made when a hole needs logits. So a
-mark is one reference, and snapshot, `try`, fork and retry cost nothing. Between two special tokens the text
-is one *stretch*; its tokens are those that the tokenizer gives for the whole stretch, so what the model sees
-never depends on which parts were written and which were generated. The cached tokens on the engine's branch
-are brought to the new list by cutting at the first difference.
+The text alone is the state (`Transcript`). Tokens are a function of it, computed when a hole needs logits. So
+a mark is one reference, and snapshot, `try`, fork and retry cost nothing. The text between two special tokens
+is a *stretch*. Its tokens are those that the tokenizer gives for the whole stretch, so what the model sees
+never depends on which parts were written and which were generated. The engine's branch is updated by cutting
+its tokens at the first difference.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CACHED_CHARS = 4_000_000
 
 
 class Chat(Protocol):
-    """What a conversation asks of a chat template; pieces are text or special tokens with an `id`."""
+    """A chat template, as conversations use it; pieces are text or special tokens with an `id`."""
 
     def pieces(self, roles: tuple[str, ...]) -> tuple[Any, ...]: ...
 
@@ -58,7 +58,7 @@ class Encoded:
 
 
 class Encoder:
-    """Canonical tokens of text, with the tokens of recent stretches remembered."""
+    """Canonical tokens of text, with a cache of the tokens of recent stretches."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer

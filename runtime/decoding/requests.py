@@ -1,4 +1,4 @@
-"""What is asked of a hole and what comes of it, and the compiled constraints of holes."""
+"""Requests to fill a hole, their results, and the compiled constraints of holes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a value ends inside the bytes that a hole has written."""
+"""Finds the end of a value inside the bytes that a hole has written."""
 
 from __future__ import annotations
 

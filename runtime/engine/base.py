@@ -1,4 +1,4 @@
-"""What programs ask of an engine, whichever it is."""
+"""The interface of engines, as programs use it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sglc.runtime.tokenizer import Tokenizer
 
 
 class ServedModel(Protocol):
-    """What an engine tells of the model that it serves."""
+    """The model that an engine serves."""
 
     @property
     def name(self) -> str: ...

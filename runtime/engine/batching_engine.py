@@ -1,14 +1,13 @@
-"""The batching engine: all branches that wait go through the model together, step after step.
+"""The batching engine: continuous batching of all waiting branches, step after step.
 
-The readable loop is schedule, run, commit. It is a task of the event loop that ends when nothing waits; the
-forward pass runs in a thread of its own meanwhile. Before a step is made the loop is let come to rest, so
-that every branch that the step before has answered is back with its next token: programs that run side by
-side stay in step without knowing of each other.
+The loop is schedule, run, commit. It is a task of the event loop that ends when no request waits. The forward
+pass runs in a thread of its own. Before each step the engine lets other tasks run until none makes a new
+request. By then every branch that the last step has answered has requested its next token, so that concurrent
+programs share steps.
 
-As in the reference engine a branch is only a list of tokens, and every request compares them with what the
-memory holds. So a cut, a fork, a cancelled request, a failed step or memory given to another branch need no
-care: the next comparison puts it right, and what is missing is found in the tree of prefixes or computed
-again.
+As in the reference engine, a branch is a list of tokens, and every request compares them with what the KV
+cache holds. So a cut, a fork, a cancelled request, a failed step and a preemption need no other code: the
+next comparison corrects the state, and missing tokens are found in the prefix tree or computed again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a model's name to an engine that serves it."""
+"""Loads the engine that serves a model, by the model's name."""
 
 from __future__ import annotations
 

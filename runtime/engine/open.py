@@ -1,4 +1,4 @@
-"""From an executor to an engine: how much memory keys and values get, and where the rest of them goes."""
+"""Opens an engine over an executor: the memory of the KV cache, and its tier on disk."""
 
 from __future__ import annotations
 

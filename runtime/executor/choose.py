@@ -1,4 +1,4 @@
-"""From a model's name to the executor that serves it best on this machine."""
+"""Chooses the executor for a model on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the C library does with memory that a step frees.
+"""Keeps memory that a step frees in the process, instead of returning it to the system.
 
 Every layer of a step allocates and frees megabytes of activations. glibc gives freed memory at the end of a
 heap back to the system beyond a threshold, and gets larger pieces from the system each time; the next layer

@@ -59,7 +59,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a layer asks of its attention besides queries, keys and values."""
+    """The options of a layer's attention besides queries, keys and values."""
 
     scaling: float
     window: int | None
@@ -67,7 +67,7 @@ class Options:
 
 
 class Attender(Protocol):
-    """What the model's layers attend by."""
+    """Computes the attention of the model's layers."""
 
     def attend(
         self, module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: Options

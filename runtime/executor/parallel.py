@@ -1,9 +1,9 @@
 """One model on several devices: tensor parallelism by transformers' own plan, one process a device.
 
 Started with `torchrun --nproc-per-node N`. Each process holds its share of every layer's weights and heads,
-so its pool holds its share of keys and values. Rank 0 has the engine: what it asks of its executor is first
-sent to the other ranks, which follow, and then all of them compute the same step and meet inside of its
-layers. The block tables are the same everywhere.
+so its pool holds its share of keys and values. Rank 0 has the engine: each call of its executor is
+first sent to the other ranks, and then all of them compute the same step and synchronise inside its layers.
+The block tables are the same everywhere.
 
 Orders are arrays of whole numbers, sent over gloo whatever carries the sums inside of the layers. A process
 that fails in the middle of a step leaves the others waiting until torch's time limit ends them: a failed
@@ -35,7 +35,7 @@ PATIENCE = timedelta(days=365)
 
 
 class Order(IntEnum):
-    """What rank 0 asks of all ranks."""
+    """A call of rank 0 that all ranks execute."""
 
     RESERVE = 0
     RUN = 1

@@ -1,4 +1,4 @@
-"""Tokens picked from logits where these lie, so that a step gives back numbers of tokens and not rows.
+"""Samples tokens on the device of the logits, so that a step returns token ids and not rows.
 
 The order of operations is the sampler's: mask, temperature, top-k, top-p, min-p. Nothing is decided on the
 host, so on a GPU all of it is queued behind the step, and the first wait is that for the tokens.

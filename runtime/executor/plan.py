@@ -52,7 +52,7 @@ class Picking:
 
 
 class Picked(NamedTuple):
-    """What came of a step some of whose tokens were picked."""
+    """The result of a step some of whose tokens were picked."""
 
     tokens: np.ndarray
     """int64 [n]; -1 where no token may be picked."""
@@ -64,7 +64,7 @@ class Picked(NamedTuple):
 
 
 class ExecutorError(Exception):
-    """A step could not be computed; nothing of it counts, and the same step may be asked for again."""
+    """A step could not be computed; nothing of it counts, and the same step may be run again."""
 
 
 class Executor(Protocol):

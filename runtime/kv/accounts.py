@@ -1,4 +1,4 @@
-"""Accounts of the memory of keys and values: what was found, given up, read and written, and for whom."""
+"""Statistics of the KV cache by owner: hits, evictions, reads and writes."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class CacheStats:
 
 
 class Accounts:
-    """Counts that grow as the cache is used; the rest is counted when it is asked for."""
+    """Counts that grow as the cache is used; the rest is counted on demand."""
 
     __slots__ = ("adopted", "copies", "evictions", "owners")
 

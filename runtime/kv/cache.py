@@ -1,4 +1,4 @@
-"""The memory of keys and values: one pool of blocks, found again by the tokens they were computed from."""
+"""The KV cache: one pool of blocks, indexed by the tokens from which they were computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The integrity of the memory of keys and values: every count and link, verified against each other."""
+"""Integrity checks of the KV cache: every count and link, verified against each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tier on disk: blocks that are evicted from memory are written to files and read back when asked for.
+"""The tier on disk: blocks that are evicted from memory are written to files and read back on demand.
 
 One file a block, named by a digest of all tokens up to the block's end and of what computed them, so a name
 means the same keys and values in every process. Contents are checked by a digest. Files are written to the

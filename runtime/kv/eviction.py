@@ -1,4 +1,4 @@
-"""In which order blocks that nobody holds are given up: a heap that follows the tree as it changes."""
+"""The eviction order of blocks that nobody holds: a heap that follows the tree as it changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would become free if some who hold blocks let go of them, added up before any does."""
+"""How many blocks a release of some holders would free, computed before any releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences: the handles through which the engine reads and writes the memory of keys and values."""
+"""Sequences: the handles through which the engine reads and writes the KV cache."""
 
 from __future__ import annotations
 

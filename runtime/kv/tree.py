@@ -1,9 +1,9 @@
-"""The tree of prefixes: which tokens' keys and values lie in which block.
+"""The prefix tree: which block holds the keys and values of which tokens.
 
 A radix tree cut at multiples of a block: every edge holds at most one block's tokens, a node at depth d ends
 at position 16 d, and only ends of released sequences are shorter. Whole blocks are found by one look-up each;
-where they end, the sorted keys of the children tell in O(log n) which block begins most like the tokens that
-follow, so prefixes match to the token, as in SGLang's RadixAttention (Zheng et al., 2024), over blocks as in
+where they end, the sorted keys of the children give in O(log n) the block with the longest common prefix, so
+prefixes match to the token, as in SGLang's RadixAttention (Zheng et al., 2024), over blocks as in
 PagedAttention (Kwon et al., 2023).
 """
 

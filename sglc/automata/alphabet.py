@@ -1,4 +1,4 @@
-"""Which characters the words of a language are made of."""
+"""The characters that occur in the words of a language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has been found, kept as long as it takes no more than so many bytes.
+"""Process-wide caches, bounded in bytes.
 
 Two kinds of caches are kept by the process and not by an object: `remembered` functions, whose values may be
 large, share one account in bytes; `small_cache` is for many small values. `clear_caches` empties both.

@@ -1,6 +1,6 @@
 """The account of the work of one compile, one mask or one step.
 
-Work is counted, not timed, so that a constraint is taken or refused alike on every machine. A unit is about a
+Work is counted, not timed, so that every machine accepts or refuses the same constraints. A unit is about a
 microsecond of a compile in CPython: looking at one edge of an automaton, making one state, one product of two
 requirements, comparing two sets of characters. Whoever starts something opens an account; what works for it,
 however far below, spends from the account that is open. Work that nobody has opened an account for is free.

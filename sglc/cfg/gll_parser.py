@@ -1,9 +1,8 @@
-"""Parse trees: which part of a text was written by which rule.
+"""A general parser (GLL: Scott and Johnstone 2010): which part of a text was written by which rule.
 
-All ways to read the text are found first, by general parsing with continuations (GLL: Scott and Johnstone
-2010): for each node and place the places where it may end, whatever the recursion. Then one tree is chosen,
-from the root down: of alternatives the first that fits, and each part as long as it can be. Terminals match
-exactly where the mask lets them, so every text that a hole can hold has a tree.
+The parser first finds all parses: for each node and start position the positions where it may end, for any
+recursion. Then it chooses one tree from the root down: the first alternative that fits, and the longest part.
+Terminals match exactly where the mask allows them, so every text that a hole can hold has a tree.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ class Parser:
 
 
 class _Chart:
-    """Where each node may end, by the place where it begins."""
+    """The end positions of each node, by its start position."""
 
     def __init__(self, graph: Graph, spec: LexicalSpec, text: str) -> None:
         self.graph = graph
@@ -194,7 +193,7 @@ May = Callable[[int], bool]
 
 
 class _Tree:
-    """One tree of those that a chart holds."""
+    """One of the trees in a chart."""
 
     def __init__(self, chart: _Chart, cyclic: set[int]) -> None:
         self.chart = chart

@@ -1,4 +1,4 @@
-"""From a grammar to the language that the mask engine reads.
+"""Compiles a grammar to the language that the mask engine reads.
 
 The language is what Lark's Earley parser with `lexer="dynamic_complete"` accepts (`lexing="dynamic"`): every
 terminal may match as much or as little as its pattern can, and ignored text may stand before, between and

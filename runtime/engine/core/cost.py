@@ -1,10 +1,10 @@
-"""What a step costs by the number of its rows, learned from the steps as they happen.
+"""The cost of a step by its number of rows, measured from the steps of the engine.
 
-Whether tokens should be drafted is a question of price: a step of four rows may cost as much as one of one
-row (weights are read once) or four times as much (arithmetic is the limit), and that depends on machine,
-model, load and batch. So it is measured. Each size counts by the quicker quarter of its latest steps, as
-times are noisy to one side; sizes between are interpolated, and costs never fall as rows are added. What has
-not been seen for long is forgotten by and by: else a size that was slow once would never be tried again.
+Costs decide whether tokens are drafted. A step of four rows may cost as much as one of one row (weights are
+read once) or four times as much (arithmetic is the limit); that depends on machine, model, load and batch.
+The estimate for a size is the faster quarter of its latest steps, because noise only adds time. Sizes
+between are interpolated, and costs never fall as rows are added. Old measurements expire, so that a size
+that was slow once is tried again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why a request to an engine has no answer."""
+"""Errors of engines: why a request has no answer."""
 
 from __future__ import annotations
 

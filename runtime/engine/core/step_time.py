@@ -1,4 +1,4 @@
-"""What the steps of an engine took."""
+"""Sums of the times of an engine's steps."""
 
 from __future__ import annotations
 

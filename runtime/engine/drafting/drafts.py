@@ -72,7 +72,7 @@ _BELIEFS = (
 
 
 class Balance:
-    """What guessing is worth in one hole, whoever fills it."""
+    """The measured gain of guessing in one hole, over all of its fills."""
 
     __slots__ = ("_fills", "gain")
 

@@ -1,4 +1,4 @@
-"""The legal tokens of a matcher and the end tokens beside them, as the sampler asks for them."""
+"""The legal next tokens for the sampler: those of a matcher, and the end tokens."""
 
 from __future__ import annotations
 

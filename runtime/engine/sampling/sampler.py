@@ -1,4 +1,4 @@
-"""Picking the next token from logits, a mask, and numbers that depend on nothing but the request.
+"""Samples the next token from logits and a mask. A result depends on nothing but the request.
 
 The order of operations is the usual one: mask, temperature, top-k, top-p, min-p. Randomness is counter-based
 (Philox, Salmon et al. 2011): the number for one token is a function of the request's seed and the token's

@@ -1,4 +1,4 @@
-"""A branch of text on its way through a model: tokens that grow, are cut back and are forked."""
+"""Branches: sequences of tokens that grow, are cut back and are forked."""
 
 from __future__ import annotations
 

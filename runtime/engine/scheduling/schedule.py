@@ -1,9 +1,9 @@
-"""Which requests go into the next step, and with how many tokens each.
+"""The scheduler: which requests go into the next step, and with how many tokens each.
 
 One step has a bound on its tokens and on its requests; prompts are cut into chunks that fit beside the
 requests that need only a token each (continuous batching: Yu et al., Orca, 2022; chunked prefill: Agrawal
-et al., Sarathi, 2023). Where blocks are short, memory of others is given up, those first that wait for
-nothing, and it is computed again, or found in the tree, when they go on.
+et al., Sarathi, 2023). Where blocks are short, other branches are preempted, idle ones first. Their
+tokens are computed again, or found in the prefix tree, when they go on.
 """
 
 from __future__ import annotations

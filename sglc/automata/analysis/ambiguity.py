@@ -1,10 +1,9 @@
-"""Where two readings of one text meet: words that two languages share, and stops inside a value.
+"""Ambiguity: words that two languages share, and stop texts inside a value.
 
-Both questions walk pairs of positions in terms, breadth first over the characters of the text, so that the
-first answer is a shortest one. A position is the chain of what is still to be read. Terms are followed
-exactly but for three things that are read as more than they are: distinct keys as any keys, greedy texts as
-any texts, and `Except` over anything but one text as its item. The walk ends after `LIMIT` pairs; then the
-answer is that nothing was found.
+Both searches walk pairs of positions in terms, breadth first over the characters of the text, so that the
+first answer is a shortest one. A position is the chain of what is still to be read. Three things are
+over-approximated: distinct keys are read as any keys, greedy texts as any texts, and `Except` over anything
+but one text as its item. The walk ends after `LIMIT` pairs; the answer is then that nothing was found.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _LOOKED_AT = 20
 
 
 class _Place:
-    """A position in a word: what is to be read, and the place behind it. Each is made once per walker."""
+    """A position in a word: what is to be read, and the position behind it. Hash-consed in a walker."""
 
     __slots__ = ("head", "opened", "rest", "sorted", "steps")
 

@@ -1,4 +1,4 @@
-"""Languages whose words end with the bracket that closes the first one, as JSON objects and arrays do.
+"""Bracket balance: languages whose words end with the bracket that closes the first one, as in JSON.
 
 No such word is a proper prefix of another, so that its end is always clear. The proof follows the terms and
 keeps count of brackets outside of strings; what it cannot follow is not proved.

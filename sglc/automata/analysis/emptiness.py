@@ -1,9 +1,8 @@
-"""Whether a language has words, which is the shortest, and whether there are finitely many.
+"""Emptiness, shortest words and finiteness of a language.
 
 All answers come from one table: the n shortest words of every term, found as a least fixed point over the
-rules (Knuth 1977, for n = 1). Counts, distinct keys and excluded words are all taken into account: to know
-that something remains when k words are excluded, it is enough to know k + 1 words. Only that a greedy text
-takes all it can is not looked at: it is read as any text.
+rules (Knuth 1977, for n = 1). Counts, distinct keys and excluded words are exact: to know that a word remains
+when k words are excluded, it is enough to know k + 1 words. A greedy text is approximated by any text.
 """
 
 from __future__ import annotations

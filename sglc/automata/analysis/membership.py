@@ -1,10 +1,10 @@
-"""Whether a text is a word of a language, by the terms of the language.
+"""Membership: whether a text is a word of a language.
 
-Top-down over sets of places with a table of what each term matches from each place (packrat, but with all
-ends and not only one; Frost, Hafiz and Callaghan 2007 for grammars without left recursion, of which terms
-have none). It runs on an explicit stack, so nesting is bounded by memory only, and counts its work. Texts of
-JSON leave hardly a choice where a part ends, so that they take time linear in their length. Terms must
-consist of whole characters: bytes that are none match nothing.
+A top-down recogniser with a table of the ends of each term from each position (packrat parsing with all ends
+instead of one; Frost, Hafiz and Callaghan 2007, for grammars without left recursion, which terms do not
+have). It runs on an explicit stack, so nesting is bounded by memory only, and it counts its work. In JSON the
+end of a part is nearly always unique, so JSON texts take linear time. Terms must consist of whole characters:
+bytes that are none match nothing.
 """
 
 from __future__ import annotations

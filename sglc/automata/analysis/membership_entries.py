@@ -1,4 +1,4 @@
-"""What may come next inside an array or object, for one that reads it."""
+"""The next items of an array and the next entries of an object, for membership."""
 
 from __future__ import annotations
 

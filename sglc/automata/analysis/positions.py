@@ -1,4 +1,4 @@
-"""What is to be read next at a place in a word, where that is not a whole term."""
+"""Positions inside a term: what is still to be read of a term that has been begun."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a deterministic automaton over blocks of code points to the canonical `CharDfa`.
+"""Minimises a deterministic automaton over blocks of code points to the canonical `CharDfa`.
 
 Trims, minimises and numbers the states. Minimising is bottom-up hash-consing where the only cycles are loops
 at one state (counted patterns, literals, numbers: linear), and partition refinement otherwise.

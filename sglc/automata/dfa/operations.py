@@ -1,8 +1,8 @@
 """Operations over `CharDfa`, the deterministic automaton over code points.
 
 Every function returns the one canonical automaton of its language: trimmed, minimal, states numbered in
-breadth-first order, neighbouring edges to one target joined. So two automata are equal (and hash alike)
-exactly when their languages are equal.
+breadth-first order, neighbouring edges to one target joined. So two automata are equal
+(and have equal hashes) exactly when their languages are equal.
 """
 
 from __future__ import annotations

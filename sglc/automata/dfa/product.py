@@ -1,7 +1,7 @@
-"""Several automata read side by side: unions, words of exactly one, and all words by whose they are.
+"""Products of many automata: unions, words of exactly one, and the partition of words by their automata.
 
-One subset construction over all of them and one minimisation for each answer, where operations two by two
-would minimise what is only on the way.
+One subset construction runs over all automata, and one minimisation gives each answer. Binary operations
+would also minimise every intermediate automaton.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A sorted list of words read as a trie: nothing is built, places are found by bisection."""
+"""A sorted list of words read as a trie: nothing is built, nodes are found by bisection."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The states between the items of an `Array` term, with an exact look ahead.
+"""The states between the items of an `Array` term, with exact lookahead.
 
-A state is the number of items and the counters so far, as far as they still decide something. From each
-state only those options are offered behind which the array can be completed; the search behind that answer
-is a walk over the states, which are few because all numbers are clamped.
+A state is the number of items and the counters so far, as far as they still matter. A state offers only the
+options after which the array can be completed. That is decided by a search over the states, which are few
+because all numbers are clamped.
 """
 
 from __future__ import annotations

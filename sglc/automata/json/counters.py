@@ -1,4 +1,4 @@
-"""Vectors of counters, kept no finer than is needed to tell whether all of them can be met."""
+"""Vectors of counters, clamped to what decides whether all of them can be satisfied."""
 
 from __future__ import annotations
 

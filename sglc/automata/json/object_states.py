@@ -1,14 +1,12 @@
-"""The states between the entries of an `Object` term, with an exact look ahead.
+"""The states between the entries of an `Object` term, with exact lookahead.
 
-A state holds what decides about the entries to come: the properties seen (in declared order: how far they
-have come, and which clauses hold already), and numbers of entries, counters and keys as far as they matter.
-From each state only those labels (properties and families) and options are offered behind which the object
-can be completed.
+A state holds what decides about the entries to come: the properties seen (in declared order: the last one,
+and the clauses that hold already), and the numbers of entries, counters and keys as far as they matter. A
+state offers only the labels (properties and families) and options after which the object can be completed.
 
 Whether it can is a satisfiability problem: clauses over presence, bounds on the number of entries and
-counters. Unit propagation decides the usual ones; the rest is searched (`clauses.solutions`), with counts
-reached by dynamic programming. Work is limited. Labels that can be exchanged for each other are asked about
-only once.
+counters. Unit propagation decides the usual cases. The rest is searched (`unit_propagation.solutions`), with
+counts by dynamic programming. Work is limited. Of interchangeable labels only one is tried.
 """
 
 from __future__ import annotations

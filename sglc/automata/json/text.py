@@ -1,4 +1,4 @@
-"""JSON texts by what they mean: equal values, and all texts of one value.
+"""JSON texts by value: equality of values, and all texts of one value.
 
 Equality is that of JSON Schema (2020-12, 4.2.2): numbers by their mathematical value, strings by their
 characters, objects by their entries whatever their order; no other types are equal to one another.
@@ -23,7 +23,7 @@ _CONSTANTS = {True: ("true",), False: ("false",), None: ("null",)}
 
 
 class NotAValue(ValueError):
-    """A text that is no JSON value, or one that cannot be told apart from others."""
+    """A text that is no JSON value, or one that cannot be distinguished from others."""
 
 
 def canonical(text: bytes | str) -> Value:

@@ -1,4 +1,4 @@
-"""Clauses over what is present: unit propagation, and all solutions as few sets of them.
+"""Clauses over presence: unit propagation, and all solutions as few sets.
 
 A clause is a pair of bit sets: one of the first is there, or one of the second is not. Solutions are searched
 by splitting on the literals of a shortest clause (Davis, Logemann and Loveland 1962).

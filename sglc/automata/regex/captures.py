@@ -1,4 +1,4 @@
-"""Groups that are referred to and groups that give nothing back, as far as they are regular.
+"""Backreferences and atomic groups, as far as they are regular.
 
 A *backreference* is regular where its group has finitely many words: `(["']).*\\1` is `".*"` or `'.*'`. The
 group must stand before it in the same sequence (or in one around it), so that it has always been matched.

@@ -1,7 +1,7 @@
 """`compile_regex`: a pattern to the canonical automaton of the texts it matches.
 
 The automaton of `regex_nfa` by subsets (Rabin and Scott, 1959). Patterns with lookahead or lookbehind go to
-`regex_look`. All work is counted, not timed, so that a pattern is accepted or refused alike on every machine.
+`regex_look`. All work is counted, not timed, so that every machine accepts or refuses the same patterns.
 """
 
 from __future__ import annotations

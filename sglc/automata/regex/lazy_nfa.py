@@ -1,4 +1,4 @@
-"""Automata of patterns that are made deterministic only as far as texts go.
+"""Lazily determinised automata of patterns.
 
 The minimal automaton of `(a|b)*a(a|b){14}` has 32,768 states; as subsets of the states of the pattern's own
 automaton, made when a text first leads to them, it costs what is looked at. Every state of that automaton

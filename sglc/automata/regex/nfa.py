@@ -1,4 +1,4 @@
-"""Thompson's construction (1968): the syntax tree as an automaton with silent edges and guarded ones.
+"""Thompson's construction (1968): the syntax tree as an automaton with silent and guarded edges.
 
 Counted loops are unrolled with every optional copy nested in the one before, so that the subsets made of the
 states later stay small.
@@ -25,7 +25,7 @@ class LookEdge:
 
 @dataclass(slots=True)
 class Budget:
-    """Counts the work of one pattern, so that it is accepted or refused alike on every machine."""
+    """Counts the work of one pattern, so that every machine accepts or refuses the same patterns."""
 
     states: int
     work: int

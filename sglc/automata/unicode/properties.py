@@ -1,4 +1,4 @@
-"""Sets of characters by Unicode property, from a packed table of one Unicode version, alike on every machine.
+"""Sets of characters by Unicode property, from a packed table of one Unicode version on every machine.
 
 The table is compressed text and bytes: one line for each property (its kind, the size of its data in bytes,
 its names), an empty line, the data. A set's data are its ranges as gaps and lengths in base-128 numbers, low

@@ -1,8 +1,8 @@
-"""Parts of a large grammar that are built alike, of terminals that behave alike, as one part.
+"""Equivalence classes of the nodes of a large grammar: the same construction from equivalent terminals.
 
-A thousand statements that differ in their keyword are one statement, as far as it matters what may come
-before and behind their parts. What is found of such a class, of which there are few, holds for all its
-members; only what may follow it is what may follow any of them, which is more than may follow each.
+A thousand statements that differ only in their keyword are one class. A grammar has few classes, so analyses
+run on the graph of the classes, and their results hold for all members. FOLLOW sets become larger: what may
+follow a class is what may follow any of its members.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from sglc.cfg.model.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph
 
 class EquivalenceClasses:
     """classes  a graph with one node for each class of parts
-    of       by node of the whole graph its class, -1 for those that were not asked for
-    leaf     by class of leaves one of them
+    of       the class of each node of the whole graph, -1 for nodes outside `nodes`
+    leaf     one leaf of each class of leaves
     """
 
     def __init__(self, graph: Graph, nodes: list[int], keys: Mapping[int, Hashable]) -> None:
-        """`nodes` are all below the start, mostly from above to below; `keys` tells leaves apart."""
+        """`nodes` are all below the start, mostly from above to below; `keys` distinguishes leaves."""
         self.classes = classes = Graph()
         self.of = of = [-1] * len(graph.kind)
         self.leaf: dict[int, int] = {}

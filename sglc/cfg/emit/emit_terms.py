@@ -1,4 +1,4 @@
-"""From the graph of a grammar to terms, each made when it is asked for."""
+"""Emits the terms of a grammar graph lazily: a rule's term is made at its first use."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ class Emitter:
         """What may follow the text of a leaf: what the leaf forbids, ignored text, and one of the rests."""
         graph, lookahead = self.graph, self.lookahead
         if lookahead.plain:
-            # Ways that begin alike are one place until they differ.
+            # Alternatives with a common prefix share its states.
             node = graph.choice([graph.sequence(rest) for rest in rests])
             follows = self.term(node, ALL)
         else:
@@ -338,7 +338,7 @@ class Emitter:
 
 
 class _Rules(t.LateRules):
-    """The rules of a grammar by name, whose terms are made when they are asked for; in the order of that."""
+    """The rules of a grammar by name. Their terms are made at first use, and listed in that order."""
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter

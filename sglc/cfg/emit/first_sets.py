@@ -1,6 +1,6 @@
 """The bytes with which texts of a grammar's nodes begin, as bits (FIRST of Lewis and Stearns, 1968).
 
-They are asked for where a terminal has ended, to learn whether a token goes on there; no term is made for it.
+They decide whether a token can go on where a terminal has ended, without making a term.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _ALL = (1 << 256) - 1
 
 
 class FirstBytes:
-    """Of the nodes of a graph without left recursion, found when they are asked for.
+    """First bytes of the nodes of a graph without left recursion, found at first use.
 
-    At least the bytes of a node: what terminals look ahead to is left out of account.
+    A superset: lookahead of terminals is ignored.
     """
 
     def __init__(self, graph: Graph, spec: LexicalSpec) -> None:

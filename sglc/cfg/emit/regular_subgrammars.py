@@ -1,8 +1,8 @@
-"""Parts of a grammar without recursion that are better read as one automaton.
+"""Merges regular parts of a grammar into automata.
 
-Rules that are written character by character (a string as a quote, characters and a quote) become one text,
-so that they are read in one place and not in as many as there are alternatives open. Rules stay apart from
-each other, so that what they read is shared by all that use them, and so do terminals with a pattern.
+A rule that is written character by character (a string as a quote, characters and a quote) becomes one text,
+so that it is read by one automaton state instead of one state for each open alternative. Different rules stay
+separate, so that all their callers share what they read; so do terminals with a pattern.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _NOT_REGULAR = Measured()
 
 
 class Regular:
-    """Nodes are measured when they are asked for. `below` gives the parts of a node."""
+    """Measures nodes at first use and merges the regular ones. `below` gives the parts of a node."""
 
     def __init__(self, graph: Graph, spec: LexicalSpec, below: Callable[[int], tuple[int, ...]]) -> None:
         self.graph = graph

@@ -1,7 +1,7 @@
-"""The terminals that a lexer might take for another one.
+"""Conflict sets: the terminals that a lexer might match instead of another one.
 
-Of plain texts only those matter that are the beginning of each other: they are looked up, so that a thousand
-keywords are no million pairs.
+Two plain texts conflict only if one is a prefix of the other. Prefixes are looked up in an index, so that a
+thousand keywords do not make a million pairs.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from sglc.cfg.model.graph import LEAF, Graph
 
 
 class ConflictSets:
-    """`of` a terminal: those that may be tried where it is read, and can match there.
+    """`of(terminal)`: the terminals that may be tried where it is read, and can match there.
 
-    `together` has, by the place of a terminal in `tokens`, the bit set of those that are tried with it; None:
-    all are.
+    `together[i]` is the bit set of the terminals that are tried with tokens[i]; None: all are.
     """
 
     def __init__(self, tokens: list[Token], ignored: list[Token], together: list[int] | None) -> None:

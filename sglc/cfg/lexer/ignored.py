@@ -27,8 +27,8 @@ def skipped(grammar: Grammar, tokens: Tokens, matched: dict[int, Automaton]) -> 
 
 
 class _Skip:
-    """Subsets of (automaton, state): the places in ignored text. A new terminal begins only where the one
-    before could not have gone on."""
+    """Subsets of (automaton, state) inside ignored text. A new terminal begins only where the one before
+    could not have gone on."""
 
     def __init__(self, automata: list[tuple[Token, CharDfa, Ranges]]) -> None:
         self.automata = automata

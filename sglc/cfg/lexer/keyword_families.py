@@ -1,8 +1,8 @@
-"""Plain texts that fare alike among patterns, as one.
+"""Keyword families: plain texts with the same conflicts with patterns.
 
-How a text fares depends only on where its characters lead in the automata of the patterns. Most characters
-lead to the same places there: a name goes on with any letter. So texts are written down by the classes of
-their characters, and those that are written down alike are a family, of which one is looked at for all.
+The conflicts of a text depend only on the states to which its characters lead in the automata of the
+patterns. Most characters lead to the same states: a name continues with any letter. So each text is mapped to
+the classes of its characters. Texts with the same classes are a family, and one of them is analysed for all.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Family:
         self.patterns: list[Token] | None = None
         """The patterns that are tried before these texts; None where that depends on names."""
         self.uniform = False
-        """Whether these patterns treat all of them alike."""
+        """Whether these patterns conflict with all of them in the same way."""
         self.forbidden_next: Ranges | None = None
         """If so, what may not follow them on account of patterns; None if they are not read back."""
 

@@ -1,4 +1,4 @@
-"""What the leaves of a grammar read; of plain texts it is made when it is asked for."""
+"""What the leaves of a grammar read; automata of plain texts are made at first use."""
 
 from __future__ import annotations
 

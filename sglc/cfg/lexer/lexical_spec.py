@@ -1,18 +1,18 @@
-"""What each terminal of a grammar reads, and which characters may not come after it.
+"""The lexical specification: what each terminal reads, and which characters may not follow it.
 
 `dynamic` is what Lark's Earley parser does with `lexer="dynamic_complete"`: a terminal matches as its
 pattern can, whatever else could match there. `longest` is what a lexer does, and more exactly Lark's
-contextual lexer: of the terminals that may come at a place it tries them in a fixed order and takes the first
-that matches, as long as that one goes; a keyword inside an identifier's pattern is told by its whole text. A
-text is read back as it was written if, for each of its terminals T,
+contextual lexer: it tries the terminals that may come at a position in a fixed order and takes the longest
+match of the first that matches; a keyword inside an identifier's pattern is recognised by its whole text. A
+text is lexed back as it was written if, for each of its terminals T,
 
 - T does not go on into what follows,
-- no terminal that is tried before T matches at its place, neither in the text of T nor beyond it,
+- no terminal that is tried before T matches at its position, neither in the text of T nor beyond it,
 - T is not the text of a keyword that is told from T by its text.
 
 The first two leave characters that may not follow, one of which is enough to know; the others take words
 away from T. Where only a character further on would tell, the first one is forbidden: the texts that are left
-are still read back as they were written.
+are still lexed back as they were written.
 
 Ignored text is matched as long as it goes in both.
 """
@@ -68,7 +68,7 @@ class LexicalSpec:
 
 
 class _LateParts(Mapping[int, Automaton]):
-    """What leaves read by their patterns alone, made when it is asked for."""
+    """What leaves read by their patterns alone, made at first use."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

@@ -1,4 +1,4 @@
-"""Which terminals a parser may ask for at the same time: the states of the LR(0) automaton.
+"""Which terminals a parser may expect together: the states of the LR(0) automaton.
 
 Lark's contextual lexer tries the terminals that the parser's state can use. That state is the one after the
 last terminal read; in LALR(1) tables it stands for a set of LR(0) items, and what it can use are the

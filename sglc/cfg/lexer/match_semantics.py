@@ -1,4 +1,4 @@
-"""Patterns of Python's `re` as automata of the texts that its matcher can give.
+"""Automata of the texts that a backtracking matcher (Python's `re`) can match.
 
 A backtracking matcher prefers the first way in the order of the pattern, so a pattern often matches less than
 its formal language: `/a|ab/` never gives `ab`, and `/".*?"/` never a text with a quote inside. The texts that

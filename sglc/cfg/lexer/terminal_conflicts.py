@@ -1,4 +1,4 @@
-"""A terminal among those that a lexer might take for it: see `sglc.cfg.lexer.lexical_spec`."""
+"""Terminal conflicts: what a terminal reads where a lexer tries others before it (see `lexical_spec`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sglc.cfg.model.errors import GrammarError
 MAX_STATES = 20_000
 """States of one terminal beside those that it must not be taken for."""
 _FEW = 20
-"""More competitors than this are made one automaton first: it is only asked whether any of them matches."""
+"""More competitors than this are united into one automaton first: only whether any of them matches counts."""
 
 
 _Machine = tuple[CharDfa, str, Ranges]
@@ -121,7 +121,7 @@ def _is_word(token: Token) -> bool:
 
 
 class _Run:
-    """Texts along machines, one character after the other; texts that come to the same places go on together.
+    """Runs texts along automata in step; texts that reach the same states are continued once.
 
     State 0 is the start; in LOST one of the machines has been taken instead.
     """
@@ -168,10 +168,10 @@ LOST = -1
 
 
 class TerminalConflicts:
-    """What each terminal reads beside the others.
+    """What each terminal reads under its conflicts with the others.
 
-    A grammar may have thousands of keywords, each beside the same few patterns. Where all terminals are tried
-    everywhere, plain texts are looked at by families.
+    A grammar may have thousands of keywords and few patterns. Where all terminals are tried everywhere, plain
+    texts are analysed by families.
     """
 
     def __init__(self, conflict_sets: ConflictSets, ignored: list[Token], patterns: list[Token]) -> None:

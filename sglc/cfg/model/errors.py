@@ -1,4 +1,4 @@
-"""What can be wrong with a grammar."""
+"""The error of grammars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grammars with parameters: which values they ask for, and the grammar once these are there."""
+"""Grammars with parameters: the values they need, and the grammar with these values put in."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Rules by their shape: what is written alike but for names and texts is understood once.
+"""Rules by their shape: rules that differ only in names and texts are parsed once.
 
-A large grammar has thousands of rules of a few shapes: a name, a text in brackets, an option. Of each token
-only its kind decides how a rule is to be read, one character each, so the kinds of a rule's tokens are a
-text, and that is its shape. A shape is checked and taken apart once, into steps that make a rule's nodes of
-those of its tokens; the expression of such a rule is made only for those who ask for it.
+A large grammar has thousands of rules of a few shapes: a name, a text in brackets, an option. Only the kinds
+of its tokens decide how a rule is parsed. A kind is one character, so the kinds of a rule's tokens are a
+text: its shape. A shape is parsed once, into steps that make the nodes of a rule from the nodes of its
+tokens. The expression of such a rule is made at first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every grammar must satisfy whatever it was written in: names are defined, terminals are regular."""
+"""Checks of every grammar, in any notation: names are defined, terminals are regular."""
 
 from __future__ import annotations
 

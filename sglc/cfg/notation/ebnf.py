@@ -1,6 +1,6 @@
 """Reads BNF and EBNF: the notations of the W3C (XML 1.0, section 6) and of ISO/IEC 14977, and plain BNF.
 
-The sign of definition tells them apart, rule by rule:
+The sign of definition selects the notation, rule by rule:
 
 `name ::= …`    W3C: `a b` one after the other, `a | b`, `a?`, `a*`, `a+`, `a - b`, `"text"`, `'text'`,
                 `#x20`, `[a-z#x20]` and `[^…]` classes, `/* comment */`, `[ wfc: … ]` (passed over)

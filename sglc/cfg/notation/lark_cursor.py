@@ -1,4 +1,4 @@
-"""A place in the tokens of a grammar in Lark's notation."""
+"""A cursor over the tokens of a grammar in Lark's notation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Lark file defines, and its templates, each use of which becomes a rule."""
+"""The definitions of a Lark file, and its templates: each use of a template becomes a rule."""
 
 from __future__ import annotations
 

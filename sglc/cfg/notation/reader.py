@@ -1,4 +1,4 @@
-"""`read_grammar`: the door for grammars that are written down; `shipped_grammar`: those of the library."""
+"""`read_grammar` reads a grammar in any notation, `shipped_grammar` one of the library."""
 
 from __future__ import annotations
 

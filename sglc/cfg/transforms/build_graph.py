@@ -38,7 +38,7 @@ MAX_DEPTH = 200
 def build_graph(grammar: Grammar, tokens: Tokens, *, share: bool = False) -> Graph:
     """The graph of all rules that the whole needs, which is its start; leaves are single terminals.
 
-    With `share`, parts that are written alike in several rules of one shape are one node.
+    With `share`, equal parts of several rules of one shape are one node.
     """
     if isinstance(grammar.rules, ShapedRules):
         try:

@@ -1,8 +1,8 @@
-"""Levels of operators as one level: which of them binds closer does not change which texts are legal.
+"""Denests levels of operator precedence: precedence does not change which texts are legal.
 
 Where `b` is `s t*`, the level above it, `a: b (x b)*`, is `s t* (x s t*)*`, and that is `s (t | x s)*`: the
-denesting rule of Kleene algebra, `t* (y t*)* = (t | y)*`. So an expression with thirty levels is an operand,
-and operators with operands after it: one place to be in behind an operand, not one for each level.
+denesting rule of Kleene algebra, `t* (y t*)* = (t | y)*`. So an expression with thirty levels is an operand
+followed by operators with operands: one state behind an operand, not one for each level.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LONG = 8
 
 
 class OperatorLevels:
-    """Merges the levels of a graph that is settled and free of left recursion, each when it is asked for."""
+    """Merges the levels of a settled graph without left recursion, each at first use."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph

@@ -1,4 +1,4 @@
-"""Where a grammar is left-recursive, and the plain way to be so."""
+"""Finds the left-recursive cycles of a grammar, and rewrites those of the simple form."""
 
 from __future__ import annotations
 

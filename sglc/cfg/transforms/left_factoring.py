@@ -1,7 +1,7 @@
-"""Left factoring: alternatives that begin alike become one beginning and a choice of what follows it.
+"""Left factoring: alternatives with a common prefix become the prefix and a choice of what follows it.
 
-`x a | x b` is `x (a | b)`. The texts are the same; but however many alternatives begin alike, there is one
-place to be in until they differ. Alternatives that are rules are looked into.
+`x a | x b` is `x (a | b)`. The texts are the same, but alternatives with a common prefix share its states
+until they differ. Alternatives that are rules are expanded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NESTED = 20
 
 
 class Factoring:
-    """Factors the choices of a graph, each when it is asked for. A graph is only added to."""
+    """Factors the choices of a graph, each at first use. Nodes are only added to the graph."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -110,7 +110,7 @@ def _common(graph: Graph, arms: list[tuple[int, ...]]) -> int:
 
 
 def _key(graph: Graph, node: int, deep: int) -> Hashable:
-    """Equal for parts that are written alike."""
+    """Equal for parts with the same notation."""
     kind = graph.kind[node]
     if kind == LEAF:
         about = graph.about[node]

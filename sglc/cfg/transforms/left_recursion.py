@@ -1,12 +1,12 @@
-"""Left recursion is taken out, exactly: the same texts, read without asking for a rule at its own beginning.
+"""Eliminates left recursion exactly: the texts stay the same, and no rule calls itself at its own beginning.
 
-Only cycles of nodes that can begin with each other are touched. In such a cycle C, a text of a node A is
+Only cycles of nodes that can begin with each other are rewritten. In such a cycle C, a text of a node A is
 built up from the left: it begins with something outside C that is a D of C (`D -> seed …`), then grows along
 productions `E -> D rest` until it is an A. So the texts of A are the seeds followed by the paths of a finite
 automaton whose states are the nodes of C and whose edges are labelled with the rests: the left-corner
 transform (Rosenkrantz and Lewis 1970; Johnson 1998; Moore 2000, restricted to left-recursive symbols). States
-that behave alike are merged; a single state with loops becomes a repetition, and several become rules that
-call each other last (so nothing grows on the stack of who reads along). Empty texts are handled apart: every
+that are equivalent are merged; a single state with loops becomes a repetition, and several become rules that
+call each other last (so that a reader's stack does not grow). Empty texts are handled separately: every
 node of C is taken as `empty | non-empty part`, and rests that may be empty are silent edges.
 """
 
@@ -413,7 +413,7 @@ class _Remover:
 
 
 def _merged(live: list[int], accepting: set[int], moves: dict[int, list[Edge]]) -> dict[int, int]:
-    """State to a representative of the states that behave alike, as far as a few rounds of merging find."""
+    """State to a representative of its equivalence class, as far as a few rounds of merging find."""
     class_of = {state: state for state in live}
     for _ in range(4):
         known: dict[tuple[bool, frozenset[Edge]], int] = {}

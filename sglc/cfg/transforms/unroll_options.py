@@ -1,8 +1,8 @@
-"""Many parts in a row that may all be left out: what comes first decides where one goes on.
+"""Unrolls chains of optional parts: `a? b? c?` becomes `a (b? c?) | b (c?) | c | nothing`.
 
-Read part by part, a sequence of a thousand options is a thousand places at its beginning, and again behind
-each option. Here it is a choice of the first part that is there, `a (b? c?) | b (c?) | c | nothing`. What
-follows a part is a rule; so many of these choices share their ends that all of them together stay small.
+Read part by part, a chain of a thousand options has a thousand states at its beginning, and again behind each
+option. Unrolled, it is a choice of the first part that is present. What follows a part is a rule, so these
+choices share their ends and stay small together.
 """
 
 from __future__ import annotations
