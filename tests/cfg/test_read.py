@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -146,3 +147,13 @@ def test_a_fault_has_the_place_of_its_name_and_not_of_another_that_is_written_al
         )
     with pytest.raises(GrammarError, match=r"grammar:6:5: a is defined more than once"):
         read('start: A a\na: "x"\nA: /b\n    a: "y"/x\n\n    a: "y"')
+
+
+def test_a_set_in_a_set_is_read_without_a_warning() -> None:
+    """Python warns of it in patterns of its own."""
+    program = (
+        "from sglc.cfg.lexer.match_semantics import compile_pattern\n"
+        "compile_pattern('[[a]')\ncompile_pattern('[+--a]')\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "default", "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 import re._parser as sre_parser
+import warnings
 from typing import Any
 
 from sglc.automata import charset, work
@@ -75,7 +76,10 @@ def compile_found(regex: str) -> tuple[CharDfa, CharDfa]:
 
 def parse_pattern(regex: str) -> Any:
     try:
-        return sre_parser.parse(regex)
+        with warnings.catch_warnings():
+            # Python warns of `[[` and `--` in sets, which it may read otherwise one day.
+            warnings.simplefilter("ignore", FutureWarning)
+            return sre_parser.parse(regex)
     except re.error as fault:
         raise PatternError(fault.msg, fault.pos) from None
     except (RecursionError, OverflowError):

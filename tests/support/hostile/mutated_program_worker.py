@@ -105,7 +105,9 @@ def look_at(found: list[Diagnostic], text: str) -> None:
         words = "\n".join(
             (diagnostic.message, diagnostic.label, diagnostic.reason, diagnostic.hint, diagnostic.witness)
         )
-        leaked = (set(INNER.findall(words)) | set(PYTHON.findall(words))) - set(INNER.findall(text))
+        leaked = (set(INNER.findall(words)) | set(PYTHON.findall(words))) - set(
+            INNER.findall(text) + INNER.findall(text.upper())
+        )
         shown = render(diagnostic)
         if leaked or not shown or not diagnostic.message:
             raise Told(f"{sorted(leaked)} in\n{shown}")
