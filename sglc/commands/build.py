@@ -18,7 +18,7 @@ from sglc.commands.shared.invocation import (
     summary,
 )
 
-STAGES = ("tokens", "ast", "types", "ir", "bytecode")
+STAGES = ("tokens", "ast", "types", "ir", "bytecode", "constraint")
 
 
 @click.command("build")
@@ -53,6 +53,7 @@ def command(
       sglc build examples/character.sgl -o crew.sglb
       sglc build examples/triage.sgl --model smollm2    masks too, in examples/triage.masks
       sglc build examples/character.sgl --emit ir       prints the intermediate code
+      sglc build examples/orders.sgl --emit constraint  prints what each hole may be filled with
     """
     if emit is not None:
         if model is not None:
@@ -120,7 +121,17 @@ def _emit(invocation: Invocation, file: Path, output: Path | None, stage: str) -
         raise fail(invocation, *([problem] if problem else []))
     invocation.stage = f"printing {stage} of {file}"
     options = CompileOptions(allow_outside=invocation.allow_outside)
-    text, diagnostics = emit_stage(source, stage, options)
+    if stage == "constraint":
+        from sglc.driver import compile_source
+
+        result = compile_source(source, options)
+        text, diagnostics = "", result.diagnostics
+        if result.program is not None:
+            from sglc.commands.constraints import show_constraints
+
+            text = show_constraints(result.program)
+    else:
+        text, diagnostics = emit_stage(source, stage, options)
     show(invocation, diagnostics)
     text = text.rstrip("\n") + "\n" if text else ""
     if output is None:
