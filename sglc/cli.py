@@ -25,7 +25,7 @@ COMMANDS: dict[str, str] = {
     "build": "Compile a program into one file, or print a stage of it.",
     "run": "Run a function of a program on a model and print its value.",
     "test": "Run the test blocks of programs, without a model.",
-    "explain": "Say what a diagnostic's code means, with examples.",
+    "explain": "Say what a diagnostic means, or what a hole allows.",
     "disasm": "Print the bytecode of a program.",
     "models": "List the models at hand, or fetch one.",
 }

@@ -206,6 +206,10 @@ class SubtreeWalk:
 
     def __init__(self, trie: TrieArrays, children: Children | None = None) -> None:
         self.trie = trie
+        self.walks = 0
+        """Native walks so far."""
+        self.entries = 0
+        """Nodes from which they began, all together."""
         self._parts = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)
         self._arrays = tuple(map(address, self._parts))
         below = children or children_of(trie)
@@ -247,6 +251,10 @@ class SubtreeWalk:
         self.roots = _roots(trie)
         self.root_bytes = trie.byte[self.roots]
         self.begins = [self.roots[self.root_bytes == byte] for byte in range(256)]
+
+    def _count(self, entries: np.ndarray) -> None:
+        self.walks += 1
+        self.entries += len(entries)
 
     def nested(self, nodes: np.ndarray) -> bool:
         """Whether one of some nodes in order lies below another one."""
@@ -323,6 +331,7 @@ class SubtreeWalk:
         `fill(configuration, entry, node)` makes the missing row, or returns False to leave out the subtree of
         `node`, which lies below `entry`.
         """
+        self._count(entries)
         kernels = WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0
@@ -351,6 +360,7 @@ class SubtreeWalk:
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         """See `walks.walk_leaf`: (exits, the states before them, most characters of a path), from
         `place`, (state, least, most, eager)."""
+        self._count(entries)
         kernels = WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0
@@ -385,6 +395,7 @@ class SubtreeWalk:
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         """The same by `character_walk.walk_characters`, from (state, least, most, eager, mode); `home`:
         the state of `quiet`, where it has another number in these arrays."""
+        self._count(entries)
         kernels = WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0
@@ -418,6 +429,7 @@ class SubtreeWalk:
 
     def literal(self, entries: np.ndarray, data: bytes, mask: np.ndarray) -> np.ndarray:
         """See `walks.walk_literal`: returns the exits."""
+        self._count(entries)
         kernels = WALKS.functions()
         if kernels is None:
             count = run(
@@ -436,6 +448,7 @@ class SubtreeWalk:
         mask: np.ndarray, escapes: bool,
     ) -> Found:  # fmt: skip
         """See `walks.walk_words`; `place` is (low, high, read), low < high."""
+        self._count(entries)
         kernels = WALKS.functions()
         *stacks, asides, origins, found = self._words
         if kernels is None:

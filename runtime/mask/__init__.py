@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from sglc.runtime.mask.core.errors import ConstraintError as ConstraintError
     from sglc.runtime.mask.core.errors import ConstraintTooCostly as ConstraintTooCostly
     from sglc.runtime.mask.core.errors import UnsupportedConstraint as UnsupportedConstraint
+    from sglc.runtime.mask.explanation import Explanation as Explanation
+    from sglc.runtime.mask.mask_trace import MaskTrace as MaskTrace
     from sglc.runtime.mask.matcher import Matcher as Matcher
     from sglc.runtime.mask.matcher import fill_masks as fill_masks
     from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary as Vocabulary
@@ -23,6 +25,8 @@ _PLACES = {
     "ConstraintError": "core.errors",
     "ConstraintOptions": "automaton.limits",
     "ConstraintTooCostly": "core.errors",
+    "Explanation": "explanation",
+    "MaskTrace": "mask_trace",
     "Matcher": "matcher",
     "UnsupportedConstraint": "core.errors",
     "Vocabulary": "vocabulary.vocabulary",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sglc.automata.regex.dialects import DialectName
     from sglc.cfg.language import GrammarOptions
     from sglc.cfg.model.grammar import Grammar
+    from sglc.runtime.mask.explanation import Explanation
     from sglc.schema.core.options import SchemaOptions
     from sglc.types.type import Type, TypeTable
 
@@ -104,6 +105,40 @@ class Constraint:
             seat.own += 1
         return Matcher(seat.workspace.store(vocabulary), seat.start, seat.account)
 
+    def explain(
+        self,
+        text: str | bytes,
+        token: int | str | bytes | None = None,
+        vocabulary: Vocabulary | None = None,
+        *,
+        top: int = 10,
+        trace: bool = False,
+    ) -> Explanation:
+        """Whether a text is legal so far, what may come next and what reads it; and of a token whether it may
+        follow, and which of its bytes cannot.
+
+        `token` is an id of the vocabulary, or bytes or a text that need be none of its tokens. With a
+        vocabulary it is told how many tokens may come, with the `top` first of them, and with `trace` what
+        their mask took. Raises ValueError for an id without a vocabulary or outside of it, and
+        ConstraintError where a limit is passed.
+        """
+        from sglc.runtime.mask.explanation import byte_vocabulary, explain, rules_by_node, with_tokens
+
+        given = _token(token, vocabulary)
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+        matcher = self.matcher(byte_vocabulary())
+        rules = {}
+        if self.language.rules:
+            workspace = self._seat.workspace
+            with workspace.machine.lock, compiling(self.options):
+                rules = rules_by_node(workspace.compiler.compile(self.language))
+        found = explain(matcher, rules, data, given)
+        return (
+            found
+            if vocabulary is None
+            else with_tokens(found, self.matcher(vocabulary), vocabulary, top, trace)
+        )
+
     def warm_up(self, vocabulary: Vocabulary, seconds: float = 0.020) -> None:
         """Find masks ahead of the first text, for `seconds` at most: those at the places where texts begin
         first. Masks are the same with and without; what is found here, texts find known.
@@ -114,6 +149,25 @@ class Constraint:
         matcher = self.matcher(vocabulary)
         if not matcher.is_dead():
             prepare(matcher._store, matcher.config, Account(matcher.machine, self.options), seconds)
+
+
+def _token(
+    token: int | str | bytes | None, vocabulary: Vocabulary | None
+) -> tuple[int | None, bytes | None] | None:
+    """(id, bytes) of a token that is asked about."""
+    if token is None:
+        return None
+    if isinstance(token, str | bytes):
+        data = token.encode("utf-8", "surrogatepass") if isinstance(token, str) else token
+        if not data:
+            raise ValueError("a token without bytes is never allowed")
+        same = None if vocabulary is None else vocabulary.tokens_of(data)
+        return (same[0] if same is not None and len(same) == 1 else None), data
+    if vocabulary is None:
+        raise ValueError(f"token {token} is a number: say of which vocabulary")
+    if not 0 <= token < vocabulary.size:
+        raise ValueError(f"there is no token {token}: the vocabulary has {vocabulary.size:,}")
+    return int(token), vocabulary.token_bytes[token]
 
 
 def compile_constraint(

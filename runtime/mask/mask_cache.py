@@ -10,6 +10,7 @@ from sglc.automata.caches import LeastUsed
 from sglc.runtime.mask.automaton.limits import Account
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD
+from sglc.runtime.mask.mask_trace import MaskTrace, Origin
 from sglc.runtime.mask.search.lexeme_walks import LeafWalks
 from sglc.runtime.mask.search.mask_sharing import Shapes
 from sglc.runtime.mask.search.search import MaskSearch
@@ -49,6 +50,8 @@ class MaskStore:
         self._shapes = Shapes(machine, vocabulary.columns, max(8, rows // 8))
         self._search = MaskSearch(machine, self._walks, self._shapes)
         finalize(self, vars(self._search).clear).atexit = False
+        self._origin: Origin = "known"
+        """Where the mask that was found last comes from."""
         self.shared = machine.known_untraced
         """The configuration under which the mask of another one may be kept; -1 if there is none."""
 
@@ -93,11 +96,14 @@ class MaskStore:
         machine = self.machine
         if machine.universal >= 0 and machine.universal in machine.configs[config]:
             found, lost = Mask(self.vocabulary.writable), False
+            self._origin = "universal"
         else:
             known = None if self._search.reads_on(config) else self._shapes.find(config)
             if known is not None:
                 found, lost = known, False
+                self._origin = "shared"
             else:
+                self._origin = "searched"
                 row = np.zeros(self.vocabulary.words, np.int32)
                 lost, path = self._search.run(config, row, account)
                 found = Mask(row)
@@ -108,6 +114,24 @@ class MaskStore:
             del self.masks[next(iter(self.masks))]
         self.masks[config if lost else shared] = found
         return found
+
+    def trace(self, config: int, account: Account) -> MaskTrace:
+        """What it takes to find the mask of a configuration, which is kept as ever."""
+        with self.machine.lock:
+            threads = len(self.machine.configs[config])
+            known = self.kept(config)
+            if known is not None:
+                return MaskTrace("known", known.count, threads)
+            before = self._figures(account)
+            found = self.mask(config, account)
+            spent = [now - then for now, then in zip(self._figures(account), before, strict=True)]
+            return MaskTrace(self._origin, found.count, threads, *spent)
+
+    def _figures(self, account: Account) -> tuple[int, ...]:
+        """What a trace counts, so far, in the order of its fields."""
+        machine, whole = self.machine, self._walks.whole
+        walks = whole.walks, whole.entries, self._search.grammar_walks
+        return *walks, len(machine.configs), machine.row_count, len(machine.nodes), account.spent
 
     def next(self, config: int, token: int, account: Account) -> int:
         """The configuration after a token (DEAD if it is not legal)."""

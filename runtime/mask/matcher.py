@@ -14,6 +14,7 @@ from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, FINAL
 from sglc.runtime.mask.gss.completion import completion, forced
 from sglc.runtime.mask.mask_cache import MaskStore
+from sglc.runtime.mask.mask_trace import MaskTrace
 from sglc.runtime.mask.vocabulary.mask_row import Mask
 
 _FEW = 6
@@ -91,6 +92,10 @@ class Matcher:
     def mask(self) -> np.ndarray:
         """The same as a shared row that must not be written to."""
         return self._store.mask(self._config, self._account).row
+
+    def trace_mask(self) -> MaskTrace:
+        """What finding the mask takes; the mask is kept, so to ask again says that it is known."""
+        return self._store.trace(self._config, self._account)
 
     def has_mask(self) -> bool:
         """Whether the mask is known already, so that `mask` is a look-up."""

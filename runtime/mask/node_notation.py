@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sglc.automata.charset import ranges
-from sglc.automata.notation import show_bytes, show_class, show_counts, show_words
+from sglc.automata.notation.characters import show_bytes, show_class, show_counts, show_words
+from sglc.automata.notation.term_tree import show_nfa, show_text
 from sglc.automata.term import Language
-from sglc.automata.term_tree import show_nfa, show_text
 from sglc.runtime.mask.automaton.limits import ConstraintOptions, compiling
 from sglc.runtime.mask.automaton.protocol import Node
 from sglc.runtime.mask.nodes.array import ArrayNode

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.notation.term_tree import show_language
 from sglc.automata.term import Language
-from sglc.automata.term_tree import show_language
 from sglc.automata.work import OutOfWork
 from sglc.bytecode.code import Program
 from sglc.commands.shared.holes import Hole, holes_of

@@ -1,4 +1,4 @@
-"""`sglc explain`: the catalogue of diagnostics, one entry or all."""
+"""`sglc explain`: the catalogue of diagnostics, one entry or all; `explain mask` is a command of its own."""
 
 from __future__ import annotations
 
@@ -13,17 +13,33 @@ if TYPE_CHECKING:
     from sglc.diagnostics.diagnostic import Edit
 
 
-@click.command("explain")
+class Explain(click.Command):
+    """`explain CODE`, and `explain mask …`, a command of its own that is imported when it is called."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args and args[0] == "mask":
+            from sglc.commands.explain_mask import command as mask
+
+            return mask.make_context(f"{info_name} mask", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command("explain", cls=Explain)
 @click.argument("code", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
 def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
     """Say what a diagnostic's code means, with examples; without a code, list them all.
 
+    `sglc explain mask FILE` says what a hole allows behind a text, and why: see `sglc explain mask --help`.
+
     \b
     Examples:
       sglc explain E0101
       sglc explain | grep retry
+      sglc explain mask examples/orders.sgl --hole row --text '{"id": '
     """
     from sglc.diagnostics.catalogue.codes import CATALOGUE
 

@@ -59,7 +59,7 @@ def build_masks(invocation: Invocation, program: Program, artefact: Path, model:
     What the cache has already is not made again. Constraints that cannot be expanded are left to the run; the
     result says why. A model that cannot be had, or a folder that cannot be written, ends the command.
     """
-    tokenizer = _tokenizer(invocation, model)
+    tokenizer = read_tokenizer(invocation, model)
     vocabulary = tokenizer.vocabulary()
     folder = artefact.with_suffix(FOLDER)
     written: dict[str, int] = {}
@@ -177,7 +177,8 @@ def _text_before(program: Program, instructions: Any) -> str:
     return text
 
 
-def _tokenizer(invocation: Invocation, model: str) -> Any:
+def read_tokenizer(invocation: Invocation, model: str) -> Any:
+    """The tokenizer of a model; one that cannot be had ends the command."""
     from sglc.runtime.model.load import load_tokenizer
     from sglc.runtime.model.weights.errors import ModelError
 

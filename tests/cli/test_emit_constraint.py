@@ -14,10 +14,10 @@ from checkout import EXAMPLES, ROOT
 from command_line import Cli
 from golden_case import GoldenCase, golden_cases
 from sglc.automata.dfa.operations import difference, is_empty
-from sglc.automata.notation import chain_pattern, show_byte_class, show_bytes
+from sglc.automata.notation.characters import chain_pattern, show_byte_class, show_bytes
+from sglc.automata.notation.term_tree import show_language
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Language, Rule
-from sglc.automata.term_tree import show_language
 from sglc.runtime.mask import compile_constraint
 from sglc.runtime.mask.node_notation import show_nodes
 from strategies.byte_vocabulary import EXAMPLES as MANY

@@ -55,7 +55,7 @@ class Account:
     question may be asked again: its answer is the right one, or the limit is passed once more.
     """
 
-    __slots__ = ("_before", "_made", "_outer", "_times", "machine", "options")
+    __slots__ = ("_before", "_made", "_outer", "_times", "machine", "options", "spent")
 
     def __init__(self, machine: Machine, options: ConstraintOptions) -> None:
         self.machine = machine
@@ -65,6 +65,8 @@ class Account:
         """The accounts that were open before, the innermost last."""
         self._times = 1
         self._before = 0
+        self.spent = 0
+        """Units of work of all masks and steps so far."""
 
     def reading(self, size: int) -> Account:
         """The context of a step over so many bytes, which may cost as much as so many tokens."""
@@ -79,7 +81,9 @@ class Account:
         return self
 
     def __exit__(self, *fault: object) -> None:
-        exchange(self._outer.pop())
+        inside = exchange(self._outer.pop())
+        if inside is not None:
+            self.spent += inside.spent
         made = len(self.machine.configs) - self._before
         if made:
             self._made += made

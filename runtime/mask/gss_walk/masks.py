@@ -81,6 +81,8 @@ class StackMasks:
             assert isinstance(machine, JoiningMachine)
             self._tables = StackTables(machine)
         self._walk: StackWalk | None = None
+        self.walks = 0
+        """Native walks so far."""
         self._starts: tuple[int, Start | None] = -1, None
         """The configuration that was asked for last, and its start."""
         self._small: LeastUsed[int, tuple[_Thread, ...] | None] = LeastUsed(size=_OF_THREAD)
@@ -237,6 +239,7 @@ class StackMasks:
             return False
         if self._walk is None:
             self._walk = StackWalk(self._vocabulary.arrays, self._vocabulary.children)
+        self.walks += 1
         self._walk.begin(entries, inside, np.array(begins, np.int32).reshape(-1, 2))
         make = {
             PART: tables.describe, STATE: tables.make_row, LOOKAHEAD: tables.make_bar_row,

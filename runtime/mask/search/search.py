@@ -117,6 +117,11 @@ class MaskSearch:
         """Bytes of the tables by which grammars are walked."""
         return self._stacks.table_bytes
 
+    @property
+    def grammar_walks(self) -> int:
+        """Native walks through rules of a grammar so far."""
+        return self._stacks.walks
+
     def describe_ahead(self, config: int, until: float) -> None:
         """Find out about the parts of a grammar that follows a configuration, while there is time (of
         `perf_counter`)."""

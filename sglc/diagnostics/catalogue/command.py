@@ -95,4 +95,23 @@ ENTRIES: tuple[Entry, ...] = (
         "The message names the process that does, where the system tells. The lock ends with that process, "
         "however it ends; nothing has to be removed by hand.",
     ),
+    Entry(
+        "E0814",
+        "no such hole",
+        "`sglc explain mask` takes a hole as `function.hole`, or by its own name where only one hole has it. "
+        "The message lists the holes of the program.",
+    ),
+    Entry(
+        "E0815",
+        "no mask without values of the run",
+        "What the hole may be filled with is made from values of the run: the list behind `one of`, the text "
+        "behind `span of`, the parameters of a grammar, the options of a `choose`. Its mask is known only in "
+        "the run. `sglc build FILE --emit constraint` shows what is known before.",
+    ),
+    Entry(
+        "E0816",
+        "no such token",
+        "A token is asked about by its text, or with `--token-id` by its number in the vocabulary of the "
+        "model.",
+    ),
 )

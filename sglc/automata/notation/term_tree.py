@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from sglc.automata.charset import ranges
-from sglc.automata.notation import show_bytes, show_class, show_counts, show_dfa, show_words
+from sglc.automata.notation.characters import show_bytes, show_class, show_counts, show_dfa, show_words
 from sglc.automata.term import (
     Anything,
     Arm,

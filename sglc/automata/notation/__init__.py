@@ -1,0 +1,1 @@
+"""Characters, automata and terms as people read them."""
