@@ -1,4 +1,4 @@
-"""Running functions and tests of a program: the door to the virtual machine."""
+"""The API of the virtual machine: runs functions and tests of a program."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def split_query(
     """A query as whole numbers of 15 bits: upper bytes to spare[byte …], lower ones `size` behind them.
 
     An upper byte counts 128. Behind both come as many bytes, of every two words the first: what a sum of 8
-    numbers begins with, in units of 128, as keys have 128 added. scores[place] is the query's scale times
+    numbers begins with, divided by 128, as keys have 128 added. scores[place] is the query's scale times
     `scale`.
     """
     most = spread(0.0)

@@ -8,9 +8,9 @@ from sglc.kernels.llama.linear import AHEAD, FACTORS, TILE, pace, pair, tile
 from sglc.kernels.llama.pointwise import exponential
 from sglc.kernels.llama.quantize_activations import quantise, quantise_groups
 
-UNIT = 64
+OUTPUTS = 64
 """Outputs that are computed together: two blocks of the gate and two of what is let through, by turns."""
-SCRATCH = TILE * UNIT
+SCRATCH = TILE * OUTPUTS
 """Numbers that a thread keeps in between."""
 
 
@@ -66,20 +66,20 @@ def gate_part(
             f = factor + FACTORS * first * groups
             if rows == 1:
                 tile(
-                    w, origin, groups, q, at, factors, f, y, to, UNIT, False, AHEAD, 4 * size * (after - n),
-                    1, 4, bits, centred, 0,
+                    w, origin, groups, q, at, factors, f, y, to, OUTPUTS, False, AHEAD,
+                    4 * size * (after - n), 1, 4, bits, centred, 0,
                 )  # fmt: skip
             else:
                 ahead = 0
                 if after < inner_groups and (jump > 0 or first == 0) and fetched < 2 * size:
                     ahead = 4 * size * (after - n) + fetched
                 pair(
-                    w, origin, groups, q, at, factors, f, y, to, UNIT, False, ahead, jump, rows, bits,
+                    w, origin, groups, q, at, factors, f, y, to, OUTPUTS, False, ahead, jump, rows, bits,
                     centred, 0,
                 )  # fmt: skip
                 pair(
-                    w, origin + 2 * size, groups, q, at, factors, f, y, to + 32, UNIT, False, ahead, jump,
-                    rows, bits, centred, 0,
+                    w, origin + 2 * size, groups, q, at, factors, f, y, to + 32, OUTPUTS, False, ahead,
+                    jump, rows, bits, centred, 0,
                 )  # fmt: skip
                 fetched += jump * groups
             group = first * inner_groups + n * rows
@@ -91,8 +91,8 @@ def gate_part(
             else:
                 # Over what has been read.
                 for i in range(rows):
-                    store_floats(y, to + 32 * i, gated_lanes(y, to + UNIT * i))
-                    store_floats(y, to + 32 * i + 16, gated_lanes(y, to + UNIT * i + 32))
+                    store_floats(y, to + 32 * i, gated_lanes(y, to + OUTPUTS * i))
+                    store_floats(y, to + 32 * i + 16, gated_lanes(y, to + OUTPUTS * i + 32))
                 quantise_rows(y, to, rows, room, inner_q, inner_factors, group, centre)
             first = behind
         n = after

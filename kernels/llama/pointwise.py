@@ -21,7 +21,7 @@ from sglc.kernels.llama.quantize_activations import quantise_finely, quantise_gr
 
 @kernel
 def exponential(x: floats) -> floats:
-    """e to the x for x from -87 (less is taken for that) to 88, within 2 units in the last place.
+    """e to the x for x from -87 (less is taken for that) to 88, within 2 ulp.
 
     x = n ln 2 + r with a polynomial for e to the r, coefficients of the Cephes library (Moshier 1992).
     """

@@ -1,4 +1,4 @@
-"""The door to the subset construction: compiled where LLVM can, else the reference; results are the same."""
+"""API of the subset construction: dispatches to machine code, or to the reference, with the same results."""
 
 from __future__ import annotations
 

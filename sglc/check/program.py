@@ -1,4 +1,4 @@
-"""The door of the checker: a source in, a checked program and its findings out.
+"""The API of the checker: a source in, a checked program and its findings out.
 
 Modules are loaded first, imported ones before their importers; then names, types and signatures of all are
 known before any body is read. One fault gives one finding: what depends on it is of unknown type, which

@@ -1,4 +1,4 @@
-"""The door of the room: a JSON Schema to the language of its texts."""
+"""Compiles a JSON Schema to the language of its texts."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class _Place:
 
     matcher: Matcher
     size: int
-    barred: set[int] = field(default_factory=set)
+    excluded: set[int] = field(default_factory=set)
 
 
 async def random_good_word(matcher: Matcher, random: Random, verdicts: Verdicts, name: str) -> bytes:
@@ -81,7 +81,7 @@ async def _walk(
         byte = None
         while places and byte is None:
             place = places[-1]
-            allowed = [b for b in place.matcher.allowed().tolist() if b not in place.barred]
+            allowed = [b for b in place.matcher.allowed().tolist() if b not in place.excluded]
             if not allowed:
                 places.pop()
                 continue
@@ -94,7 +94,7 @@ async def _walk(
                 raise SglError("Unsatisfiable", f"the validator of hole `{name}` accepts no value")
             return None
         place = places[-1]
-        place.barred.add(byte)
+        place.excluded.add(byte)
         del written[place.size :]
         matcher = place.matcher.clone()
         good = False
