@@ -337,18 +337,18 @@ def test_drafts_that_fail_are_given_up() -> None:
     assert sum(share[4:]) / 4 < 0.15
 
 
-def test_habits_of_few_holes_are_kept() -> None:
+def test_histories_of_few_holes_are_kept() -> None:
     bench = Bench(CopyingExecutor(2, bonus=0.0))
     assert bench.drafting is not None
     bench.fill(Named("Mood"), name="first")
     lookup, constraint = Lookup(), compile_constraint(language=language(Bool(), TABLE))
     for number in range(MOST_HOLES - 1):
         bench.drafting.hole(f"hole {number}", constraint, lookup)
-    kept = bench.drafting.hole("hole 0", constraint, lookup)._habits
+    kept = bench.drafting.hole("hole 0", constraint, lookup)._history
     bench.drafting.hole("one more", constraint, lookup)
     bench.drafting.hole("and one more", constraint, lookup)
     assert len(bench.drafting._holes) == MOST_HOLES
-    assert bench.drafting.hole("hole 0", constraint, lookup)._habits is kept
+    assert bench.drafting.hole("hole 0", constraint, lookup)._history is kept
     assert not any(name == "first" for _, name in bench.drafting._holes)
 
 

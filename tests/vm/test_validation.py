@@ -41,7 +41,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.text = ""
-        self.pruned: list[bytes] = []
+        self.dead_parts: list[bytes] = []
         self.back: list[bytes] = []
 
     def piece(self, text: str, forced: bool) -> None:
@@ -52,7 +52,7 @@ class Recorder:
 
     def pruned(self, token: int, data: bytes, part: bytes) -> None:
         assert data.startswith(part)
-        self.pruned.append(part)
+        self.dead_parts.append(part)
 
     def stepped_back(self, data: bytes) -> None:
         self.back.append(data)
@@ -189,7 +189,7 @@ def test_tokens_are_taken_back_until_a_good_word_is_found(
     assert result.text in words
     assert bench.recorder.text == result.text
     assert tuple(bench.talk.sync().tokens) == bench.talk.tokens()
-    for part in bench.recorder.pruned:
+    for part in bench.recorder.dead_parts:
         assert part
 
 
