@@ -1,0 +1,39 @@
+# What a contributor runs; CONTRIBUTING.md explains. `make WORKERS=2 check` uses fewer processes.
+PYTHON ?= $(CURDIR)/.venv/bin/python
+MYPY ?= $(PYTHON) -m mypy
+WORKERS ?= auto
+PYTEST = $(PYTHON) -P -m pytest -n $(WORKERS)
+
+.PHONY: check lint types test-fast test bench docs
+
+check: lint types test-fast
+
+lint:
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+
+types: build/types
+	cd $< && $(MYPY) --config-file $(CURDIR)/pyproject.toml -p sglc
+
+# The packages as they are imported, for mypy: links to the folders, those at the top too below `sglc`.
+build/types: FORCE
+	rm -rf $@/sglc && mkdir -p $@/sglc
+	ln -s $(CURDIR)/sglc/* $(addprefix $(CURDIR)/,runtime kernels stdlib grammar) $@/sglc
+FORCE:
+
+test-fast:
+	$(PYTEST) -m "not slow"
+
+test:
+	$(PYTEST)
+
+bench:
+	$(PYTHON) -P tests/benchmarks/compiler/compile_time.py
+	$(PYTHON) -P tests/benchmarks/engine/kv_pool.py --gigabytes 1
+
+# Pages that are made from the code.
+docs:
+	$(PYTHON) -P -c "from sglc.schema.support_page import page; print(page(), end='')" > docs/json-schema.md
+	$(PYTHON) -P -c "from sglc.automata.regex.support_page import page; print(page(), end='')" > docs/patterns.md
+	$(PYTHON) -P -c "from sglc.cfg.support_page import page; print(page(), end='')" > docs/grammars.md
+	$(PYTHON) -P -m pytest -q tests/project/test_architecture.py --update-golden
