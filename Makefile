@@ -36,4 +36,4 @@ docs:
 	$(PYTHON) -P -c "from sglc.schema.support_page import page; print(page(), end='')" > docs/json-schema.md
 	$(PYTHON) -P -c "from sglc.automata.regex.support_page import page; print(page(), end='')" > docs/patterns.md
 	$(PYTHON) -P -c "from sglc.cfg.support_page import page; print(page(), end='')" > docs/grammars.md
-	$(PYTHON) -P -m pytest -q tests/project/test_architecture.py --update-golden
+	$(PYTHON) -P -m pytest -q tests/project/pages/test_architecture.py --update-golden

@@ -1,7 +1,7 @@
 """docs/GLOSSARY.md: retired words stand in no name and no docstring, but where they are not replaced yet.
 
 `tests/golden/retired_words.txt` lists where, a line for each word and room. The list only shrinks: a line
-that is not needed fails, and `pytest tests/project/test_glossary.py --update-golden` takes it out.
+that is not needed fails, and `pytest tests/project/pages/test_glossary.py --update-golden` takes it out.
 """
 
 from __future__ import annotations
