@@ -43,7 +43,7 @@ WALKS = typed_library(
 
 
 @dataclass(slots=True, eq=False)
-class LeafArrays:
+class LexemeArrays:
     """The rows of a leaf, see `walks.walk_leaf`; new ones are made when they grow."""
 
     rows: np.ndarray
@@ -355,7 +355,7 @@ class SubtreeWalk:
 
     def leaf(
         self, entries: np.ndarray, place: tuple[int, int, int, int], first: np.ndarray, mask: np.ndarray,
-        arrays: Callable[[], LeafArrays], fill: Callable[[int], None], quiet: Quiet | None = None,
+        arrays: Callable[[], LexemeArrays], fill: Callable[[int], None], quiet: Quiet | None = None,
         open: np.ndarray = _NO_LABELS,
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         """See `walks.walk_leaf`: (exits, the states before them, most characters of a path), from

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sglc.automata.term import Language, Words
 from sglc.runtime.mask import workspaces
-from sglc.runtime.mask.automaton.limits import COMPILING, Account, ConstraintOptions, compiling, limited
+from sglc.runtime.mask.automaton.limits import COMPILING, ConstraintOptions, LimitTracker, compiling, limited
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, END
 from sglc.runtime.mask.core.errors import ConstraintError, UnsupportedConstraint
@@ -38,7 +38,7 @@ class _Seat:
 
     workspace: Workspace
     start: int
-    account: Account
+    account: LimitTracker
     most: int
     """Bytes of the workspace up to which the constraint stays."""
     before: int
@@ -65,7 +65,7 @@ class Constraint:
         workspace = workspaces.get(self.options, of_grammars=self.language.grammar)
         machine = workspace.machine
         with machine.lock:
-            account = Account(machine, self.options)
+            account = LimitTracker(machine, self.options)
             with compiling(self.options):
                 start = machine.begin(workspace.compiler.compile(self.language), END)
         # One constraint may be so large that each workspace is full with it.
@@ -148,7 +148,7 @@ class Constraint:
         """
         matcher = self.matcher(vocabulary)
         if not matcher.is_dead():
-            prepare(matcher._store, matcher.config, Account(matcher.machine, self.options), seconds)
+            prepare(matcher._store, matcher.config, LimitTracker(matcher.machine, self.options), seconds)
 
 
 def _token(

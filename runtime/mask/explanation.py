@@ -12,7 +12,7 @@ from functools import cache
 from sglc.automata.notation.characters import show_byte_class, show_bytes
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import ACCEPT, Node
-from sglc.runtime.mask.gss.machine import Joint
+from sglc.runtime.mask.gss.machine import MergedContinuation
 from sglc.runtime.mask.json_position import Path, json_position, show_path
 from sglc.runtime.mask.mask_trace import MaskTrace
 from sglc.runtime.mask.matcher import Matcher
@@ -276,7 +276,7 @@ def _rules_of(machine: Machine, node: Node, cont: int, rules: RuleNames) -> tupl
         waiting = [cont]
         while waiting:
             frame, state, _ = machine.frame(waiting.pop())
-            if isinstance(frame, Joint):
+            if isinstance(frame, MergedContinuation):
                 waiting += state
             else:
                 behind.update(rules.get(frame, ()))

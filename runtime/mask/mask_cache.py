@@ -7,12 +7,12 @@ from weakref import finalize
 import numpy as np
 
 from sglc.automata.caches import LeastUsed
-from sglc.runtime.mask.automaton.limits import Account
+from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD
 from sglc.runtime.mask.mask_trace import MaskTrace, Origin
-from sglc.runtime.mask.search.lexeme_walks import LeafWalks
-from sglc.runtime.mask.search.mask_sharing import Shapes
+from sglc.runtime.mask.search.lexeme_walks import LexemeWalks
+from sglc.runtime.mask.search.mask_sharing import MaskSharing
 from sglc.runtime.mask.search.search import MaskSearch
 from sglc.runtime.mask.vocabulary.mask_row import Mask
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -46,8 +46,8 @@ class MaskStore:
         # Of the bytes, half are for masks, a quarter for walks of leaves, and an eighth for the masks of
         # places that look alike.
         self._most_masks = max(16, rows // 2)
-        self._walks = LeafWalks(vocabulary, max(16, rows // 4))
-        self._shapes = Shapes(machine, vocabulary.columns, max(8, rows // 8))
+        self._walks = LexemeWalks(vocabulary, max(16, rows // 4))
+        self._shapes = MaskSharing(machine, vocabulary.columns, max(8, rows // 8))
         self._search = MaskSearch(machine, self._walks, self._shapes)
         finalize(self, vars(self._search).clear).atexit = False
         self._origin: Origin = "known"
@@ -69,7 +69,7 @@ class MaskStore:
         """The mask of a configuration if it is known."""
         return self.masks.get(config) or self.masks.get(self.shared(config))
 
-    def mask(self, config: int, account: Account) -> Mask:
+    def mask(self, config: int, account: LimitTracker) -> Mask:
         """The mask of a configuration."""
         found = self.masks.get(config)
         if found is None:
@@ -91,7 +91,7 @@ class MaskStore:
             return config
         return machine.untraced(config)
 
-    def _find(self, config: int, shared: int, account: Account) -> Mask:
+    def _find(self, config: int, shared: int, account: LimitTracker) -> Mask:
         """The mask of a configuration that has none, which is kept."""
         machine = self.machine
         if machine.universal >= 0 and machine.universal in machine.configs[config]:
@@ -115,7 +115,7 @@ class MaskStore:
         self.masks[config if lost else shared] = found
         return found
 
-    def trace(self, config: int, account: Account) -> MaskTrace:
+    def trace(self, config: int, account: LimitTracker) -> MaskTrace:
         """What it takes to find the mask of a configuration, which is kept as ever."""
         with self.machine.lock:
             threads = len(self.machine.configs[config])
@@ -127,13 +127,13 @@ class MaskStore:
             spent = [now - then for now, then in zip(self._figures(account), before, strict=True)]
             return MaskTrace(self._origin, found.count, threads, *spent)
 
-    def _figures(self, account: Account) -> tuple[int, ...]:
+    def _figures(self, account: LimitTracker) -> tuple[int, ...]:
         """What a trace counts, so far, in the order of its fields."""
         machine, whole = self.machine, self._walks.whole
         walks = whole.walks, whole.entries, self._search.grammar_walks
         return *walks, len(machine.configs), machine.row_count, len(machine.nodes), account.spent
 
-    def next(self, config: int, token: int, account: Account) -> int:
+    def next(self, config: int, token: int, account: LimitTracker) -> int:
         """The configuration after a token (DEAD if it is not legal)."""
         if not 0 <= token < self.vocabulary.size:
             return DEAD
@@ -150,11 +150,11 @@ class MaskStore:
                     self.transitions[key] = found
         return found
 
-    def _step(self, config: int, token: int, account: Account) -> int:
+    def _step(self, config: int, token: int, account: LimitTracker) -> int:
         data = self.vocabulary.token_bytes[token]
         return self.advance(config, data, account) if data else DEAD
 
-    def after(self, config: int, data: bytes, account: Account) -> int:
+    def after(self, config: int, data: bytes, account: LimitTracker) -> int:
         """The same as `advance`, remembered."""
         if not 0 < len(data) <= _LONGEST_SPAN:
             return self.advance(config, data, account)
@@ -166,7 +166,7 @@ class MaskStore:
                 self._spans.keep(key, found)
         return found
 
-    def advance(self, config: int, data: bytes, account: Account) -> int:
+    def advance(self, config: int, data: bytes, account: LimitTracker) -> int:
         """The configuration after bytes (DEAD if they are not legal)."""
         with self.machine.lock, account.reading(len(data)):
             return self.machine.advance(config, data)

@@ -9,7 +9,7 @@ from typing import Self, cast
 import numpy as np
 
 from sglc.kernels.bitmask.operations import RowDelta, fill_rows
-from sglc.runtime.mask.automaton.limits import Account, limited
+from sglc.runtime.mask.automaton.limits import LimitTracker, limited
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, FINAL
 from sglc.runtime.mask.gss.completion import completion, forced
@@ -34,7 +34,7 @@ class Matcher:
 
     __slots__ = ("_account", "_config", "_history", "_length", "_row", "_store", "_view")
 
-    def __init__(self, store: MaskStore, start: int, account: Account) -> None:
+    def __init__(self, store: MaskStore, start: int, account: LimitTracker) -> None:
         self._store = store
         self._account = account
         self._config = start

@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from sglc.kernels.trie.api import UNBOUNDED
-from sglc.runtime.mask.automaton.limits import Account
+from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.automaton.protocol import DEAD, FINAL
 from sglc.runtime.mask.automaton.step import Group
 from sglc.runtime.mask.core.errors import ConstraintError
@@ -38,7 +38,7 @@ _LONGEST = 16
 _LETTERS = np.array([chr(byte).isalnum() for byte in range(128)] + [True] * 128)
 
 
-def prepare(store: MaskStore, start: int, account: Account, seconds: float) -> None:
+def prepare(store: MaskStore, start: int, account: LimitTracker, seconds: float) -> None:
     """Find masks from a configuration on, for `seconds` at most; what passes a limit ends it."""
     until = perf_counter() + seconds
     try:
@@ -50,7 +50,7 @@ def prepare(store: MaskStore, start: int, account: Account, seconds: float) -> N
         return
 
 
-def _lead(store: MaskStore, start: int, account: Account, until: float) -> None:
+def _lead(store: MaskStore, start: int, account: LimitTracker, until: float) -> None:
     """Find masks while there is time: first along the text that takes the first way on everywhere, then where
     ever more ways differ from that (limited discrepancy: Harvey and Ginsberg 1995). Parts that have been met
     before count as another way."""

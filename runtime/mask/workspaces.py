@@ -9,7 +9,7 @@ from weakref import finalize
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.compile.compiler import Compiler
-from sglc.runtime.mask.gss.machine import JoiningMachine
+from sglc.runtime.mask.gss.machine import GssMachine
 from sglc.runtime.mask.mask_cache import MaskStore
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
@@ -46,7 +46,7 @@ class Workspace:
         self.options = options
         self.budget = options.table_bytes
         """Bytes from which on it is full."""
-        self.machine: Machine = JoiningMachine(of_grammars=of_grammars)
+        self.machine: Machine = GssMachine(of_grammars=of_grammars)
         self.compiler = Compiler(self.machine, options.max_depth, options.max_terms)
         self._lease = Lease(self.machine, self.compiler)
         self._lock = threading.Lock()

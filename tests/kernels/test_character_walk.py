@@ -16,13 +16,13 @@ from sglc.kernels import jit_library
 from sglc.kernels.trie.api import UNBOUNDED, Quiet
 from sglc.kernels.trie.token_groups import GROUP, REST, SCRIPTS
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
-from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLeaf
-from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable
+from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLexeme
+from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
-from sglc.runtime.mask.lexeme.text_lexeme import TextLeaf
-from sglc.runtime.mask.nodes.object_keys import KeyLeaf
+from sglc.runtime.mask.lexeme.text_lexeme import TextLexeme
+from sglc.runtime.mask.nodes.object_keys import KeyLexeme
 from sglc.runtime.mask.nodes.substring import SpanTable
-from sglc.runtime.mask.search.lexeme_walks import LeafWalks
+from sglc.runtime.mask.search.lexeme_walks import LexemeWalks
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 EDGES = (
@@ -81,7 +81,7 @@ def automata(draw: st.DrawFn) -> CharDfa:
 
 
 def some_quiet(
-    data: st.DataObject, leaf: LeafTable, place: LeafPlace, vocabulary: Vocabulary, first: np.ndarray
+    data: st.DataObject, leaf: LexemeDfa, place: LexemeState, vocabulary: Vocabulary, first: np.ndarray
 ) -> Quiet | None:
     """What a walk may leave out, or nothing."""
     still = leaf.still(place, vocabulary.columns.longest)
@@ -101,13 +101,13 @@ def test_characters_are_walked_as_rows_are(
     data: st.DataObject,
 ) -> None:  # fmt: skip
     vocabulary = Vocabulary(tokens)
-    walks = LeafWalks(vocabulary, 10)
+    walks = LexemeWalks(vocabulary, 10)
     table = TextTable(dfa, encoding)
     state = data.draw(st.integers(0, table.boundary - 1))
     if table.start(least, most) is None or not table.gapless or not table.alive(state, least, most):
         return
     first = np.array([byte in begins for byte in range(256)])
-    leaf = TextLeaf(table)
+    leaf = TextLexeme(table)
     start = leaf.number(state)
     for byte in data.draw(st.none() | texts()) or b"":
         following = leaf.step(start, byte)
@@ -116,7 +116,7 @@ def test_characters_are_walked_as_rows_are(
         start = following
         if leaf.places[start] < table.boundary:
             break
-    place = LeafPlace(leaf, start, least, most)
+    place = LexemeState(leaf, start, least, most)
     quiet = some_quiet(data, leaf, place, vocabulary, first)
     known = np.zeros(vocabulary.words, np.int32)
     if quiet is not None:
@@ -127,7 +127,7 @@ def test_characters_are_walked_as_rows_are(
     def found(by_rows: bool) -> object:
         # Of what is looked up, a walk may find some too.
         row = known.copy()
-        walk = LeafTable.walk_states if by_rows else TextLeaf.walk_states
+        walk = LexemeDfa.walk_states if by_rows else TextLexeme.walk_states
         exits, _, reach = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
         return row.tolist(), exits.tolist(), reach
 
@@ -142,7 +142,7 @@ def test_characters_are_walked_as_rows_are(
         assert compiled[:2] == (row.tolist(), exits.tolist())  # type: ignore[index]
     jit_library.use_reference(True)
     try:
-        leaf = TextLeaf(table)
+        leaf = TextLexeme(table)
         place = place._replace(table=leaf, state=leaf.number(by_number[start]))
         if quiet is not None and quiet.home >= 0:
             again = leaf.still(place, vocabulary.columns.longest)
@@ -233,12 +233,12 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
 @settings(deadline=None)
 def test_what_is_looked_up_and_walked_is_all(tokens: list[bytes], dfa: CharDfa, encoding: Encoding) -> None:
     vocabulary = Vocabulary(tokens)
-    walks = LeafWalks(vocabulary, 10)
-    leaf = TextLeaf(TextTable(dfa, encoding))
-    place = LeafPlace(leaf, leaf.number(0))
+    walks = LexemeWalks(vocabulary, 10)
+    leaf = TextLexeme(TextTable(dfa, encoding))
+    place = LexemeState(leaf, leaf.number(0))
     first = np.zeros(256, bool)
     row = np.zeros(vocabulary.words, np.int32)
-    LeafTable.walk_states(leaf, walks.whole, walks.whole.roots, place, first, row, None)
+    LexemeDfa.walk_states(leaf, walks.whole, walks.whole.roots, place, first, row, None)
     found, inside = walks.leaf(place, first)
     looked_up = np.zeros(vocabulary.words, np.int32) if inside is None else inside
     assert (looked_up | (0 if found.row is None else found.row)).tolist() == row.tolist()
@@ -248,14 +248,14 @@ def test_a_text_of_many_states_is_loaded_in_parts() -> None:
     pytest.importorskip("llvmlite")
     size = 2000
     edges = tuple(((0x61, 0x61, (at + 1) % size), (0x62, 0x7A, (at * 7) % size)) for at in range(size))
-    leaf = TextLeaf(TextTable(CharDfa(edges, frozenset([0, 5, 9])), "raw"))
+    leaf = TextLexeme(TextTable(CharDfa(edges, frozenset([0, 5, 9])), "raw"))
     vocabulary = Vocabulary([b"a" * n for n in range(1, 300)] + [b"ab" * n + b"z" for n in range(40)])
-    walks = LeafWalks(vocabulary, 10)
+    walks = LexemeWalks(vocabulary, 10)
     first = np.zeros(256, bool)
     first[0x61] = True
-    place = LeafPlace(leaf, leaf.number(3))
+    place = LexemeState(leaf, leaf.number(3))
     found = []
-    for walk in (LeafTable.walk_states, TextLeaf.walk_states):
+    for walk in (LexemeDfa.walk_states, TextLexeme.walk_states):
         row = np.zeros(vocabulary.words, np.int32)
         exits, _, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, None)
         found.append((row.tolist(), exits.tolist()))
@@ -270,10 +270,10 @@ def test_first_bytes_and_steps(
     table = TextTable(dfa, encoding)
     if not table.gapless:
         return
-    by_rows, by_steps = TextLeaf(table), TextLeaf(TextTable(dfa, encoding))
+    by_rows, by_steps = TextLexeme(table), TextLexeme(TextTable(dfa, encoding))
     bound = UNBOUNDED if most is None else most
     for local in range(table.boundary):
-        expected = LeafTable.first(by_rows, by_rows.number(local), least, bound)
+        expected = LexemeDfa.first(by_rows, by_rows.number(local), least, bound)
         for reference in (True, False):
             jit_library.use_reference(reference)
             try:
@@ -306,10 +306,10 @@ def test_keys_are_walked_as_rows_are(
     if not count:
         return
     vocabulary = Vocabulary([*tokens, b'"', b'a"', b'b":'])
-    walks = LeafWalks(vocabulary, 10)
+    walks = LexemeWalks(vocabulary, 10)
     numbered = {name: label for label, name in enumerate(sorted(names))}
     table = KeyTable(numbered, dict(enumerate(families, len(names))), encoding)
-    leaf = KeyLeaf(table, count)
+    leaf = KeyLexeme(table, count)
     start = leaf.number(0)
     for byte in data.draw(st.none() | texts()) or b"":
         following = leaf.step(start, byte)
@@ -317,7 +317,7 @@ def test_keys_are_walked_as_rows_are(
             break
         start = following
     labels = sum(1 << label for label in data.draw(st.sets(st.integers(0, count - 1))))
-    place = LeafPlace(leaf, start, open=leaf.words(labels))
+    place = LexemeState(leaf, start, open=leaf.words(labels))
     first = np.arange(256) == 0x22
     quiet = some_quiet(data, leaf, place, vocabulary, first)
     known = np.zeros(vocabulary.words, np.int32)
@@ -329,7 +329,7 @@ def test_keys_are_walked_as_rows_are(
     def found(by_rows: bool) -> object:
         # Of what is looked up, a walk may find some too.
         row = known.copy()
-        walk = LeafTable.walk_states if by_rows else KeyLeaf.walk_states
+        walk = LexemeDfa.walk_states if by_rows else KeyLexeme.walk_states
         exits, ends, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
         ended = leaf.labels_of(ends)
         return row.tolist(), exits.tolist(), None if ended is None else ended.tolist()
@@ -353,12 +353,12 @@ def test_spans_are_walked_as_rows_are(
     tokens: list[bytes], text: str, encoding: Encoding, least: int, most: int | None
 ) -> None:
     vocabulary = Vocabulary([*tokens, b"ab", b'"', b"a"])
-    walks = LeafWalks(vocabulary, 10)
+    walks = LexemeWalks(vocabulary, 10)
     leaf = SpanTable(text, encoding).leaf
-    place = LeafPlace(leaf, leaf.number(0), least, most)
+    place = LexemeState(leaf, leaf.number(0), least, most)
     first = np.arange(256) == 0x22
     found = []
-    for walk in (LeafTable.walk_states, NumberedLeaf.walk_states):
+    for walk in (LexemeDfa.walk_states, NumberedLexeme.walk_states):
         row = np.zeros(vocabulary.words, np.int32)
         exits, _, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, None)
         found.append((row.tolist(), exits.tolist()))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracles.subtree_walks import BYTES, both_ways, subtrees, trie_of
 from sglc.kernels.array_layouts import TrieArrays
-from sglc.kernels.trie.api import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
+from sglc.kernels.trie.api import UNBOUNDED, LexemeArrays, Quiet, SubtreeWalk
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 
 pytest.importorskip("llvmlite")
@@ -54,7 +54,7 @@ def test_rows(case: tuple[TrieArrays, np.ndarray], data: st.DataObject) -> None:
 
 @dataclass
 class RandomLeaf:
-    arrays: LeafArrays
+    arrays: LexemeArrays
     start: int
     least: int
     most: int
@@ -71,7 +71,7 @@ def leaves(draw: st.DrawFn) -> RandomLeaf:
     lo = np.array([draw(st.integers(0, 3)) for _ in range(states)], np.int32)
     hi = lo + np.array([draw(st.sampled_from([0, 1, 4, UNBOUNDED])) for _ in range(states)], np.int32)
     return RandomLeaf(
-        LeafArrays(rows, flags, lo, hi.astype(np.int32)),
+        LexemeArrays(rows, flags, lo, hi.astype(np.int32)),
         draw(st.integers(0, states - 1)),
         draw(st.integers(0, 4)),
         draw(st.sampled_from([2, 3, 6, UNBOUNDED])),
@@ -104,7 +104,7 @@ def test_leaf(
     def run() -> object:
         old = leaf.arrays
         mask, asked = np.zeros(trie.words, np.int32), []
-        arrays = LeafArrays(old.rows, old.flags.copy(), old.lo, old.hi, labels)
+        arrays = LexemeArrays(old.rows, old.flags.copy(), old.lo, old.hi, labels)
 
         def fill(state: int) -> None:
             asked.append(state)

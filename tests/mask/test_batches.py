@@ -14,7 +14,7 @@ from sglc.kernels.bitmask.operations import fill_rows
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.matcher import Matcher, fill_masks
 from sglc.runtime.mask.vocabulary import row_deltas as bases
-from sglc.runtime.mask.vocabulary.row_deltas import Bases
+from sglc.runtime.mask.vocabulary.row_deltas import BaseRows
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 WORDS = 300
@@ -40,7 +40,7 @@ def families(draw: st.DrawFn) -> list[np.ndarray]:
 
 @given(families(), st.booleans())
 def test_sources_are_the_rows_that_they_were_made_of(rows: list[np.ndarray], plain: bool) -> None:
-    pool = Bases(WORDS)
+    pool = BaseRows(WORDS)
     sources = [pool.source(row) for row in rows]
     assert len(pool._rows) <= bases._MOST_BASES
     out = np.full((len(rows), WORDS), 77, np.int32)
@@ -53,7 +53,7 @@ def test_sources_are_the_rows_that_they_were_made_of(rows: list[np.ndarray], pla
 
 
 def test_what_is_near_to_a_base_is_a_difference() -> None:
-    pool = Bases(WORDS)
+    pool = BaseRows(WORDS)
     base = np.arange(1, WORDS + 1, dtype=np.int32)
     assert pool.source(base).base is base
     near = base.copy()

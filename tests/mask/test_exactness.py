@@ -24,7 +24,7 @@ def classes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Tokens of small classes are walked; the second time they are looked up like those of large ones."""
     if request.param == "looked up":
         monkeypatch.setattr(still, "_FEW", 1)
-    still.still_on.cache_clear()
+    still.self_loop_class.cache_clear()
     return request.param
 
 

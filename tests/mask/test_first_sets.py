@@ -18,7 +18,7 @@ from sglc.runtime.mask.compile.compiler import Compiler
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.byte_sets import members, packed
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.mask.gss.machine import JoiningMachine
+from sglc.runtime.mask.gss.machine import GssMachine
 from strategies.grammar_strategies import BYTES, token_grammars
 
 LETTERS = "aé"
@@ -57,7 +57,7 @@ def looking_ahead(draw: st.DrawFn) -> Language:
     )
 
 
-def conts_behind(machine: JoiningMachine, start: int) -> list[int]:
+def conts_behind(machine: GssMachine, start: int) -> list[int]:
     """The continuations of places that are reached by some bytes."""
     seen, waiting = {start}, [start]
     while waiting and len(seen) < 40:
@@ -76,7 +76,7 @@ def conts_behind(machine: JoiningMachine, start: int) -> list[int]:
 )  # fmt: skip
 @given(looking_ahead())
 def test_what_is_known_is_what_may_come(language: Language) -> None:
-    machine = JoiningMachine()
+    machine = GssMachine()
     # What calls itself, or follows itself as a lookahead, before a byte has been read is refused.
     with suppress(ConstraintError):
         start = machine.begin(Compiler(machine, 100, 10_000).compile(language), 0)
@@ -96,7 +96,7 @@ def test_of_grammars_no_byte_is_missing(text: str) -> None:
         return
     matcher = compile_constraint(language=language).matcher(BYTES)
     machine = matcher.machine
-    assert isinstance(machine, JoiningMachine)
+    assert isinstance(machine, GssMachine)
     for cont in conts_behind(machine, matcher.config):
         known = machine._beginnings.behind(cont)
         if known is not None:
@@ -106,7 +106,7 @@ def test_of_grammars_no_byte_is_missing(text: str) -> None:
 def test_a_lookahead_is_known_without_a_closure() -> None:
     names = Text(compile_regex("[a-zé]+"))
     after = Sequence((NotBefore(((97, 122), (233, 233))), Choice((names, Bytes(b"+"), Bytes("€".encode())))))
-    machine = JoiningMachine()
+    machine = GssMachine()
     root = Compiler(machine, 100, 10_000).compile(Language(Sequence((Bytes(b"x"), after, Bytes(b".")))))
     start = machine.begin(root, 0)
     (cont,) = machine.groups(start)[0].conts

@@ -21,11 +21,11 @@ from sglc.automata.caches import LeastUsed
 from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.artifact.build import FreezeBudget, freeze
 from sglc.runtime.mask.artifact.constraint import FrozenConstraint, FrozenStore
-from sglc.runtime.mask.automaton.limits import Account, ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions, LimitTracker
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.core.intern_table import Interned
 from sglc.runtime.mask.core.table_bytes import MachineLock
-from sglc.runtime.mask.lexeme.table import LeafTable
+from sglc.runtime.mask.lexeme.table import LexemeDfa
 from sglc.runtime.mask.mask_cache import MaskStore
 from sglc.runtime.mask.matcher import Matcher, fill_masks
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -273,7 +273,7 @@ def test_classes_of_a_vocabulary_are_kept_by_many_machines(busy: None) -> None:
 
 
 def test_bytes_of_tables_are_on_the_machine_they_are_made_for() -> None:
-    class Table(LeafTable):
+    class Table(LexemeDfa):
         def describe(self, state: int) -> tuple[int, int, int]:
             return 0, 0, 0
 
@@ -309,6 +309,6 @@ def test_one_workspace_is_not_charged_for_another() -> None:
         assert matcher.accept_bytes(bytes([byte]))
     assert large.machine.lock.tally.bytes > 0
     assert small._seat.workspace.size == size
-    account = Account(small.machine, small.options)
+    account = LimitTracker(small.machine, small.options)
     with small.machine.lock, account:
         assert small.machine.lock.tally.bytes <= size

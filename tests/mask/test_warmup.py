@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from example_budget import examples
 from sglc.automata.term import Language, Nothing
 from sglc.runtime.mask import warmup as preparation
-from sglc.runtime.mask.automaton.limits import Account, ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions, LimitTracker
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.mask_cache import MaskStore
@@ -145,7 +145,7 @@ def test_it_ends_in_time(monkeypatch: pytest.MonkeyPatch, made: object) -> None:
     found: list[float] = []
     mask = MaskStore.mask
 
-    def counted(store: MaskStore, config: int, account: Account) -> object:
+    def counted(store: MaskStore, config: int, account: LimitTracker) -> object:
         found.append(next(ticks))
         return mask(store, config, account)
 
@@ -185,7 +185,7 @@ def test_long_words_are_not_read_to_their_end(
     read: list[int] = []
     advance = MaskStore.advance
 
-    def reading(self: MaskStore, config: int, data: bytes, account: Account) -> int:
+    def reading(self: MaskStore, config: int, data: bytes, account: LimitTracker) -> int:
         read.append(len(data))
         return advance(self, config, data, account)
 

@@ -29,7 +29,7 @@ from sglc.runtime.mask.artifact.tables import (
     open_file,
     to_bytes,
 )
-from sglc.runtime.mask.automaton.limits import Account, ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions, LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import FINAL
 from sglc.runtime.mask.constraint import Constraint
@@ -156,7 +156,7 @@ class FrozenStore:
         """No two states of the tables share a mask here."""
         return -1
 
-    def mask(self, config: int, account: Account | None = None) -> Mask:
+    def mask(self, config: int, account: LimitTracker | None = None) -> Mask:
         """The mask of a configuration."""
         found = self.masks.get(config)
         if found is None:
@@ -179,7 +179,7 @@ class FrozenStore:
         row.flags.writeable = False
         return Mask(row, count)
 
-    def next(self, config: int, token: int, account: Account | None = None) -> int:
+    def next(self, config: int, token: int, account: LimitTracker | None = None) -> int:
         """The configuration after a token (DEAD if it is not legal)."""
         size = self.vocabulary.size
         if not 0 <= token < size or config == DEAD:
@@ -222,7 +222,7 @@ class FrozenStore:
             self._rows[mask] = found
         return found
 
-    def advance(self, config: int, data: bytes, account: Account | None = None) -> int:
+    def advance(self, config: int, data: bytes, account: LimitTracker | None = None) -> int:
         """The configuration after bytes (DEAD if they are not legal)."""
         with self._lock:
             return self._advance(config, data)

@@ -47,7 +47,7 @@ _BYTES_OF_A_STEP = 16
 """Longer ones are as many steps: few tokens have more bytes."""
 
 
-class Account:
+class LimitTracker:
     """What one constraint has cost on one machine.
 
     A context of one mask or step, entered under the machine's lock, in which what is done is charged to it;
@@ -68,12 +68,12 @@ class Account:
         self.spent = 0
         """Units of work of all masks and steps so far."""
 
-    def reading(self, size: int) -> Account:
+    def reading(self, size: int) -> LimitTracker:
         """The context of a step over so many bytes, which may cost as much as so many tokens."""
         self._times = 1 + size // _BYTES_OF_A_STEP
         return self
 
-    def __enter__(self) -> Account:
+    def __enter__(self) -> LimitTracker:
         self._before = len(self.machine.configs)
         limit, times = self.options.max_effort, self._times
         self._times = 1

@@ -20,7 +20,7 @@ from sglc.automata.caches import LeastUsed
 from sglc.automata.work import spend
 from sglc.runtime.mask.automaton import step as steps
 from sglc.runtime.mask.automaton.positions import HALF, Places, States
-from sglc.runtime.mask.automaton.protocol import ACCEPT, DEAD, END, FINAL, Node, Work
+from sglc.runtime.mask.automaton.protocol import ACCEPT, DEAD, END, FINAL, Node, Worklist
 from sglc.runtime.mask.automaton.step import Group
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.core.intern_table import Interned
@@ -243,11 +243,11 @@ class Machine:
             found = self._begun[key] = self._close([(node, cont)])
         return found
 
-    def opened(self, work: Work) -> int:
+    def opened(self, work: Worklist) -> int:
         """The configuration before several nodes and at several continuations."""
         return self.join([self.after(c) if node is None else self.begin(node, c) for node, c in work])
 
-    def _close(self, work: Work) -> int:
+    def _close(self, work: Worklist) -> int:
         out: set[int] = set()
         seen: set[tuple[int, int]] = set()
         least: dict[tuple[int, int], int] = {}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sglc.runtime.mask.core.intern_table import Interned
-from sglc.runtime.mask.lexeme.table import LeafPlace
+from sglc.runtime.mask.lexeme.table import LexemeState
 
 if TYPE_CHECKING:
     from sglc.automata.charset import Ranges
@@ -29,11 +29,11 @@ ACCEPT = 0
 END = 0
 """The continuation after which the constraint is over."""
 
-Work = list[tuple["Node | None", int]]
+Worklist = list[tuple["Node | None", int]]
 """What a closure still has to do: open a node before a continuation, or (None) resume a continuation."""
 
 
-class Difference(NamedTuple):
+class UniqueItems(NamedTuple):
     """A leaf state as a plain continuation without a few words, which begin at the same place.
 
     plain    the configuration that goes on in the same way but takes every word of the leaf
@@ -98,11 +98,11 @@ class Node:
         """Bytes of the shortest word as far as known from the children."""
         raise TypeError(f"{type(self).__name__} has no measure")
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         """Add the threads at the beginning of this node, which is followed by `cont`."""
         raise TypeError(f"{type(self).__name__} cannot be opened")
 
-    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
+    def resume(self, machine: Machine, state: Any, cont: int, work: Worklist, out: set[int]) -> None:
         """Add the threads after the part that this frame waited for."""
         raise TypeError(f"{type(self).__name__} is not a frame")
 
@@ -134,7 +134,7 @@ class Node:
         """Whether the moves depend on bytes that `untrace` dropped."""
         return False
 
-    def leaf(self, machine: Machine, state: Any) -> LeafPlace | None:
+    def leaf(self, machine: Machine, state: Any) -> LexemeState | None:
         """The place in a leaf table that a leaf state stands for, where there is such a table.
 
         Walks and steps then read the table; `moves` and `move` must say the same.
@@ -178,7 +178,7 @@ class Node:
         alone = machine.alone(machine.thread(self, state, cont))
         return machine.row(machine.untraced(alone)) != DEAD
 
-    def difference(self, machine: Machine, state: Any, cont: int) -> Difference | None:
+    def difference(self, machine: Machine, state: Any, cont: int) -> UniqueItems | None:
         """A leaf state as something plain without a few words, where it is that. Masks are found by it."""
         return None
 
@@ -190,7 +190,7 @@ class Node:
         """The configuration after the `forced_run`."""
         return machine.after(cont)
 
-    def opens_behind(self, machine: Machine, state: Any, cont: int) -> Work | None:
+    def opens_behind(self, machine: Machine, state: Any, cont: int) -> Worklist | None:
         """What is opened behind the `forced_run`, so that several places open it once; None where `behind`
         is no such configuration."""
         return [(None, cont)]

@@ -10,11 +10,11 @@ import numpy as np
 from sglc.automata.work import spend
 from sglc.kernels.trie.api import UNBOUNDED
 from sglc.kernels.trie.walks import BOUNDARY, ENDS
-from sglc.runtime.mask.lexeme.table import PLAIN, PLAIN_RUN, LeafPlace
+from sglc.runtime.mask.lexeme.table import PLAIN, PLAIN_RUN, LexemeState
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.automaton.machine import Machine
-    from sglc.runtime.mask.automaton.protocol import Node, Work
+    from sglc.runtime.mask.automaton.protocol import Node, Worklist
 
 _ACCEPT, _DEAD = 0, 0
 _OF_STEP = 5
@@ -29,7 +29,7 @@ class Group(NamedTuple):
     conts: tuple[int, ...]
     run: bytes
     """`Node.forced_run` of the state."""
-    leaf: LeafPlace | None
+    leaf: LexemeState | None
 
     def behind(self, machine: Machine) -> int:
         """The configuration after the forced run."""
@@ -37,11 +37,11 @@ class Group(NamedTuple):
             return self.node.behind(machine, self.state, self.conts[0])
         return machine.join([self.node.behind(machine, self.state, cont) for cont in self.conts])
 
-    def opens_behind(self, machine: Machine) -> Work | None:
+    def opens_behind(self, machine: Machine) -> Worklist | None:
         """The same as what is opened there, see `Node.opens_behind`."""
         if len(self.conts) == 1:
             return self.node.opens_behind(machine, self.state, self.conts[0])
-        found: Work = []
+        found: Worklist = []
         for cont in self.conts:
             some = self.node.opens_behind(machine, self.state, cont)
             if some is None:
@@ -144,7 +144,7 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
         return config
     landed: list[int] = []
     pending: dict[int, list[int]] = {}
-    opened: dict[int, Work] = {}
+    opened: dict[int, Worklist] = {}
     at, here = 0, config
     while True:
         machine.effort += len(machine.configs[here])
@@ -176,7 +176,12 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
 
 
 def _read_run(
-    machine: Machine, group: Group, data: bytes, at: int, landed: list[int], opened: dict[int, Work] | None
+    machine: Machine,
+    group: Group,
+    data: bytes,
+    at: int,
+    landed: list[int],
+    opened: dict[int, Worklist] | None,
 ) -> list[tuple[int, int]]:
     """As `_read_leaf`; what is opened behind the run is added to `opened` at its end, if that is kept."""
     run, node = group.run, group.node
@@ -196,7 +201,7 @@ def _read_run(
 
 
 def _read_leaf(
-    machine: Machine, group: Group, place: LeafPlace, data: bytes, at: int, landed: list[int]
+    machine: Machine, group: Group, place: LexemeState, data: bytes, at: int, landed: list[int]
 ) -> list[tuple[int, int]]:
     """Adds the configurations at the end of the data inside the leaf; the places where the leaf is left."""
     node, state = group.node, group.state
@@ -243,7 +248,7 @@ def _read_leaf(
     return left
 
 
-def _leaves_at_once(machine: Machine, group: Group, place: LeafPlace) -> bool:
+def _leaves_at_once(machine: Machine, group: Group, place: LexemeState) -> bool:
     """Whether a leaf may be left where it is."""
     if not place.table.flags[place.state] & ENDS or place.least > 0:
         return False

@@ -15,7 +15,7 @@ import numpy as np
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import ACCEPT, DEAD, END
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.mask.gss.machine import Joint
+from sglc.runtime.mask.gss.machine import MergedContinuation
 
 _MOST_RESTS = 200_000
 _LONGEST_FORCED = 1 << 16
@@ -104,11 +104,11 @@ def rest(machine: Machine, cont: int) -> bytes:
             waiting.pop()
             continue
         node, state, following = machine.frame(here)
-        needs = state if isinstance(node, Joint) else (following,)
+        needs = state if isinstance(node, MergedContinuation) else (following,)
         missing = [each for each in needs if each not in links]
         if missing:
             waiting += missing
-        elif isinstance(node, Joint):
+        elif isinstance(node, MergedContinuation):
             best = needs[0]
             for each in needs[1:]:
                 size, least = links[each][0], links[best][0]

@@ -29,7 +29,7 @@ from sglc.runtime.mask.nodes.text import TextNode
 from sglc.runtime.mask.nodes.words import WordNode
 
 if TYPE_CHECKING:
-    from sglc.runtime.mask.gss.machine import JoiningMachine
+    from sglc.runtime.mask.gss.machine import GssMachine
 
 _ASCII: Ranges = ((0, 0x7F),)
 _Asked = tuple[Node, int]
@@ -46,10 +46,10 @@ class _First(NamedTuple):
 _NOTHING = _First(0, frozenset())
 
 
-class Beginnings:
+class FirstSets:
     """The sets of one machine's nodes and continuations."""
 
-    def __init__(self, machine: JoiningMachine) -> None:
+    def __init__(self, machine: GssMachine) -> None:
         self._machine = machine
         self._nodes: Interned[tuple[int, int], _First | None] = Interned()
         self._conts: Interned[tuple[int, int], int | None] = Interned()

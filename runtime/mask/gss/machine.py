@@ -21,11 +21,11 @@ from sglc.automata.caches import LeastUsed
 from sglc.automata.work import spend
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.positions import HALF
-from sglc.runtime.mask.automaton.protocol import ACCEPT, END, Node, Work
+from sglc.runtime.mask.automaton.protocol import ACCEPT, END, Node, Worklist
 from sglc.runtime.mask.core.byte_sets import unpacked
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.core.intern_table import Interned
-from sglc.runtime.mask.gss.first_sets import Beginnings
+from sglc.runtime.mask.gss.first_sets import FirstSets
 from sglc.runtime.mask.nodes.core import RuleNode
 
 _MOST_OPEN = 100_000
@@ -33,23 +33,25 @@ _OF_OPENED = 3
 """Units of work of what a closure opens."""
 
 
-class Joint(Node):
+class MergedContinuation(Node):
     """A frame whose state is a set of continuations, in order; it goes on with each of them."""
 
-    def resume(self, machine: Machine, state: tuple[int, ...], cont: int, work: Work, out: set[int]) -> None:
+    def resume(
+        self, machine: Machine, state: tuple[int, ...], cont: int, work: Worklist, out: set[int]
+    ) -> None:
         work += [(None, each) for each in state]
 
 
-class JoiningMachine(Machine):
+class GssMachine(Machine):
     """See the module."""
 
     joins = True
 
     def __init__(self, *, of_grammars: bool = False) -> None:
         super().__init__(of_grammars=of_grammars)
-        self.joint = Joint()
+        self.joint = MergedContinuation()
         self.register(self.joint)
-        self._beginnings = Beginnings(self)
+        self._beginnings = FirstSets(self)
         self._opened: Interned[int, tuple[tuple[int, int], ...]] = Interned()
         """By continuation: the rules that its closure has opened, and before which continuation."""
         self._opened_at_once: Interned[tuple[tuple[int, int], ...], int] = Interned()
@@ -96,7 +98,7 @@ class JoiningMachine(Machine):
             return flat.pop()
         return self.cont(self.joint, tuple(sorted(flat)), END)
 
-    def opened(self, work: Work) -> int:
+    def opened(self, work: Worklist) -> int:
         if len(work) == 1:
             node, cont = work[0]
             return self.after(cont) if node is None else self.begin(node, cont)
@@ -107,7 +109,7 @@ class JoiningMachine(Machine):
         key = tuple([(index, self.joined(some)) for index, some in conts.items()])
         found = self._opened_at_once.get(key)
         if found is None:
-            every: Work = [(None if index < 0 else self.nodes[index], cont) for index, cont in key]
+            every: Worklist = [(None if index < 0 else self.nodes[index], cont) for index, cont in key]
             found = super().opened(every) if len(every) == 1 else self._close(every)
             self._opened_at_once[key] = found
         return found
@@ -137,7 +139,7 @@ class JoiningMachine(Machine):
             found.append(self.thread(self.nodes[index], self._states.known[state], cont))
         return tuple(found)
 
-    def _close(self, work: Work) -> int:
+    def _close(self, work: Worklist) -> int:
         """As the machine's own, until a rule is asked for before a second continuation."""
         begun = list(work)
         out: set[int] = set()
@@ -209,7 +211,7 @@ class _Closure:
     It is given to nodes in place of the machine, and knows what they need to open and resume.
     """
 
-    def __init__(self, machine: JoiningMachine, work: Work) -> None:
+    def __init__(self, machine: GssMachine, work: Worklist) -> None:
         self._machine = machine
         self._work = work
         self._places: list[tuple[Node, Hashable, int] | _Opened] = []
@@ -299,7 +301,7 @@ class _Closure:
                 self._work.append((None, cont))
 
     def _open(self, node: Node, cont: int) -> None:
-        work: Work = []
+        work: Worklist = []
         out: set[int] = set()
         made = len(self._local)
         try:

@@ -29,11 +29,11 @@ from sglc.kernels.gss.frames import (
     UNION,
 )
 from sglc.kernels.gss.walk import PAUSE
-from sglc.runtime.mask.automaton.limits import Account
+from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import ACCEPT, Node
 from sglc.runtime.mask.automaton.step import Group
-from sglc.runtime.mask.gss.machine import JoiningMachine
+from sglc.runtime.mask.gss.machine import GssMachine
 from sglc.runtime.mask.gss_walk.tables import StackTables, TooLarge
 from sglc.runtime.mask.lexeme.self_loops import is_small as few_characters
 from sglc.runtime.mask.nodes.core import Literal
@@ -78,7 +78,7 @@ class StackMasks:
         self._roots = roots
         self._tables: StackTables | None = None
         if machine.of_grammars:
-            assert isinstance(machine, JoiningMachine)
+            assert isinstance(machine, GssMachine)
             self._tables = StackTables(machine)
         self._walk: StackWalk | None = None
         self.walks = 0
@@ -112,7 +112,7 @@ class StackMasks:
     def forget(self) -> None:
         """Drop what has been found for walks: some of it may be half of what it should be."""
         if self._tables is not None:
-            assert isinstance(self._machine, JoiningMachine)
+            assert isinstance(self._machine, GssMachine)
             self._tables = StackTables(self._machine)
         self._walk = None
         self._starts = -1, None
@@ -198,7 +198,7 @@ class StackMasks:
         """Nodes whose own tokens the last walk has left open: a lookahead needs more than one byte there."""
         return [] if self._walk is None else self._walk.unsure
 
-    def walk(self, config: int, start: Start, row: np.ndarray, account: Account) -> bool:
+    def walk(self, config: int, start: Start, row: np.ndarray, account: LimitTracker) -> bool:
         """Set the bits of the legal tokens of small terminals; False where these have to be searched for."""
         if not len(start.threads):
             return True
@@ -208,7 +208,7 @@ class StackMasks:
         return done
 
     def follow(
-        self, group: Group, label: int, entries: np.ndarray, row: np.ndarray, account: Account
+        self, group: Group, label: int, entries: np.ndarray, row: np.ndarray, account: LimitTracker
     ) -> bool | None:
         """The same of the tokens below the entries, behind the words of a group that end with a label; None
         where not only parts of grammars follow."""
@@ -230,7 +230,7 @@ class StackMasks:
 
     def _follow(
         self, key: Hashable, inside: np.ndarray, begins: Sequence[Begin], entries: np.ndarray,
-        row: np.ndarray, account: Account,
+        row: np.ndarray, account: LimitTracker,
     ) -> bool:  # fmt: skip
         machine, tables = self._machine, self._tables
         if tables is None or self._refused.get(key):

@@ -33,8 +33,8 @@ from sglc.kernels.gss.closure import (
     UNKNOWN,
 )
 from sglc.runtime.mask.automaton.protocol import END, Node
-from sglc.runtime.mask.gss.machine import JoiningMachine, Joint
-from sglc.runtime.mask.lexeme.table import LeafPlace
+from sglc.runtime.mask.gss.machine import GssMachine, MergedContinuation
+from sglc.runtime.mask.lexeme.table import LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
 from sglc.runtime.mask.lexeme.text_lexeme import text_leaf
 from sglc.runtime.mask.nodes.core import Alternatives, Literal, NothingNode, Repetition, RuleNode, Series
@@ -53,7 +53,7 @@ _MANY_BYTES = 8
 """A state that reads less has no groups of bytes worth the time to find them."""
 _ASKED = -2
 """In `behind`: what follows a word is not known yet."""
-_FRAMES = frozenset((Series, Repetition, Joint))
+_FRAMES = frozenset((Series, Repetition, MergedContinuation))
 """Nodes of grammars that continuations resume."""
 _COMPOSED = frozenset((Series, Alternatives, Repetition))
 
@@ -65,7 +65,7 @@ class TooLarge(Exception):
 class StackTables:
     """The arrays of one machine's grammars, by the numbers of its nodes and continuations."""
 
-    def __init__(self, machine: JoiningMachine) -> None:
+    def __init__(self, machine: GssMachine) -> None:
         self.arrays = StackArrays()
         """Replaced when they grow; see `current`."""
         self._machine = machine
@@ -114,7 +114,7 @@ class StackTables:
                 stack.pop()
                 continue
             node, state, after = frame(cont)
-            if type(node) is not Joint:
+            if type(node) is not MergedContinuation:
                 reads = type(node) in _FRAMES
                 if reads:
                     known_kind = kinds.get(node.index)
@@ -203,7 +203,7 @@ class StackTables:
         (of `perf_counter`). Raises TooLarge."""
         seen: dict[int, None] = {}
         for cont in conts:
-            while cont != END and type(node := self._machine.frame(cont)[0]) is not Joint:
+            while cont != END and type(node := self._machine.frame(cont)[0]) is not MergedContinuation:
                 seen[node.index] = None
                 cont = self._machine.frame(cont)[2]
         waiting = deque(seen)
@@ -371,7 +371,7 @@ class StackTables:
         # Most states are inside of words, with a byte or two to come.
         if local < table.boundary and sum([high - low for low, high, _ in moves]) >= _MANY_BYTES:
             leaf = text_leaf(table)
-            still = leaf.lasting(LeafPlace(leaf, leaf.number(local)), 0)
+            still = leaf.lasting(LexemeState(leaf, leaf.number(local)), 0)
             still = None if still is None else still.unbarred()
             if still is not None:
                 arrays.loops[state] = still.groups

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.term import CharDfa, Encoding
 from sglc.automata.work import spend
-from sglc.runtime.mask.lexeme.self_loops import Still, class_groups, covered, is_small, read_groups
+from sglc.runtime.mask.lexeme.self_loops import SelfLoop, class_groups, covered, is_small, read_groups
 from sglc.runtime.mask.vocabulary.token_classes import ALL_GROUPS, as_words
 
 ENDLESS = 1 << 30
@@ -42,7 +42,7 @@ class Runs:
         self._covered: dict[int, Ranges] = {}
         self._read: dict[Ranges, int] = {}
 
-    def still(self, state: int) -> Still | None:
+    def still(self, state: int) -> SelfLoop | None:
         """The characters that may follow from a state on, up to `room` of them, but for the first one of them
         if some are `barred`. None if there are no such or too few to be of use."""
         after, first = self._way(state)
@@ -66,7 +66,7 @@ class Runs:
         read = run.read | self._read_groups(state)
         dead = as_words(ALL_GROUPS & ~read)
         room = None if run.count == ENDLESS else run.count + 1
-        return Still(groups, flags, -1, room=room, dead=dead, barred=barred)
+        return SelfLoop(groups, flags, -1, room=room, dead=dead, barred=barred)
 
     def _way(self, state: int) -> tuple[int, Ranges]:
         """The state to which most characters lead, and these; -1 if there are none."""

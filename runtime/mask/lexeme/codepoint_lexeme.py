@@ -27,7 +27,7 @@ _OF_STATE, _OF_EDGE = 600, 24
 _NO_LABELS = np.zeros(0, np.uint64)
 
 
-class CharacterLeaf:
+class CharacterLexeme:
     """The arrays of an automaton over characters, whose state s is number s + 1 in them.
 
     Number 0 is the beginning of walks from inside a character.
@@ -175,7 +175,7 @@ def _states(size: int, width: int) -> dict[str, np.ndarray]:
     }
 
 
-class TextCharacters(CharacterLeaf):
+class TextCharacters(CharacterLexeme):
     """The automaton of a `TextTable`."""
 
     def __init__(self, table: TextTable) -> None:

@@ -8,16 +8,16 @@ import numpy as np
 
 from sglc.kernels.trie.api import Quiet, SubtreeWalk
 from sglc.kernels.trie.walks import ENDS
-from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLeaf
+from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
 from sglc.runtime.mask.lexeme.escapes import ByteMoves
-from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable
+from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState
 from sglc.runtime.mask.lexeme.utf8_states import Edge
 
 _FEW = 2
 """States with so many edges are loaded together with their targets."""
 
 
-class NumberedLeaf(LeafTable):
+class NumberedLexeme(LexemeDfa):
     """The rows of `ByteMoves`; `places` are its local states by number."""
 
     counts = True
@@ -27,13 +27,13 @@ class NumberedLeaf(LeafTable):
         super().__init__()
         self.encoding = table.encoding
         self.table = table
-        self._by_characters: CharacterLeaf = NumberedCharacters(self)
+        self._by_characters: CharacterLexeme = NumberedCharacters(self)
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
         return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]
 
     def walk_states(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray,
         quiet: Quiet | None,
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         leaf, local = self._by_characters, self.places[place.state]
@@ -46,10 +46,10 @@ class NumberedLeaf(LeafTable):
         return whole.characters(entries, bounds, first, row, leaf.current, leaf.load, quiet)
 
 
-class NumberedCharacters(CharacterLeaf):
-    """The automaton of a `NumberedLeaf`, whose states are made when they are loaded."""
+class NumberedCharacters(CharacterLexeme):
+    """The automaton of a `NumberedLexeme`, whose states are made when they are loaded."""
 
-    def __init__(self, leaf: NumberedLeaf) -> None:
+    def __init__(self, leaf: NumberedLexeme) -> None:
         super().__init__(leaf.table.characters, 16)
         self._leaf = leaf
 

@@ -58,7 +58,7 @@ _MANY = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Still:
+class SelfLoop:
     """Bytes after which a leaf stays alive: groups uint64[2] (see `columns`), bytes bool[256].
 
     home      the state that is come back to after every character, -1 for any
@@ -77,23 +77,23 @@ class Still:
     uniform: Ranges | None = None
     dead: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint64))
     barred: _Bytes = b""
-    fewer: Callable[[], Still | None] | None = None
+    fewer: Callable[[], SelfLoop | None] | None = None
 
-    def unbarred(self) -> Still | None:
+    def unbarred(self) -> SelfLoop | None:
         """The same for the characters that may be read from the beginning on."""
         if self.fewer is None:
             return self
         found = self.fewer()
         return found if found is None or self.room is None else replace(found, room=self.room)
 
-    def apart_from(self, first: np.ndarray) -> Still | None:
+    def apart_from(self, first: np.ndarray) -> SelfLoop | None:
         """The same if it is with none of some bytes, bool[256], or for fewer characters without them."""
         found = self.unbarred() if np.count_nonzero(first & self.bytes) else self
         return None if found is None or np.count_nonzero(first & found.bytes) else found
 
 
 @dataclass(frozen=True, slots=True)
-class Onward:
+class ReachableFacts:
     """What holds from a state of an automaton on, whatever is read.
 
     characters  with which all the states that can be reached can go on
@@ -105,15 +105,15 @@ class Onward:
     uniform: bool = False
     accepting: bool = False
 
-    def still(self, encoding: Encoding) -> Still | None:
+    def still(self, encoding: Encoding) -> SelfLoop | None:
         """The same as bytes."""
-        found = still_on(self.characters, encoding, -1, self.characters if self.uniform else None)
+        found = self_loop_class(self.characters, encoding, -1, self.characters if self.uniform else None)
         if found is not None and self.uniform:
             found = replace(found, uniform=self.characters)
         return found
 
 
-def onward(dfas: Sequence[CharDfa], places: Places, known: dict[Places, Onward]) -> Onward:
+def onward(dfas: Sequence[CharDfa], places: Places, known: dict[Places, ReachableFacts]) -> ReachableFacts:
     """From a state in each of some automata (-1: none) on, where a word is one of any of them.
 
     What is found of the states on the way is kept in `known`. States that reach each other know the same: by
@@ -123,7 +123,7 @@ def onward(dfas: Sequence[CharDfa], places: Places, known: dict[Places, Onward])
     if places not in known:
         states = _States(dfas)
         if _nothing_common(states, places, known):
-            known[places] = Onward()
+            known[places] = ReachableFacts()
         else:
             _Walk(states, known).run(places)
     return known[places]
@@ -152,7 +152,7 @@ class _States:
         return found
 
 
-def _nothing_common(states: _States, start: Places, known: dict[Places, Onward]) -> bool:
+def _nothing_common(states: _States, start: Places, known: dict[Places, ReachableFacts]) -> bool:
     """Whether no character is common to all states that can be reached; mostly the first few say so."""
     characters = states.covered(start)
     seen = {start}
@@ -173,7 +173,7 @@ def _nothing_common(states: _States, start: Places, known: dict[Places, Onward])
 class _Walk:
     """One walk over the automata, by an explicit stack."""
 
-    def __init__(self, states: _States, known: dict[Places, Onward]) -> None:
+    def __init__(self, states: _States, known: dict[Places, ReachableFacts]) -> None:
         self._states = states
         self._known = known
         self._number: dict[Places, int] = {}
@@ -191,7 +191,7 @@ class _Walk:
                     continue
                 if target not in number:
                     if len(number) == _MANY:
-                        known.update(dict.fromkeys(self._open, Onward()))
+                        known.update(dict.fromkeys(self._open, ReachableFacts()))
                         return
                     self._enter(target)
                     break
@@ -211,7 +211,7 @@ class _Walk:
         self._open.append(at)
         self._path.append((at, iter(self._states.targets(at))))
 
-    def _holds(self, component: list[Places]) -> Onward:
+    def _holds(self, component: list[Places]) -> ReachableFacts:
         """What holds from states that reach each other, of whose other targets it is known."""
         states = self._states
         characters = first = states.covered(component[0])
@@ -229,8 +229,8 @@ class _Walk:
                 if behind.characters != characters:
                     characters = meet(characters, behind.characters)
             if not characters:
-                return Onward()
-        return Onward(characters, uniform, accepting)
+                return ReachableFacts()
+        return ReachableFacts(characters, uniform, accepting)
 
 
 def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
@@ -342,7 +342,9 @@ def is_small(characters: Iterable[tuple[int, int]], few: int | None = None) -> b
 
 
 @small_cache(512)
-def still_on(characters: Ranges, encoding: Encoding, home: int, read: Ranges | None) -> Still | None:
+def self_loop_class(
+    characters: Ranges, encoding: Encoding, home: int, read: Ranges | None
+) -> SelfLoop | None:
     """A class of characters as bytes; None if there are too few to be of use.
 
     `read`: with which a text goes on at all, None if that is not known.
@@ -351,27 +353,27 @@ def still_on(characters: Ranges, encoding: Encoding, home: int, read: Ranges | N
         return None
     groups, bytes = _as_bytes(characters, encoding)
     dead = as_words(0 if read is None else ALL_GROUPS & ~read_groups(read, encoding))
-    return Still(groups, bytes, home, dead=dead)
+    return SelfLoop(groups, bytes, home, dead=dead)
 
 
-def still_behind(
+def self_loop_after(
     first: Ranges, characters: Ranges, encoding: Encoding, home: int, read: Ranges
-) -> Still | None:  # fmt: skip
+) -> SelfLoop | None:  # fmt: skip
     """The characters that lead from `home` back to it, where a text begins with one of `first` that lead
     there; `read`: with which it goes on at `home`. None if there are too few to be of use."""
     both = meet(first, characters)
     if is_small(both) or not _plain(characters, encoding) & ~_plain(first, encoding):
-        return still_on(both, encoding, home, read)
+        return self_loop_class(both, encoding, home, read)
     groups, flags, barred = class_groups(first, characters, encoding)
     dead = as_words(ALL_GROUPS & ~read_groups(read, encoding))
-    fewer = partial(still_on, both, encoding, home, read)
-    return Still(groups, flags, home, dead=dead, barred=barred, fewer=fewer)
+    fewer = partial(self_loop_class, both, encoding, home, read)
+    return SelfLoop(groups, flags, home, dead=dead, barred=barred, fewer=fewer)
 
 
 def class_groups(
     first: Ranges, characters: Ranges, encoding: Encoding
 ) -> tuple[np.ndarray, np.ndarray, bytes]:  # fmt: skip
-    """(groups, bytes, barred) of `Still` for texts over a class that begin with one of `first`."""
+    """(groups, bytes, barred) of `SelfLoop` for texts over a class that begin with one of `first`."""
     if first == characters:
         return *_as_bytes(characters, encoding), b""
     plain = _plain(characters, encoding)

@@ -11,7 +11,7 @@ from sglc.automata.term import CharNfa
 from sglc.kernels.trie.subset_api import SubsetTable
 from sglc.kernels.trie.walks import ENDS
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLeaf
+from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
 from sglc.runtime.mask.lexeme.utf8_states import Characters, Edge
 
 _MOST_RANGES = 6
@@ -37,7 +37,7 @@ def few_ranges(nfa: CharNfa) -> frozenset[tuple[int, int]] | None:
     return frozenset(found)
 
 
-class SubsetStates(CharacterLeaf):
+class SubsetStates(CharacterLexeme):
     """The states of `sglc.automata.dfa.subset_construction.Subsets`, and at the same time what walks read.
 
     Raises ConstraintError where a text leads to one state too many.

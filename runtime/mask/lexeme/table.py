@@ -18,10 +18,10 @@ import numpy as np
 from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
-from sglc.kernels.trie.api import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
+from sglc.kernels.trie.api import UNBOUNDED, LexemeArrays, Quiet, SubtreeWalk
 from sglc.kernels.trie.walks import BOUNDARY, KNOWN, NO_MOVE
 from sglc.runtime.mask.core.table_bytes import Tally, open_tally
-from sglc.runtime.mask.lexeme.self_loops import Still
+from sglc.runtime.mask.lexeme.self_loops import SelfLoop
 from sglc.runtime.mask.vocabulary.token_classes import Columns
 
 _QUOTE = 0x22
@@ -36,13 +36,13 @@ _OF_LIST = 2_100
 """Bytes of a row as a list."""
 
 
-class LeafPlace(NamedTuple):
+class LexemeState(NamedTuple):
     """Where a thread is inside a leaf: a state, the characters still to come, and the labels that are open.
 
     `open` is uint64[W] for tables whose states have labels, else empty.
     """
 
-    table: LeafTable
+    table: LexemeDfa
     state: int
     least: int = 0
     most: int | None = None
@@ -53,12 +53,12 @@ class LeafPlace(NamedTuple):
         return id(self.table), self.state, self.least, self.most, self.open.tobytes()
 
 
-def counted_place(table: LeafTable, state: int, least: int, most: int | None) -> LeafPlace:
+def counted_place(table: LexemeDfa, state: int, least: int, most: int | None) -> LexemeState:
     """The place of a thread that counts characters: `least` to `most` (None: any number) are to come.
 
     A bound of 2^30 and more is none here: no token has so many characters, and numbers of walks end there.
     """
-    return LeafPlace(table, state, least, None if most is None or most >= UNBOUNDED else most)
+    return LexemeState(table, state, least, None if most is None or most >= UNBOUNDED else most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class Names:
     key: tuple[int, int, int]
     labels: dict[str, int]
     others: Callable[[Iterable[str]], list[int]] | int
-    still: Still
+    still: SelfLoop
 
 
-class LeafTable:
+class LexemeDfa:
     """The rows of a leaf's states, made when they are first needed.
 
     States are numbered from 0 in the order they are met. What they are, a subclass says: its `places`, their
@@ -94,7 +94,7 @@ class LeafTable:
         self._width = width
         self._tally, self._taken = open_tally(), 0
         """Who keeps account of the bytes of the rows, and how many these are."""
-        self._arrays: LeafArrays | None = None
+        self._arrays: LexemeArrays | None = None
         self._lists: LeastUsed[int, list[int]] = LeastUsed(size=_OF_LIST)
         self.places: list[Any] = []
         """What the states are, by number."""
@@ -105,10 +105,10 @@ class LeafTable:
         self.lo, self.hi = array("i"), array("i")
 
     @property
-    def arrays(self) -> LeafArrays:
+    def arrays(self) -> LexemeArrays:
         """The rows; most leaves are walked without any."""
         if self._arrays is None:
-            self._arrays = LeafArrays(
+            self._arrays = LexemeArrays(
                 np.full((8, 256), NO_MOVE, np.int32), np.zeros(8, np.uint8), np.zeros(8, np.int32),
                 np.zeros(8, np.int32), np.zeros((8, self._width), np.uint64),
             )  # fmt: skip
@@ -164,16 +164,16 @@ class LeafTable:
         """int32: which kind of word ends in each of the states; None if there is only one kind."""
         return None
 
-    def still(self, place: LeafPlace, longest: int) -> Still | None:
+    def still(self, place: LexemeState, longest: int) -> SelfLoop | None:
         """Bytes after which the leaf surely stays alive; tokens have up to `longest` characters."""
         return None
 
-    def counted(self, place: LeafPlace) -> Ranges | None:
+    def counted(self, place: LexemeState) -> Ranges | None:
         """The characters of which all words go on from a place that are not too short or too long for it;
         None where that is not all."""
         return None
 
-    def shape(self, place: LeafPlace, columns: Columns) -> tuple[Hashable, Sequence[int] | None]:
+    def shape(self, place: LexemeState, columns: Columns) -> tuple[Hashable, Sequence[int] | None]:
         """What is equal only for places at which all tokens of a vocabulary do the same, and labels by
         canonical number.
 
@@ -190,11 +190,11 @@ class LeafTable:
                 most = None
         return (id(self), place.state, least, most, place.open.tobytes()), None
 
-    def names(self, place: LeafPlace) -> Names | None:
+    def names(self, place: LexemeState) -> Names | None:
         """For a uniform place: the words that end with labels of their own, where they are few."""
         return None
 
-    def current(self) -> LeafArrays:
+    def current(self) -> LexemeArrays:
         """The arrays, which are replaced when they grow."""
         self.meet()
         if self._size < len(self.flags):
@@ -248,7 +248,7 @@ class LeafTable:
         return None
 
     def walk(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
         """Set the bits of the legal tokens where that needs no rows: (exits, labels if there are any).
 
@@ -257,14 +257,14 @@ class LeafTable:
         return None
 
     def walk_states(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray,
         quiet: Quiet | None,
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         """Set the bits of the legal tokens: (exits, the states before them, most characters of a path)."""
         where = self._bounds(place)
         return whole.leaf(entries, where, first, row, self.current, self.fill, quiet, place.open)
 
-    def _bounds(self, place: LeafPlace) -> tuple[int, int, int, int]:
+    def _bounds(self, place: LexemeState) -> tuple[int, int, int, int]:
         """(state, least, most, eager) of a place, for walks."""
         if place.least > 0 or place.most is not None:
             self.measure()
@@ -275,7 +275,7 @@ class LeafTable:
         """Which kind of word ends in a state; -1 if there is only one kind."""
         return -1
 
-    def alive(self, state: int, least: int, most: int, place: LeafPlace) -> bool:
+    def alive(self, state: int, least: int, most: int, place: LexemeState) -> bool:
         """Whether a word leads from a state with so many characters to come (most: UNBOUNDED is no limit)."""
         if least <= 0 and most >= UNBOUNDED // 2:
             return True
@@ -308,7 +308,7 @@ class LeafTable:
             labels = np.zeros((room, arrays.labels.shape[1]), np.uint64)
             flags[:size], labels[:size] = arrays.flags[:size], arrays.labels[:size]
             lo[:size], hi[:size] = arrays.lo[:size], arrays.hi[:size]
-            arrays = self._arrays = LeafArrays(rows, flags, lo, hi, labels)
+            arrays = self._arrays = LexemeArrays(rows, flags, lo, hi, labels)
             self._take(rows.nbytes - self._taken)
         wide = arrays.labels.shape[1]
         for state in range(size, count):

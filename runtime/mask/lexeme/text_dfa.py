@@ -81,7 +81,7 @@ class TextTable:
         self._advanced: LeastUsed[Place, Place | None] = LeastUsed()
         self.words = TextWords(dfa, encoding, self.next_length)
         self.leaf: Any = None
-        """Its `TextLeaf`, kept where its table is."""
+        """Its `TextLexeme`, kept where its table is."""
 
     def begins(self, local: int) -> frozenset[int]:
         """The bytes with which the characters of a state of the automaton begin, each written as it is."""

@@ -17,18 +17,18 @@ from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.lexeme.bounded_loops import Runs
 from sglc.runtime.mask.lexeme.codepoint_lexeme import TextCharacters
 from sglc.runtime.mask.lexeme.self_loops import (
-    Onward,
-    Still,
+    ReachableFacts,
+    SelfLoop,
     covered,
     is_small,
     known_covered,
     leading_to,
     onward,
     parts_ways,
+    self_loop_after,
     size,
-    still_behind,
 )
-from sglc.runtime.mask.lexeme.table import NO_LABELS, PLAIN_BYTES, LeafPlace, LeafTable
+from sglc.runtime.mask.lexeme.table import NO_LABELS, PLAIN_BYTES, LexemeDfa, LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
 
 _MANY_STATES, _FEW_CHARACTERS = 48, 16
@@ -36,7 +36,7 @@ _MANY_STATES, _FEW_CHARACTERS = 48, 16
 these is quicker. No run of them is looked for."""
 
 
-class TextLeaf(LeafTable):
+class TextLexeme(LexemeDfa):
     """The leaf of a `TextTable`; its places are the table's local states."""
 
     def __init__(self, table: TextTable) -> None:
@@ -46,13 +46,13 @@ class TextLeaf(LeafTable):
         self.single = table.boundary == 1 and 0 in table.dfa.accepting
         self._measured = False
         self._fewest = -1
-        self._loops: dict[int, tuple[Still | None, int]] = {}
-        self._onward: dict[tuple[int, ...], Onward] = {}
+        self._loops: dict[int, tuple[SelfLoop | None, int]] = {}
+        self._onward: dict[tuple[int, ...], ReachableFacts] = {}
         self._covered: dict[int, Ranges] = {}
         self._uniform: bool | None = None
-        self._stills: dict[int, Still | None] = {}
+        self._stills: dict[int, SelfLoop | None] = {}
         self._runs = Runs(table.dfa, self.encoding) if table.boundary > 2 else None
-        self._run_stills: dict[int, Still | None] = {}
+        self._run_stills: dict[int, SelfLoop | None] = {}
         self._characters: TextCharacters | None = None
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
@@ -89,7 +89,7 @@ class TextLeaf(LeafTable):
             self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]
 
     def walk_states(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray,
         quiet: Quiet | None,
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         _, least, most, eager = self._bounds(place)
@@ -116,7 +116,7 @@ class TextLeaf(LeafTable):
     def any_length(self) -> bool:
         return self.table.any_length
 
-    def still(self, place: LeafPlace, longest: int) -> Still | None:
+    def still(self, place: LexemeState, longest: int) -> SelfLoop | None:
         local = self.places[place.state]
         if local >= self.table.boundary:
             return None
@@ -127,7 +127,7 @@ class TextLeaf(LeafTable):
             return run
         return self.lasting(place, longest) or run
 
-    def lasting(self, place: LeafPlace, longest: int) -> Still | None:
+    def lasting(self, place: LexemeState, longest: int) -> SelfLoop | None:
         """The same of characters that may be read any number of times."""
         local = self.places[place.state]
         everywhere = self._everywhere(local)
@@ -140,7 +140,7 @@ class TextLeaf(LeafTable):
             return found
         return replace(found, room=place.most - self.table.shortest(home))
 
-    def _run(self, local: int) -> Still | None:
+    def _run(self, local: int) -> SelfLoop | None:
         """See `Runs.still`."""
         if self._runs is None:
             return None
@@ -149,7 +149,7 @@ class TextLeaf(LeafTable):
             self._run_stills[local] = None if few else self._runs.still(local)
         return self._run_stills[local]
 
-    def _loop(self, local: int) -> tuple[Still | None, int]:
+    def _loop(self, local: int) -> tuple[SelfLoop | None, int]:
         """The most characters that all lead to one state (perhaps this one) and there back to it."""
         edges = self.table.dfa.edges
         stay = {target for _, _, target in edges[local] if any([to == target for _, _, to in edges[target]])}
@@ -163,7 +163,7 @@ class TextLeaf(LeafTable):
             if common > most:
                 first, back, most, home = to, again, common, target
         read = covered(edges[home])
-        return still_behind(first, back, self.table.encoding, self.number(home), read), home
+        return self_loop_after(first, back, self.table.encoding, self.number(home), read), home
 
     def fewest(self) -> int:
         if self._fewest < 0:
@@ -193,14 +193,14 @@ class TextLeaf(LeafTable):
         found = dfa_walk(self.table.dfa, text, local)
         return NO_MOVE if found is None else self.number(found)
 
-    def counted(self, place: LeafPlace) -> Ranges | None:
+    def counted(self, place: LexemeState) -> Ranges | None:
         local = self.places[place.state]
         if local >= self.table.boundary:
             return None
         known = self._from(local)
         return known.characters if known.uniform and known.accepting else None
 
-    def _everywhere(self, local: int) -> Still | None:
+    def _everywhere(self, local: int) -> SelfLoop | None:
         """Characters with which every state that can be reached can go on."""
         if local not in self._stills:
             few = self.table.boundary > _MANY_STATES and is_small(
@@ -209,18 +209,18 @@ class TextLeaf(LeafTable):
             self._stills[local] = None if few else self._from(local).still(self.table.encoding)
         return self._stills[local]
 
-    def _from(self, local: int) -> Onward:
+    def _from(self, local: int) -> ReachableFacts:
         dfa, known = self.table.dfa, self._onward
         if self.table.boundary == 1 and not known:
             found = covered(dfa.edges[0])
-            known[0,] = Onward(found, True, 0 in dfa.accepting) if found else Onward()
+            known[0,] = ReachableFacts(found, True, 0 in dfa.accepting) if found else ReachableFacts()
         if (local,) not in known and self._is_uniform():
-            known[local,] = Onward(self._covered[local], True, self._may_always_end(local))
+            known[local,] = ReachableFacts(self._covered[local], True, self._may_always_end(local))
         if (local,) not in known:
             # No character is common to all states if some state has none. Of few states that is seen sooner.
             stops = len(dfa.edges) <= _MANY_STATES and self.table.may_stop(local)
             if stops or parts_ways(dfa, local, self._covered) or self.table.may_stop(local):
-                known[local,] = Onward()
+                known[local,] = ReachableFacts()
         return onward((dfa,), (local,), known)
 
     def _may_always_end(self, local: int) -> bool:
@@ -248,15 +248,15 @@ class TextLeaf(LeafTable):
         return self._uniform
 
 
-def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
+def class_leaf(characters: Ranges, encoding: Encoding) -> TextLexeme:
     """The leaf of all words over some characters."""
     edges = (tuple([(low, high, 0) for low, high in characters]),)
-    return TextLeaf(TextTable(CharDfa(edges, frozenset([0])), encoding))
+    return TextLexeme(TextTable(CharDfa(edges, frozenset([0])), encoding))
 
 
-def text_leaf(table: TextTable) -> TextLeaf:
+def text_leaf(table: TextTable) -> TextLexeme:
     """The leaf of a table, made once."""
     if table.leaf is None:
-        table.leaf = TextLeaf(table)
-    leaf: TextLeaf = table.leaf
+        table.leaf = TextLexeme(table)
+    leaf: TextLexeme = table.leaf
     return leaf

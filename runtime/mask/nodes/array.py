@@ -10,7 +10,7 @@ from sglc.automata.json.array_states import ArrayStates
 from sglc.automata.json.counters import Vector
 from sglc.automata.term import Counter
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import Node, Work
+from sglc.runtime.mask.automaton.protocol import Node, Worklist
 from sglc.runtime.mask.core.errors import (
     LONGEST_COMPLETION,
     MOST_ENTRIES,
@@ -102,7 +102,7 @@ class ArrayNode(Node):
         if self._nodes is None:
             self._nodes, self.states = self._productive_states()
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if not self.productive:
             return
         self._settle()
@@ -110,7 +110,7 @@ class ArrayNode(Node):
             work.append((None, cont))
         self._enter(machine, 0, cont, work)
 
-    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
+    def resume(self, machine: Machine, state: Any, cont: int, work: Worklist, out: set[int]) -> None:
         kind, here = state
         if kind == NEXT:
             self._enter(machine, here, cont, work)
@@ -120,7 +120,7 @@ class ArrayNode(Node):
         if self.states.options(here):
             work.append((self.parts.comma, machine.cont(self, (NEXT, here), cont)))
 
-    def _enter(self, machine: Machine, state: int, cont: int, work: Work) -> None:
+    def _enter(self, machine: Machine, state: int, cont: int, work: Worklist) -> None:
         assert self._nodes is not None
         nodes = self._nodes[self.states.place(state)]
         for option, after in self.states.options(state):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sglc.automata.charset import Ranges
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import Node, Work
+from sglc.runtime.mask.automaton.protocol import Node, Worklist
 from sglc.runtime.mask.core.errors import LONGEST_COMPLETION, CompletionTooLong
 
 _KEPT = 256
@@ -92,7 +92,7 @@ class NothingNode(Node):
     def measure(self) -> int | None:
         return None
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         return
 
 
@@ -108,7 +108,7 @@ class Literal(Node):
     def measure(self) -> int | None:
         return len(self.data)
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if self.data:
             out.add(machine.thread(self, 0, cont))
         else:
@@ -159,7 +159,7 @@ class AnyBytes(Node):
     def measure(self) -> int | None:
         return 0
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         out.add(machine.thread(self, 0, cont))
         work.append((None, cont))
 
@@ -209,12 +209,12 @@ class Series(Compound):
             return None
         return self.first.size + self.rest.size
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if self.productive:
             # The last item is followed by what follows the whole: chains on the right do not grow.
             work.append((self.first, machine.cont(self, 0, cont)))
 
-    def resume(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
+    def resume(self, machine: Machine, state: int, cont: int, work: Worklist, out: set[int]) -> None:
         work.append((self.rest, cont))
 
     def shortest_rest(self, machine: Machine, state: int) -> bytes:
@@ -243,7 +243,7 @@ class Alternatives(Compound):
                 self._best_size = arm.size
         return None if self.best is None else self._best_size
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         for arm in self.arms:
             if arm.productive:
                 work.append((arm, cont))
@@ -298,7 +298,7 @@ class RuleNode(Compound):
     def measure(self) -> int | None:
         return None if self.body is None else self.body.size
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         body = self.make()
         if self.productive and body is not None:
             work.append((body, cont))
@@ -349,11 +349,11 @@ class Repetition(Compound):
             return None
         return self.needed * self.item.size + (self.needed - 1) * len(self.separator.data)
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if self.productive:
             self.resume(machine, 0, cont, work, out)
 
-    def resume(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
+    def resume(self, machine: Machine, state: int, cont: int, work: Worklist, out: set[int]) -> None:
         if state < 0:
             self._open_item(machine, -state - 1, cont, work)
             return
@@ -365,7 +365,7 @@ class Repetition(Compound):
             else:
                 self._open_item(machine, state, cont, work)
 
-    def _open_item(self, machine: Machine, done: int, cont: int, work: Work) -> None:
+    def _open_item(self, machine: Machine, done: int, cont: int, work: Worklist) -> None:
         # One at least, so that "some items" and "none" differ where a separator is due.
         done = done + 1 if self.maximum is not None else min(done + 1, max(self.minimum, 1))
         work.append((self.item, machine.cont(self, done, cont)))

@@ -16,9 +16,9 @@ from sglc.automata.dfa.trie import Place
 from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
 from sglc.kernels.trie.walks import ENDS, NO_MOVE
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import DEAD, Node, Work
+from sglc.runtime.mask.automaton.protocol import DEAD, Node, Worklist
 from sglc.runtime.mask.core.byte_sets import unpacked
-from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable
+from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState
 from sglc.runtime.mask.lexeme.word_list import WordSet, first_characters
 from sglc.runtime.mask.nodes.core import measure
 
@@ -127,7 +127,7 @@ def _unknown(follows: Sequence[t.Term]) -> tuple[int | None, bool]:
     return None, True
 
 
-class CaseLeaf(LeafTable):
+class CaseLexeme(LexemeDfa):
     """The trie of the words; the label of a state where a word ends is the number of the word."""
 
     def __init__(self, words: WordSet) -> None:
@@ -144,7 +144,7 @@ class CaseLeaf(LeafTable):
         return ENDS if self.set.ends(self.places[state]) else 0, 0, UNBOUNDED
 
     def walk(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
         found = whole.words(entries, self.set.list, self.places[place.state], first, row, False)
         return found.exits, found.ends
@@ -183,7 +183,7 @@ class CaseNode(Node):
         """`begins`: the bytes with which what may follow a word begins, None if they are not known, and
         whether it may be empty; `begin_any`: the bytes with which any of it begins."""
         self.set = WordSet(cases)
-        self.rows = CaseLeaf(self.set)
+        self.rows = CaseLexeme(self.set)
         self._follows = [cases[word] for word in self.set.words]
         self._compiled = compiled
         self._begins = begins
@@ -232,14 +232,14 @@ class CaseNode(Node):
         ]
         return min(found, default=None)
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         out.add(machine.thread(self, 0, cont))
 
     def first_characters(self, state: int) -> Ranges | None:
         return first_characters(self.set, self.rows.places[state])
 
-    def leaf(self, machine: Machine, state: int) -> LeafPlace:
-        return LeafPlace(self.rows, state)
+    def leaf(self, machine: Machine, state: int) -> LexemeState:
+        return LexemeState(self.rows, state)
 
     def begins_any(self) -> np.ndarray:
         """bool[256]: at least the bytes with which anything begins that follows a word."""
@@ -284,7 +284,7 @@ class CaseNode(Node):
         first, last, depth = self.rows.places[state]
         return self.set.words[first][depth:] if last - first == 1 else b""
 
-    def opens_behind(self, machine: Machine, state: int, cont: int) -> Work | None:
+    def opens_behind(self, machine: Machine, state: int, cont: int) -> Worklist | None:
         return None
 
     def behind(self, machine: Machine, state: int, cont: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import DEAD, Node, Work
+from sglc.runtime.mask.automaton.protocol import DEAD, Node, Worklist
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.lexeme.text_dfa import Place, TextTable
 
@@ -33,7 +33,7 @@ class GreedyNode(Node):
     def measure(self) -> int | None:
         return None if self.first is None else self.table.shortest_size(*self.first)
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if self.first is None:
             return
         if not self.table.can_end(self.first[0], self.first[1]):

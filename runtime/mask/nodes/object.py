@@ -18,13 +18,13 @@ import numpy as np
 
 from sglc.automata.json.object_states import Label, ObjectStates
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import Node, Work
+from sglc.runtime.mask.automaton.protocol import Node, Worklist
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.lexeme.escapes import begins, byte_ranges, read, spellings
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable, count_words
-from sglc.runtime.mask.lexeme.table import LeafPlace
+from sglc.runtime.mask.lexeme.table import LexemeState
 from sglc.runtime.mask.nodes.core import Literal
-from sglc.runtime.mask.nodes.object_keys import KeyLeaf
+from sglc.runtime.mask.nodes.object_keys import KeyLexeme
 from sglc.runtime.mask.nodes.object_parts import (
     ObjectParts,
     ObjectWords,
@@ -54,7 +54,7 @@ _MANY = 1000
 """So many names are listed when the object is opened, not when its first key is."""
 _NONE: frozenset[str] = frozenset()
 
-LeafState = tuple[int, int, int, frozenset[str] | None, bytes, bytes | None]
+ElementState = tuple[int, int, int, frozenset[str] | None, bytes, bytes | None]
 """(state or -1, profile, place in the key table, endings that would make a used key if there are any, bytes
 of the character begun if there are such endings, bytes of the key where kept).
 
@@ -136,7 +136,7 @@ class ObjectNode(Node):
         self.table = KeyTable(names, families, parts.encoding)
         self._family_bits = sum(1 << label for label in families)
         self._counted = self._family_bits if parts.distinct else 0
-        self.leaf_table = KeyLeaf(self.table, len(self._options))
+        self.leaf_table = KeyLexeme(self.table, len(self._options))
         if self.properties > _MANY:
             self.leaf_table.list_names()
         self._profiles = Profiles(self.states, self.leaf_table)
@@ -159,7 +159,7 @@ class ObjectNode(Node):
 
     # Between entries
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if not self.productive:
             return
         self._settle()
@@ -168,7 +168,7 @@ class ObjectNode(Node):
         if self.states.goes_on(0):
             self._enter(machine, 0, cont, work, out)
 
-    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
+    def resume(self, machine: Machine, state: Any, cont: int, work: Worklist, out: set[int]) -> None:
         kind = state[0]
         if kind == ENTRY:
             here = self._held[state[1]][0]
@@ -178,7 +178,7 @@ class ObjectNode(Node):
                 number = self._profiles.of(here)
                 if self._comma and self._whole(number) is None:
                     used = self._held[state[1]][1]
-                    leaf: LeafState = (state[1], number, _COMMA, used or None, b"", None)
+                    leaf: ElementState = (state[1], number, _COMMA, used or None, b"", None)
                     out.add(machine.thread(self, leaf, cont))
                 else:
                     work.append((self.parts.comma, machine.cont(self, (NEXT, state[1]), cont)))
@@ -202,7 +202,7 @@ class ObjectNode(Node):
             _, ends, goes_on = state
         return 1 << self._comma[0] if goes_on else 0, ends
 
-    def _enter(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
+    def _enter(self, machine: Machine, state: int, cont: int, work: Worklist, out: set[int]) -> None:
         """Before the quote of a key; where there is only one key, that is a literal."""
         number = self._profiles.of(self._held[state][0])
         label = self._whole(number)
@@ -213,7 +213,7 @@ class ObjectNode(Node):
                 after = self._after(state, label, option, None)
                 work.append((options[option].whole, machine.cont(self, (ENTRY, after), cont)))
             return
-        leaf: LeafState = (state, number, _OPEN, self._held[state][1] or None, b"", None)
+        leaf: ElementState = (state, number, _OPEN, self._held[state][1] or None, b"", None)
         out.add(machine.thread(self, leaf, cont))
 
     def _whole(self, profile: int) -> int | None:
@@ -230,7 +230,7 @@ class ObjectNode(Node):
 
     # Inside keys, by the leaf table
 
-    def forced_run(self, state: LeafState) -> bytes:
+    def forced_run(self, state: ElementState) -> bytes:
         # What follows the quote is not known at `_SOMEWHERE`, so that it is walked by rows.
         local = state[2]
         if local < _OPEN:
@@ -241,12 +241,12 @@ class ObjectNode(Node):
             return self.words.closing(local & _LABEL)[0][local - _CLOSE >> _LABELS :]
         return b'"' if local == _OPEN else b""
 
-    def skip(self, state: LeafState, size: int) -> LeafState:
+    def skip(self, state: ElementState, size: int) -> ElementState:
         here, profile, local, residue, begun, data = state
         local += size if local >= _COMMA else size << _LABELS
         return here, profile, local, residue, begun, data
 
-    def behind(self, machine: Machine, state: LeafState, cont: int) -> int:
+    def behind(self, machine: Machine, state: ElementState, cont: int) -> int:
         work = self.opens_behind(machine, state, cont)
         if work is not None:
             return machine.opened(work)
@@ -254,13 +254,13 @@ class ObjectNode(Node):
         kept = b"" if here >= 0 and self._profiles.labels[profile] & self._counted else None
         return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
 
-    def opens_behind(self, machine: Machine, state: LeafState, cont: int) -> Work | None:
+    def opens_behind(self, machine: Machine, state: ElementState, cont: int) -> Worklist | None:
         here, profile, local, _, _, data = state
         if not _CLOSE <= local < _COMMA:
             return None
         label = local & _LABEL
         rests = self.words.closing(label)[1]
-        work: Work = []
+        work: Worklist = []
         for option, end, go in self._profiles.outcome(profile, label):
             if here >= 0:
                 key = None
@@ -273,17 +273,17 @@ class ObjectNode(Node):
             work.append((rests[option], machine.cont(self, frame, cont)))
         return work
 
-    def leaf(self, machine: Machine, state: LeafState) -> LeafPlace | None:
+    def leaf(self, machine: Machine, state: ElementState) -> LexemeState | None:
         _, profile, local, residue, _, _ = state
         if local >= _OPEN or (residue and not self._endless):
             return None
-        return LeafPlace(self.leaf_table, self.leaf_table.number(local), open=self._profiles.open(profile))
+        return LexemeState(self.leaf_table, self.leaf_table.number(local), open=self._profiles.open(profile))
 
-    def follow(self, machine: Machine, state: LeafState, cont: int) -> np.ndarray:
+    def follow(self, machine: Machine, state: ElementState, cont: int) -> np.ndarray:
         return _ONLY_QUOTE
 
     def leave(
-        self, machine: Machine, state: LeafState, cont: int, label: int, data: bytes | None = None
+        self, machine: Machine, state: ElementState, cont: int, label: int, data: bytes | None = None
     ) -> int:
         here, profile, _, _, _, kept = state
         if data is None and self.traces:
@@ -291,13 +291,15 @@ class ObjectNode(Node):
         whole = None if data is None or kept is None else kept + data
         return self._closing(machine, here, profile, label, 0, whole, cont)
 
-    def barred(self, machine: Machine, state: LeafState) -> Callable[[bytes], bool] | None:
+    def barred(self, machine: Machine, state: ElementState) -> Callable[[bytes], bool] | None:
         _, _, _, residue, begun, _ = state
         if not residue:
             return None
         return lambda data: read(begun + data, self.parts.encoding) in residue
 
-    def land(self, machine: Machine, state: LeafState, cont: int, local: int, taken: int, data: bytes) -> int:
+    def land(
+        self, machine: Machine, state: ElementState, cont: int, local: int, taken: int, data: bytes
+    ) -> int:
         here, profile, _, residue, _, kept = state
         if residue:
             config = machine.alone(machine.thread(self, state, cont))
@@ -310,18 +312,18 @@ class ObjectNode(Node):
 
     # Inside keys, byte by byte
 
-    def lost(self, machine: Machine, state: LeafState) -> bool:
+    def lost(self, machine: Machine, state: ElementState) -> bool:
         return state[2] == _LOST
 
-    def traced(self, machine: Machine, state: LeafState) -> bool:
+    def traced(self, machine: Machine, state: ElementState) -> bool:
         return self.traces and state[0] >= 0 and state[2] < _CLOSE
 
-    def untrace(self, machine: Machine, state: LeafState) -> LeafState:
+    def untrace(self, machine: Machine, state: ElementState) -> ElementState:
         if not self.traces or state[2] >= _CLOSE:
             return state
         return -1, state[1], state[2], state[3], state[4], None
 
-    def moves(self, machine: Machine, state: LeafState, cont: int) -> Iterator[tuple[int, int, int]]:
+    def moves(self, machine: Machine, state: ElementState, cont: int) -> Iterator[tuple[int, int, int]]:
         if self.traced(machine, state):
             state = self.untrace(machine, state)
         here, profile, local, residue, begun, _ = state
@@ -354,7 +356,7 @@ class ObjectNode(Node):
                 if found:
                     yield low, high, found
 
-    def move(self, machine: Machine, state: LeafState, cont: int, byte: int) -> int:
+    def move(self, machine: Machine, state: ElementState, cont: int, byte: int) -> int:
         here, profile, local, residue, _, data = state
         if local >= _OPEN:
             run = self.forced_run(state) or b'"'
@@ -369,7 +371,7 @@ class ObjectNode(Node):
         kept = None if data is None else data + bytes([byte])
         return self._inside(machine, here, profile, target, None, b"", kept, cont)
 
-    def _first(self, machine: Machine, state: LeafState, cont: int) -> int:
+    def _first(self, machine: Machine, state: ElementState, cont: int) -> int:
         """The configuration behind the first byte of a run, or of a quote that must come."""
         if state[2] == _SOMEWHERE:
             return machine.alone(machine.thread(self, (-1, -1, _LOST, None, b"", None), cont))
@@ -391,10 +393,10 @@ class ObjectNode(Node):
             return 0
         if data is not None and not self._profiles.labels[profile] & self._counted:
             data = None
-        leaf: LeafState = (state, profile, local, residue or None, begun, data)
+        leaf: ElementState = (state, profile, local, residue or None, begun, data)
         return machine.alone(machine.thread(self, leaf, cont))
 
-    def _step(self, machine: Machine, state: LeafState, byte: int, target: int, cont: int) -> int:
+    def _step(self, machine: Machine, state: ElementState, byte: int, target: int, cont: int) -> int:
         """A byte where keys have been used that begin like this one."""
         here, profile, _, residue, begun, data = state
         assert residue is not None
@@ -441,7 +443,7 @@ class ObjectNode(Node):
                 labels ^= bit
         return labels
 
-    def _close(self, machine: Machine, state: LeafState, cont: int) -> int:
+    def _close(self, machine: Machine, state: ElementState, cont: int) -> int:
         """The configuration behind the closing quote, DEAD if no key ends here."""
         here, profile, local, residue, _, data = state
         label = self.table.end(local)
@@ -457,7 +459,7 @@ class ObjectNode(Node):
         if profile < 0:
             return 0
         local = _CLOSE + (read << _LABELS) + label
-        leaf: LeafState = (here, profile, local, None, b"", data if self._counted >> label & 1 else None)
+        leaf: ElementState = (here, profile, local, None, b"", data if self._counted >> label & 1 else None)
         if read == len(self.words.closing(label)[0]):
             return self.behind(machine, leaf, cont)
         return machine.alone(machine.thread(self, leaf, cont))
@@ -482,7 +484,7 @@ class ObjectNode(Node):
             else self.words.entries(machine, here, used, 1)
         )
 
-    def shortest_from(self, machine: Machine, state: LeafState) -> bytes:
+    def shortest_from(self, machine: Machine, state: ElementState) -> bytes:
         held, profile, local, residue, begun, data = state
         assert held >= 0, "completions are asked of configurations that keep their state"
         here, used = self._held[held]

@@ -15,10 +15,10 @@ from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.trie.api import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.trie.word_list import WordList
-from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLeaf
+from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
-from sglc.runtime.mask.lexeme.self_loops import Onward, Still, onward
-from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable, Names
+from sglc.runtime.mask.lexeme.self_loops import ReachableFacts, SelfLoop, onward
+from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState, Names
 from sglc.runtime.mask.lexeme.utf8_states import Edge
 from sglc.runtime.mask.nodes.words import asides_left
 from sglc.runtime.mask.vocabulary.token_classes import Columns
@@ -49,7 +49,7 @@ class _OpenNames(NamedTuple):
     read: int
 
 
-class KeyCharacters(CharacterLeaf):
+class KeyCharacters(CharacterLexeme):
     """The automaton of a `KeyTable`, whose states are made when they are loaded."""
 
     def __init__(self, table: KeyTable, width: int) -> None:
@@ -70,7 +70,7 @@ class KeyCharacters(CharacterLeaf):
         self._labelled = count
 
 
-class KeyLeaf(LeafTable):
+class KeyLexeme(LexemeDfa):
     """The rows of a `KeyTable`, whose local states are numbered as they are met."""
 
     eager = True
@@ -80,8 +80,8 @@ class KeyLeaf(LeafTable):
         super().__init__(self.width)
         self.table = table
         self.encoding = table.encoding
-        self._still: dict[tuple[int, ...], tuple[Still | None, bool]] = {}
-        self._onward: dict[tuple[int, ...], Onward] = {}
+        self._still: dict[tuple[int, ...], tuple[SelfLoop | None, bool]] = {}
+        self._onward: dict[tuple[int, ...], ReachableFacts] = {}
         self._ends: list[int] = []
         self._labels = np.zeros(0, np.int32)
         self._names: dict[tuple[int, int], Names] = {}
@@ -125,7 +125,7 @@ class KeyLeaf(LeafTable):
             return 0, 0, UNBOUNDED
         return BOUNDARY | (ENDS if self.label(state) >= 0 else 0), 0, UNBOUNDED
 
-    def alive(self, state: int, least: int, most: int, place: LeafPlace) -> bool:
+    def alive(self, state: int, least: int, most: int, place: LexemeState) -> bool:
         return bool(self.table.below(self.places[state]) & self._bits[place.open.tobytes()])
 
     def labels(self, state: int) -> np.ndarray:
@@ -144,20 +144,20 @@ class KeyLeaf(LeafTable):
             self._labels = np.concatenate([self._labels, np.array(self._ends[known:], np.int32)])
         return self._labels[states]
 
-    def still(self, place: LeafPlace, longest: int) -> Still | None:
+    def still(self, place: LexemeState, longest: int) -> SelfLoop | None:
         local = self.places[place.state]
         if local < 0 or not self.table.families:
             return None
         return self._of_families(self._open_families(place, local))[0]
 
-    def names(self, place: LeafPlace) -> Names | None:
+    def names(self, place: LexemeState) -> Names | None:
         key = self.places[place.state], place.open.tobytes()
         found = self._names_at.get(key, _UNKNOWN)
         if found is _UNKNOWN:
             found = self._names_at.keep(key, self._find_names(place, key[0]))
         return found
 
-    def _find_names(self, place: LeafPlace, local: int) -> Names | None:
+    def _find_names(self, place: LexemeState, local: int) -> Names | None:
         if local < 0 or not self.table.families:
             return None
         states = self._open_families(place, local)
@@ -175,7 +175,7 @@ class KeyLeaf(LeafTable):
         return found if len(found.labels) <= _FEW_NAMES else None
 
     def walk_states(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray,
         quiet: Quiet | None,
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         leaf = self._by_characters
@@ -193,7 +193,7 @@ class KeyLeaf(LeafTable):
         return exits, np.array([self.number(number - 1) for number in ends.tolist()], np.int32), reach
 
     def walk(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
         open = self._open_names(place)
         if open is None:
@@ -212,7 +212,7 @@ class KeyLeaf(LeafTable):
         numbers = np.concatenate([found.ends, np.full(len(at_once), low, np.int32)])
         return nodes[order], open.labels[numbers[order]]
 
-    def shape(self, place: LeafPlace, columns: Columns) -> tuple[Hashable, Sequence[int] | None]:
+    def shape(self, place: LexemeState, columns: Columns) -> tuple[Hashable, Sequence[int] | None]:
         local = self.places[place.state]
         if local < 0:
             return place.key(), None
@@ -226,7 +226,7 @@ class KeyLeaf(LeafTable):
         return found
 
     def _find_shape(
-        self, place: LeafPlace, local: int, quoted: frozenset[str]
+        self, place: LexemeState, local: int, quoted: frozenset[str]
     ) -> tuple[Hashable, Sequence[int] | None]:
         """The rests of names, and the characters of all other keys, if these have one label."""
         first, last, read = self.table.place_of(local)
@@ -253,7 +253,7 @@ class KeyLeaf(LeafTable):
         rests = tuple([self.table.names[number][read:] for number in names])
         return (self.encoding, kind, rests), (*[labels[number] for number in names], *others)
 
-    def _open_names(self, place: LeafPlace) -> _OpenNames | None:
+    def _open_names(self, place: LexemeState) -> _OpenNames | None:
         """The open names that go on from a place, where they are plain and no other keys are open."""
         local = self.places[place.state]
         if local < 0 or self.encoding == "raw":
@@ -272,7 +272,7 @@ class KeyLeaf(LeafTable):
             self._all_names = WordList.of_texts(self.table.names), np.array(self.table.name_labels, np.int32)
         return self._all_names
 
-    def _open_families(self, place: LeafPlace, local: int) -> tuple[int, ...]:
+    def _open_families(self, place: LexemeState, local: int) -> tuple[int, ...]:
         """The states of the families that a key may still be of, -1 for the others."""
         return tuple(
             [
@@ -284,10 +284,10 @@ class KeyLeaf(LeafTable):
     def _labels_of(self, states: tuple[int, ...]) -> list[int]:
         return [label for label, at in zip(self.table.family_labels, states, strict=True) if at >= 0]
 
-    def _is_open(self, place: LeafPlace, label: int) -> bool:
+    def _is_open(self, place: LexemeState, label: int) -> bool:
         return bool(int(place.open[label >> 6]) >> (label & 63) & 1)
 
-    def _of_families(self, states: tuple[int, ...]) -> tuple[Still | None, bool]:
+    def _of_families(self, states: tuple[int, ...]) -> tuple[SelfLoop | None, bool]:
         """(characters with which keys of families go on from some states, whether they may end anywhere)."""
         found = self._still.get(states)
         if found is None:
@@ -312,6 +312,6 @@ def _is_any(dfa: CharDfa, state: int) -> bool:
 
 
 @small_cache(8)
-def _any_key(encoding: Encoding) -> tuple[Still | None, bool]:
+def _any_key(encoding: Encoding) -> tuple[SelfLoop | None, bool]:
     """What is known where any key may come, which is what most objects are open to."""
-    return Onward(ALL, uniform=True, accepting=True).still(encoding), True
+    return ReachableFacts(ALL, uniform=True, accepting=True).still(encoding), True

@@ -57,7 +57,7 @@ class ObjectParts:
 
 @dataclass(frozen=True, slots=True)
 class OpenKey:
-    """A place inside a key, see `object_nodes.LeafState`."""
+    """A place inside a key, see `object_nodes.ElementState`."""
 
     profile: Profile
     local: int

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from sglc.automata.json.object_states import ObjectStates, Outcome, Profile
-from sglc.runtime.mask.nodes.object_keys import KeyLeaf
+from sglc.runtime.mask.nodes.object_keys import KeyLexeme
 
 
 class Profiles:
     """Profiles by number; `labels` has the bit set of labels of each."""
 
-    def __init__(self, states: ObjectStates, leaf_table: KeyLeaf) -> None:
+    def __init__(self, states: ObjectStates, leaf_table: KeyLexeme) -> None:
         self._states = states
         self._leaf_table = leaf_table
         self.known: list[Profile] = []

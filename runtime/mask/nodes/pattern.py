@@ -14,13 +14,13 @@ from sglc.automata.term import CharNfa, Encoding
 from sglc.kernels.trie.api import UNBOUNDED
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import DEAD, Node, Work
+from sglc.runtime.mask.automaton.protocol import DEAD, Node, Worklist
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move
-from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLeaf
-from sglc.runtime.mask.lexeme.self_loops import Still, still_on
+from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLexeme
+from sglc.runtime.mask.lexeme.self_loops import SelfLoop, self_loop_class
 from sglc.runtime.mask.lexeme.subset_dfa import SubsetStates, few_ranges
-from sglc.runtime.mask.lexeme.table import LeafPlace
+from sglc.runtime.mask.lexeme.table import LexemeState
 
 
 class PatternTable(ByteMoves):
@@ -33,7 +33,7 @@ class PatternTable(ByteMoves):
         """The subsets where the pattern tells few characters apart."""
         self.nfa = nfa
         self.subsets: Subsets | SubsetStates = Subsets(nfa) if self.few is None else self.few
-        self.leaf = PatternLeaf(self)
+        self.leaf = PatternLexeme(self)
         self._rests: list[tuple[int, bytes, int]] | None = None
 
     def _edges(self, state: int) -> tuple[Move, ...]:
@@ -100,7 +100,7 @@ def _length_first(data: bytes) -> tuple[int, bytes]:
     return len(data), data
 
 
-class PatternLeaf(NumberedLeaf):
+class PatternLexeme(NumberedLexeme):
     """The rows of a `PatternTable`."""
 
     counts = False
@@ -111,7 +111,7 @@ class PatternLeaf(NumberedLeaf):
         if table.few is not None:
             self._by_characters = table.few
         self.characters = characters(table.nfa)
-        self._still: dict[Ranges, Still | None] = {}
+        self._still: dict[Ranges, SelfLoop | None] = {}
 
     def describe(self, state: int) -> tuple[int, int, int]:
         local = self.places[state]
@@ -126,13 +126,13 @@ class PatternLeaf(NumberedLeaf):
         found = self.table.after(local, byte)
         return NO_MOVE if found is None else self.number(found)
 
-    def still(self, place: LeafPlace, longest: int) -> Still | None:
+    def still(self, place: LexemeState, longest: int) -> SelfLoop | None:
         local = self.places[place.state]
         if local < 0:
             return None
         lasting = self.table.subsets.lasting(local)
         if lasting not in self._still:
-            found = still_on(lasting, self.encoding, -1, self.characters)
+            found = self_loop_class(lasting, self.encoding, -1, self.characters)
             if found is not None and lasting == self.characters:
                 found = replace(found, uniform=lasting)
             self._still[lasting] = found
@@ -145,9 +145,9 @@ class PatternNode(Node):
     def __init__(self, table: PatternTable) -> None:
         self.table = table
 
-    def leaf(self, machine: Machine, state: int) -> LeafPlace:
+    def leaf(self, machine: Machine, state: int) -> LexemeState:
         leaf = self.table.leaf
-        return LeafPlace(leaf, leaf.number(state))
+        return LexemeState(leaf, leaf.number(state))
 
     def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:
         return self._at(machine, self.table.leaf.places[local], cont)
@@ -158,7 +158,7 @@ class PatternNode(Node):
     def measure(self) -> int | None:
         return len(self.table.rest(0))
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if self.table.ends(0):
             work.append((None, cont))
         if self.table.goes_on(0):

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from sglc.automata.term import Encoding
 from sglc.kernels.trie.walks import BOUNDARY, ENDS
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import DEAD, Node, Work
+from sglc.runtime.mask.automaton.protocol import DEAD, Node, Worklist
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move, spelled
-from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLeaf
-from sglc.runtime.mask.lexeme.table import LeafPlace, counted_place
+from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLexeme
+from sglc.runtime.mask.lexeme.table import LexemeState, counted_place
 
 LONGEST_TEXT = 1_000_000
 """Characters of a text; its automaton takes about a kilobyte for each."""
@@ -38,7 +38,7 @@ class SpanTable(ByteMoves):
         self.lengths = [0]
         self.last = [-1]
         self._build(text)
-        self.leaf = SpanLeaf(self)
+        self.leaf = SpanLexeme(self)
         self._sizes: list[int] | None = None
         self._rests: dict[tuple[int, int], bytes] = {}
 
@@ -129,7 +129,7 @@ class SpanTable(ByteMoves):
         return b"".join([spelled(char, self.encoding) for char in text[place : place + count]])
 
 
-class SpanLeaf(NumberedLeaf):
+class SpanLexeme(NumberedLexeme):
     """The rows of a `SpanTable`."""
 
     table: SpanTable
@@ -149,7 +149,7 @@ class SpanNode(Node):
         self.table = table
         self.first = self._settle(0, minimum, maximum) if table.alive(0, minimum, maximum) else None
 
-    def leaf(self, machine: Machine, state: Place) -> LeafPlace:
+    def leaf(self, machine: Machine, state: Place) -> LexemeState:
         local, least, most = state
         leaf = self.table.leaf
         return counted_place(leaf, leaf.number(local), least, most)
@@ -181,7 +181,7 @@ class SpanNode(Node):
     def measure(self) -> int | None:
         return None if self.first is None else len(self.table.rest(0, self.first[1]))
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if self.first is None:
             return
         if self.first[1] == 0:

@@ -9,8 +9,8 @@ from typing import Any
 from sglc.automata import charset
 from sglc.automata.charset import Ranges
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import Node, Work
-from sglc.runtime.mask.lexeme.table import LeafPlace, counted_place
+from sglc.runtime.mask.automaton.protocol import Node, Worklist
+from sglc.runtime.mask.lexeme.table import LexemeState, counted_place
 from sglc.runtime.mask.lexeme.text_dfa import Place, TextTable
 from sglc.runtime.mask.lexeme.text_lexeme import text_leaf
 from sglc.runtime.mask.nodes.core import Literal
@@ -30,7 +30,7 @@ class TextNode(Node):
         self._ends = False
         self._goes_on: bool | None = None
 
-    def leaf(self, machine: Machine, state: Place) -> LeafPlace | None:
+    def leaf(self, machine: Machine, state: Place) -> LexemeState | None:
         local, least, most = state
         if least > 0 and most is not None and not self.table.gapless:
             return None
@@ -51,7 +51,7 @@ class TextNode(Node):
     def measure(self) -> int | None:
         return None if self.first is None else self.table.shortest_size(*self.first)
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if self.first is None:
             return
         if self._goes_on is None:
@@ -156,7 +156,7 @@ class KeyedEntries(Node):
         keys = sum(len(key) for key in self._fresh_keys(frozenset(), self.minimum))
         return keys + self.minimum * (4 + self.value.size) + 2 * (self.minimum - 1)
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if not self.productive:
             return
         if self.minimum == 0:
@@ -164,7 +164,7 @@ class KeyedEntries(Node):
         if self.maximum > 0 and self.value.productive:
             out.add(machine.thread(self, ("open", frozenset()), cont))
 
-    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
+    def resume(self, machine: Machine, state: Any, cont: int, work: Worklist, out: set[int]) -> None:
         kind, used = state
         count = used if isinstance(used, int) else len(used)
         if kind == "next":

@@ -13,8 +13,8 @@ from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
 from sglc.kernels.trie.walks import ENDS, NO_MOVE
 from sglc.kernels.trie.word_list import Found, WordList
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import DEAD, Node, Work
-from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable
+from sglc.runtime.mask.automaton.protocol import DEAD, Node, Worklist
+from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState
 from sglc.runtime.mask.lexeme.utf8 import SHORT_ESCAPES
 from sglc.runtime.mask.lexeme.utf8_states import Characters, Edge, Move
 from sglc.runtime.mask.lexeme.word_list import WordSet, first_characters
@@ -131,7 +131,7 @@ def _character(piece: bytes) -> int | None:
     return int(piece[2:], 16) if len(piece) == 6 else None
 
 
-class WordLeaf(LeafTable):
+class WordLexeme(LexemeDfa):
     """The leaf of a `WordTable`. Masks are found by the walk of the sorted words; rows serve single steps."""
 
     def __init__(self, table: WordTable) -> None:
@@ -168,7 +168,7 @@ class WordLeaf(LeafTable):
         return NO_MOVE if found is None else self.number(self.table.number(found))
 
     def walk(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
         table = self.table
         local = self.locals[place.state]
@@ -208,13 +208,13 @@ class WordNode(Node):
     def __init__(self, words: Iterable[bytes], free: bool = False) -> None:
         self.table = WordTable(words, free)
         self.set = self.table.set
-        self.rows = WordLeaf(self.table)
+        self.rows = WordLexeme(self.table)
 
     def analyse(self) -> tuple[bool, bool]:
         return bool(self.set.words), bool(self.set.words) and not self.set.words[0]
 
-    def leaf(self, machine: Machine, state: int) -> LeafPlace:
-        return LeafPlace(self.rows, self.rows.number(state))
+    def leaf(self, machine: Machine, state: int) -> LexemeState:
+        return LexemeState(self.rows, self.rows.number(state))
 
     def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:
         return self._at(machine, self.rows.locals[local], cont)
@@ -225,7 +225,7 @@ class WordNode(Node):
     def measure(self) -> int | None:
         return len(self.set.least(self.set.root)) if self.set.words else None
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         root = self.set.root
         if self.set.ends(root):
             work.append((None, cont))

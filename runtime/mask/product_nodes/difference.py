@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import DEAD, END, Node, Work
+from sglc.runtime.mask.automaton.protocol import DEAD, END, Node, Worklist
 from sglc.runtime.mask.gss.completion import completion
 from sglc.runtime.mask.lexeme.word_list import WordSet
 
@@ -44,7 +44,7 @@ class Exclusion(Node):
     def measure(self) -> int | None:
         return len(self.shortest(self._machine)) if self.productive else None
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if not self.productive:
             return
         state = (machine.begin(self.item, END), self.set.root)

@@ -10,7 +10,7 @@ import numpy as np
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.dfa.operations import any_char_class
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import ACCEPT, DEAD, END, Node, Work
+from sglc.runtime.mask.automaton.protocol import ACCEPT, DEAD, END, Node, Worklist
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.gss.completion import bound
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
@@ -44,7 +44,7 @@ class NotBefore(Node):
     def measure(self) -> int | None:
         return 0
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if cont in self._opening:
             raise ConstraintError("a lookahead is followed by itself")
         self._opening.add(cont)

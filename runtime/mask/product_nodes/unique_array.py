@@ -21,7 +21,7 @@ import numpy as np
 from sglc.automata.json.text import NotAValue, Value, canonical, texts
 from sglc.automata.term import Term
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import DEAD, END, Difference, Node, Work
+from sglc.runtime.mask.automaton.protocol import DEAD, END, Node, UniqueItems, Worklist
 from sglc.runtime.mask.core.errors import CompletionTooLong, ConstraintError
 from sglc.runtime.mask.gss.completion import completion
 from sglc.runtime.mask.nodes.array import AFTER, NEXT, ArrayNode, ArrayParts
@@ -30,7 +30,7 @@ from sglc.runtime.mask.nodes.core import measure
 _UNKNOWN, _LOST = -1, -2
 _MOST_PLACES = 100_000
 
-LeafState = tuple[int, int, int, int, bytes | None]
+ElementState = tuple[int, int, int, int, bytes | None]
 """(state of the array behind the item, number of the values used before, configuration of the item,
 configuration of the texts of used values, bytes of the item so far).
 
@@ -98,7 +98,7 @@ class DistinctArray(ArrayNode):
 
     # Between items
 
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if not self.productive:
             return
         self._settle()
@@ -106,7 +106,7 @@ class DistinctArray(ArrayNode):
             work.append((None, cont))
         self._begin(machine, 0, 0, cont, out)
 
-    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
+    def resume(self, machine: Machine, state: Any, cont: int, work: Worklist, out: set[int]) -> None:
         kind, here, used = state
         if kind == NEXT:
             self._begin(machine, here, used, cont, out)
@@ -132,7 +132,7 @@ class DistinctArray(ArrayNode):
 
     # Inside items
 
-    def lost(self, machine: Machine, state: LeafState) -> bool:
+    def lost(self, machine: Machine, state: ElementState) -> bool:
         _, used, inner, barred, _ = state
         return used == _LOST or bool(machine.lost[inner] or machine.lost[barred])
 
@@ -155,17 +155,17 @@ class DistinctArray(ArrayNode):
             self._knowing[inner, barred] = found
         return found
 
-    def traced(self, machine: Machine, state: LeafState) -> bool:
+    def traced(self, machine: Machine, state: ElementState) -> bool:
         return state[4] is not None
 
-    def untrace(self, machine: Machine, state: LeafState) -> LeafState:
+    def untrace(self, machine: Machine, state: ElementState) -> ElementState:
         after, _, inner, barred, data = state
         if data is None:
             return state
         inner, barred = machine.untraced(inner), machine.untraced(barred)
         return after, self._known(machine, inner, barred), inner, barred, None
 
-    def _land(self, machine: Machine, state: LeafState, cont: int) -> int:
+    def _land(self, machine: Machine, state: ElementState, cont: int) -> int:
         """The configuration at a leaf state, at which the item may have ended."""
         after, used, inner, barred, data = state
         if inner == DEAD:
@@ -223,14 +223,14 @@ class DistinctArray(ArrayNode):
         ends = machine.accepts(inner) and not machine.accepts(barred)
         return barred == DEAD or ends or self._alive.get(place) is True
 
-    def move(self, machine: Machine, state: LeafState, cont: int, byte: int) -> int:
+    def move(self, machine: Machine, state: ElementState, cont: int, byte: int) -> int:
         after, used, inner, barred, data = state
         if data is None:
             return super().move(machine, state, cont, byte)
         inner, barred = machine.step(inner, byte), machine.step(barred, byte)
         return self._land(machine, (after, used, inner, barred, data + bytes([byte])), cont)
 
-    def moves(self, machine: Machine, state: LeafState, cont: int) -> Iterator[tuple[int, int, int]]:
+    def moves(self, machine: Machine, state: ElementState, cont: int) -> Iterator[tuple[int, int, int]]:
         after, _, inner, barred, _ = self.untrace(machine, state)
         row = machine.row(inner).tolist()
         bars = [DEAD] * 256 if barred == DEAD else machine.row(barred).tolist()
@@ -248,20 +248,20 @@ class DistinctArray(ArrayNode):
                     yield low, high, landed[place]
             low = high + 1
 
-    def first_bytes(self, machine: Machine, state: LeafState, cont: int) -> np.ndarray:
+    def first_bytes(self, machine: Machine, state: ElementState, cont: int) -> np.ndarray:
         _, used, inner, barred, _ = state
         if used == _LOST:  # no more bytes than these
             return machine.first(machine.begin(self.parts.comma, END))
         return machine.first(inner) if barred == DEAD else super().first_bytes(machine, state, cont)
 
-    def difference(self, machine: Machine, state: LeafState, cont: int) -> Difference | None:
+    def difference(self, machine: Machine, state: ElementState, cont: int) -> UniqueItems | None:
         after, _, inner, barred, data = state
         if data is None or machine.looks_ahead:
             return None
         behind = machine.cont(self, (AFTER, after, _UNKNOWN), cont)
         plain = machine.graft(inner, behind)
         follow = machine.first(machine.after(behind))
-        return Difference(plain, inner, barred, follow, partial(self._goes_on, machine))
+        return UniqueItems(plain, inner, barred, follow, partial(self._goes_on, machine))
 
     # Shortest words: items one after the other, each as short as can be
 
@@ -318,7 +318,7 @@ class DistinctArray(ArrayNode):
             return b""
         return self.parts.comma.shortest(machine) + self._written(machine, here, used, 1)
 
-    def shortest_from(self, machine: Machine, state: LeafState) -> bytes:
+    def shortest_from(self, machine: Machine, state: ElementState) -> bytes:
         after, used, inner, barred, data = state
         assert data is not None, "completions are asked of configurations that keep their bytes"
         ending = self._shortest_end(machine, inner, barred)

@@ -14,11 +14,11 @@ from sglc.automata.term import Encoding
 from sglc.automata.work import spend
 from sglc.kernels.trie.api import Quiet, SubtreeWalk
 from sglc.runtime.mask.lexeme.escapes import read
-from sglc.runtime.mask.lexeme.self_loops import Still, still_on
-from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable, Names
+from sglc.runtime.mask.lexeme.self_loops import SelfLoop, self_loop_class
+from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState, Names
 from sglc.runtime.mask.lexeme.text_lexeme import class_leaf
 from sglc.runtime.mask.search.boundaries import labels_of, named
-from sglc.runtime.mask.search.walk_result import LeafMask, once
+from sglc.runtime.mask.search.walk_result import WalkResult, once
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 _OF_WALK = 50
@@ -31,7 +31,7 @@ _UNKNOWN = object()
 _NOWHERE = np.zeros(0, np.int32)
 _Bits = tuple[np.ndarray, np.ndarray]
 """Words of a row, and what they get."""
-_Walk = tuple[_Bits, LeafMask]
+_Walk = tuple[_Bits, WalkResult]
 
 
 @dataclass(slots=True, eq=False)
@@ -39,7 +39,7 @@ class _Counts:
     """How many characters are read before the exits of a walk, int[n], and by its tokens that are not looked
     up (None until a bound asks for them)."""
 
-    walk: LeafMask
+    walk: WalkResult
     exits: np.ndarray
     tokens: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -57,11 +57,11 @@ def _of_walk(walk: _Walk) -> int:
     return found.nbytes + sum([part.nbytes for part in bits])
 
 
-def _of_labels(known: tuple[np.ndarray, LeafMask, LeafTable]) -> int:
+def _of_labels(known: tuple[np.ndarray, WalkResult, LexemeDfa]) -> int:
     return known[0].nbytes
 
 
-class LeafWalks:
+class LexemeWalks:
     """What tokens do in leaves, from the beginning of a token or from nodes inside tokens.
 
     For one thread at a time.
@@ -73,29 +73,31 @@ class LeafWalks:
         self.whole = SubtreeWalk(vocabulary.arrays, vocabulary.children)
         # A mask has a row or is a part of one that has.
         most_bytes = 4 * vocabulary.words * most
-        self._leaves: LeastUsed[tuple[Any, ...], LeafMask] = LeastUsed(most_bytes, _nbytes)
+        self._leaves: LeastUsed[tuple[Any, ...], WalkResult] = LeastUsed(most_bytes, _nbytes)
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
-        self._walks: LeastUsed[tuple[Any, ...], tuple[_Bits, LeafMask]] = LeastUsed(most_bytes // 4, _of_walk)
+        self._walks: LeastUsed[tuple[Any, ...], tuple[_Bits, WalkResult]] = LeastUsed(
+            most_bytes // 4, _of_walk
+        )
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
         self._blank = np.zeros(vocabulary.words, np.int32)
         self._counts: LeastUsed[tuple[Any, ...], _Counts] = LeastUsed(size=_nbytes)
         self._short_rows: LeastUsed[tuple[Any, ...], np.ndarray] = LeastUsed(size=_nbytes)
         """Of `_counts`, by the most that may be read."""
-        self._class_leaves: LeastUsed[tuple[int, Encoding], LeafTable] = LeastUsed(size=_OF_LEAF)
+        self._class_leaves: LeastUsed[tuple[int, Encoding], LexemeDfa] = LeastUsed(size=_OF_LEAF)
         self._numbers: LeastUsed[int, tuple[Ranges, int]] = LeastUsed()
         """By identity: classes of characters, which are kept, and their numbers."""
-        self._stills: LeastUsed[tuple[int, Encoding], Still | None] = LeastUsed(size=_OF_STILL)
-        self._labels: LeastUsed[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = LeastUsed(
+        self._stills: LeastUsed[tuple[int, Encoding], SelfLoop | None] = LeastUsed(size=_OF_STILL)
+        self._labels: LeastUsed[tuple[Any, int], tuple[np.ndarray, WalkResult, LexemeDfa]] = LeastUsed(
             most_bytes // 4, _of_labels
         )
         """See `_named`; what its keys are identities of is kept."""
-        self._apart: LeastUsed[tuple[Any, int], LeafMask] = LeastUsed(most_bytes // 4, _nbytes)
+        self._apart: LeastUsed[tuple[Any, int], WalkResult] = LeastUsed(most_bytes // 4, _nbytes)
         """See `_by_names`."""
         self._asked: tuple[Any, ...] = (None,) * 5
         """What `_words_of` has been asked for last, and has answered."""
-        self._answer: LeafMask | None = None
+        self._answer: WalkResult | None = None
 
-    def leaf(self, place: LeafPlace, first: np.ndarray) -> tuple[LeafMask, np.ndarray | None]:
+    def leaf(self, place: LexemeState, first: np.ndarray) -> tuple[WalkResult, np.ndarray | None]:
         """(what a walk finds from the place on, further tokens that are looked up).
 
         No token is long enough to reach counts beyond the reach of the walk without bounds, so all of them
@@ -125,7 +127,7 @@ class LeafWalks:
                     return self._named(names, still.uniform, table, first), inside
                 if least == 0 and most is None and not first.any():
                     # Nothing comes behind the leaf, so that it does not matter where it may be left.
-                    return LeafMask(table, None, _NOWHERE, _NOWHERE, columns.longest), inside
+                    return WalkResult(table, None, _NOWHERE, _NOWHERE, columns.longest), inside
                 quiet = columns.quiet_but(first)
             else:
                 inside = columns.inside(still.groups, still.room, still.barred)
@@ -140,7 +142,7 @@ class LeafWalks:
             place = place._replace(least=least, most=most)
         return self._known_walk(place, first, quiet), inside
 
-    def _single(self, table: LeafTable, still: Still, first: np.ndarray) -> tuple[LeafMask, np.ndarray]:
+    def _single(self, table: LexemeDfa, still: SelfLoop, first: np.ndarray) -> tuple[WalkResult, np.ndarray]:
         """The walk over all words of a class is that of a leaf that has no others."""
         assert still.uniform is not None
         inside = self.vocabulary.columns.inside(still.groups, None)
@@ -151,7 +153,7 @@ class LeafWalks:
             exits, row = whole.later, whole.row if whole.rest is None else whole.rest
             assert exits is not None
             ends = np.zeros(len(exits), np.int32)
-            found = LeafMask(table, row, exits, ends, whole.reach, nested=whole.nested, of=whole)
+            found = WalkResult(table, row, exits, ends, whole.reach, nested=whole.nested, of=whole)
             self._leaves.keep(key, found)
         return found, inside
 
@@ -163,18 +165,18 @@ class LeafWalks:
             known = self._numbers.keep(id(characters), (characters, number))
         return known[1]
 
-    def _share(self, table: LeafTable, characters: Ranges) -> None:
+    def _share(self, table: LexemeDfa, characters: Ranges) -> None:
         """Where a leaf has all words of a class, it is the leaf of the class."""
         key = self._number(characters), table.encoding
         if table.single and self._class_leaves.get(key) is None:
             self._class_leaves.keep(key, table)
 
-    def _still(self, characters: Ranges, encoding: Encoding) -> Still | None:
+    def _still(self, characters: Ranges, encoding: Encoding) -> SelfLoop | None:
         """A class as bytes, for a text of one state."""
         key = self._number(characters), encoding
         found = self._stills.get(key, _UNKNOWN)
         if found is _UNKNOWN:
-            found = self._stills.keep(key, still_on(characters, encoding, 0, characters))
+            found = self._stills.keep(key, self_loop_class(characters, encoding, 0, characters))
         return found
 
     def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
@@ -190,7 +192,9 @@ class LeafWalks:
         self._blank[words] = 0
         return words, bits
 
-    def entered(self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray) -> LeafMask:
+    def entered(
+        self, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
+    ) -> WalkResult:
         """A walk from some nodes, into `row`, remembered."""
         table = place.table
         names = table.names(place)
@@ -211,8 +215,8 @@ class LeafWalks:
         return found
 
     def _words_of(
-        self, still: Still, encoding: Encoding, first: np.ndarray, entries: np.ndarray, row: np.ndarray
-    ) -> LeafMask | None:
+        self, still: SelfLoop, encoding: Encoding, first: np.ndarray, entries: np.ndarray, row: np.ndarray
+    ) -> WalkResult | None:
         """The walk from some nodes over all words of a uniform class, into `row`; None where texts may go on
         inside of words. Places in objects that differ in their keys ask for the same, one after the other."""
         asked = still, encoding, first, entries, row
@@ -227,8 +231,8 @@ class LeafWalks:
         return self._answer
 
     def _by_names(
-        self, names: Names, whole: LeafMask, table: LeafTable, entries: np.ndarray
-    ) -> LeafMask:  # fmt: skip
+        self, names: Names, whole: WalkResult, table: LexemeDfa, entries: np.ndarray
+    ) -> WalkResult:  # fmt: skip
         """The same with the exits apart by the labels of what is read before them."""
         if whole.index is None:
             whole.index = self._index(whole, table.encoding, entries)
@@ -236,12 +240,12 @@ class LeafWalks:
         found = self._apart.get(key)
         if found is None:
             parts = named(names, whole.index, len(whole.exits))
-            found = LeafMask(table, None, whole.exits, whole.ends, whole.reach, parts=parts, of=whole)
+            found = WalkResult(table, None, whole.exits, whole.ends, whole.reach, parts=parts, of=whole)
             self._apart.keep(key, found)
         return found
 
     def _index(
-        self, found: LeafMask, encoding: Encoding, entries: np.ndarray | None
+        self, found: WalkResult, encoding: Encoding, entries: np.ndarray | None
     ) -> dict[str, list[int]]:  # fmt: skip
         """The exits of a walk by the text before them."""
         index: dict[str, list[int]] = {}
@@ -252,7 +256,7 @@ class LeafWalks:
     def _class(
         self, characters: Ranges, encoding: Encoding, first: np.ndarray | None,
         entries: np.ndarray | None = None,
-    ) -> LeafMask:  # fmt: skip
+    ) -> WalkResult:  # fmt: skip
         """A walk over all words of some characters; without `first` only for its row."""
         begins = b"" if first is None else first.tobytes()
         number = self._number(characters)
@@ -271,7 +275,7 @@ class LeafWalks:
                 columns = self.vocabulary.columns
                 home = words.number(0)
                 quiet = columns.quiet(still.groups, still.bytes, still.dead, home, follow)
-            found = self._walk(tops, LeafPlace(words, words.number(0)), follow, row, quiet)
+            found = self._walk(tops, LexemeState(words, words.number(0)), follow, row, quiet)
             if still is not None and quiet is not None:
                 found.row, found.rest = row | columns.inside(still.groups, None), row
             if first is not None:
@@ -284,7 +288,7 @@ class LeafWalks:
             self.vocabulary.classes.keep(key, found)
         return found
 
-    def _named(self, names: Names, characters: Ranges, table: LeafTable, first: np.ndarray) -> LeafMask:
+    def _named(self, names: Names, characters: Ranges, table: LexemeDfa, first: np.ndarray) -> WalkResult:
         """The exits of a leaf over all words of a class, some of which have labels of their own, from all
         beginnings of tokens; without the row, which `_class` has."""
         found = self._class(characters, table.encoding, first)
@@ -297,11 +301,11 @@ class LeafWalks:
                 found.index = self._index(found, table.encoding, None)
             labels = labels_of(names, found.index, len(found.exits))
             self._labels.keep(key, (labels, found, table))
-        return LeafMask(table, None, found.exits, found.ends, found.reach, found.paths, labels=labels)
+        return WalkResult(table, None, found.exits, found.ends, found.reach, found.paths, labels=labels)
 
     def _bounded(
-        self, place: LeafPlace, characters: Ranges, still: Still, first: np.ndarray
-    ) -> tuple[LeafMask, np.ndarray]:
+        self, place: LexemeState, characters: Ranges, still: SelfLoop, first: np.ndarray
+    ) -> tuple[WalkResult, np.ndarray]:
         """What a walk over the words of some characters finds that are neither too short nor too long: the
         same walk for all lengths, of which some tokens and exits are left out."""
         table, least = place.table, place.least
@@ -325,11 +329,11 @@ class LeafWalks:
         row = self._short_rows.get((*key, most))
         if row is None:
             row = self._short_rows.keep((*key, most), self._short(counts, still, most, table.encoding))
-        found = LeafMask(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
+        found = WalkResult(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
         self._leaves.keep((*key, least, most, id(table)), found)
         return found, inside
 
-    def _short(self, counts: _Counts, still: Still, most: int, encoding: Encoding) -> np.ndarray:
+    def _short(self, counts: _Counts, still: SelfLoop, most: int, encoding: Encoding) -> np.ndarray:
         """The row of the tokens of a walk that read no more than `most` characters; those that are looked up
         may be in it if there is room for all of them."""
         walk, columns = counts.walk, self.vocabulary.columns
@@ -352,7 +356,7 @@ class LeafWalks:
         flags[tokens] = True
         return self.vocabulary.pack(flags)
 
-    def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
+    def _known_walk(self, place: LexemeState, first: np.ndarray, quiet: Quiet | None) -> WalkResult:
         """A walk from the roots, remembered."""
         seen = b""
         if quiet is not None:
@@ -367,19 +371,19 @@ class LeafWalks:
         return found
 
     def _walk(
-        self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray, quiet: Quiet | None
-    ) -> LeafMask:
+        self, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray, quiet: Quiet | None
+    ) -> WalkResult:
         table = place.table
         spend(_OF_WALK)
         walked = table.walk(self.whole, entries, place, first, row)
         if walked is not None:
             exits, labels = walked
             ends = np.zeros(len(exits), np.int32)
-            return LeafMask(table, row, exits, ends, 0, labels=labels, nested=self.whole.nested(exits))
+            return WalkResult(table, row, exits, ends, 0, labels=labels, nested=self.whole.nested(exits))
         exits, ends, reach = table.walk_states(self.whole, entries, place, first, row, quiet)
-        return LeafMask(table, row, exits, ends, reach, nested=self.whole.nested(exits))
+        return WalkResult(table, row, exits, ends, reach, nested=self.whole.nested(exits))
 
-    def paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:
+    def paths(self, found: WalkResult, entries: np.ndarray | None) -> list[bytes]:
         """What has been read in a leaf before each exit."""
         if entries is None:
             if found.paths is None:

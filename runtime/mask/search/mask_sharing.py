@@ -23,7 +23,7 @@ from sglc.runtime.mask.core.intern_table import Interned
 if TYPE_CHECKING:
     from sglc.runtime.mask.automaton.machine import Machine
     from sglc.runtime.mask.automaton.step import Group
-    from sglc.runtime.mask.lexeme.table import LeafTable
+    from sglc.runtime.mask.lexeme.table import LexemeDfa
     from sglc.runtime.mask.vocabulary.mask_row import Mask
     from sglc.runtime.mask.vocabulary.token_classes import Columns
 
@@ -73,7 +73,7 @@ class View(NamedTuple):
         return None if labels is None else {label: number for number, label in enumerate(labels)}
 
 
-class Shapes:
+class MaskSharing:
     """The trie of one machine and vocabulary, with at most so many masks; a full one begins again.
 
     Its steps are numbers: by step, the number of the next question or ~n for what was found n-th; by step and
@@ -91,7 +91,7 @@ class Shapes:
     def _clear(self) -> None:
         self._views.clear()
         self._numbers: Interned[Hashable, int] = Interned()
-        self._tables: dict[int, LeafTable] = {}
+        self._tables: dict[int, LexemeDfa] = {}
         """Keeps the tables whose identities are in shapes."""
         self._next: dict[int, int] = {}
         self._steps: list[int] = [_NOTHING]

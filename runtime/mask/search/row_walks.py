@@ -11,7 +11,7 @@ import numpy as np
 
 from sglc.kernels.array_layouts import NO_ROW
 from sglc.kernels.trie.api import SubtreeWalk
-from sglc.runtime.mask.automaton.limits import Account
+from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD
 
@@ -23,7 +23,7 @@ class RowMasks:
         self.machine = machine
         self.walk = walk
 
-    def add(self, config: int, entries: np.ndarray, row: np.ndarray, account: Account) -> list[int]:
+    def add(self, config: int, entries: np.ndarray, row: np.ndarray, account: LimitTracker) -> list[int]:
         """Set the bits of the legal tokens below the entries, which are read from `config` on.
 
         Returns the nodes below which the bytes read so far matter.

@@ -16,18 +16,18 @@ from typing import NamedTuple
 import numpy as np
 
 from sglc.automata.work import spend
-from sglc.runtime.mask.automaton.limits import Account
+from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD
 from sglc.runtime.mask.automaton.step import Group
 from sglc.runtime.mask.gss_walk.masks import StackMasks
 from sglc.runtime.mask.search.boundaries import by_label
-from sglc.runtime.mask.search.lexeme_walks import LeafWalks
-from sglc.runtime.mask.search.mask_sharing import LONGEST, Path, Question, Shapes
+from sglc.runtime.mask.search.lexeme_walks import LexemeWalks
+from sglc.runtime.mask.search.mask_sharing import LONGEST, MaskSharing, Path, Question
 from sglc.runtime.mask.search.row_walks import RowMasks
-from sglc.runtime.mask.search.unique_masks import Differences, Plain, TooMany
+from sglc.runtime.mask.search.unique_masks import ItemMasks, TooMany, UniqueItemMasks
 from sglc.runtime.mask.search.visited import Visited
-from sglc.runtime.mask.search.walk_result import LeafMask
+from sglc.runtime.mask.search.walk_result import WalkResult
 
 _FEW = 8
 """So much that is open is searched as it is."""
@@ -63,7 +63,7 @@ class _Search:
 
     root: int
     row: np.ndarray
-    account: Account
+    account: LimitTracker
     visited: Visited
     path: Path | None = None
     unknown: list[int] | None = None
@@ -88,16 +88,16 @@ class _Search:
 class MaskSearch:
     """Searches of one machine under one vocabulary."""
 
-    def __init__(self, machine: Machine, walks: LeafWalks, shapes: Shapes) -> None:
+    def __init__(self, machine: Machine, walks: LexemeWalks, shapes: MaskSharing) -> None:
         self._machine = machine
         self._walks = walks
         self._shapes = shapes
         self._trie = walks.vocabulary.trie
         self._rows = RowMasks(machine, walks.whole)
         self._stacks = StackMasks(machine, walks.vocabulary, walks.whole.roots)
-        self._differences = Differences(machine, walks.whole, self._plain)
+        self._differences = UniqueItemMasks(machine, walks.whole, self._plain)
 
-    def run(self, config: int, row: np.ndarray, account: Account) -> Found:
+    def run(self, config: int, row: np.ndarray, account: LimitTracker) -> Found:
         """Set the bits of the legal tokens in a row of zeros."""
         search = self._search(config, row, account)
         if not self.reads_on(config):
@@ -131,10 +131,10 @@ class MaskSearch:
         """Whether only a grammar follows some leaf of a configuration: such searches leave no path."""
         return self._stacks.start(config) is not None
 
-    def _search(self, config: int, row: np.ndarray, account: Account) -> _Search:
+    def _search(self, config: int, row: np.ndarray, account: LimitTracker) -> _Search:
         return _Search(config, row, account, Visited())
 
-    def _plain(self, config: int, entries: np.ndarray | None, account: Account) -> Plain:
+    def _plain(self, config: int, entries: np.ndarray | None, account: LimitTracker) -> ItemMasks:
         """The tokens below entries (None: all) in a row of their own."""
         search = self._search(config, np.zeros(self._walks.vocabulary.words, np.int32), account)
         unknown = search.unknown = []
@@ -143,7 +143,7 @@ class MaskSearch:
         else:
             search.waiting[config] = [entries]
         self._follow(search)
-        return Plain(search.row, unknown)
+        return ItemMasks(search.row, unknown)
 
     # From all beginnings of tokens
 
@@ -153,7 +153,7 @@ class MaskSearch:
         start = self._stacks.start(config)
         search.walks = start is not None
         groups, numbers = (start.groups, None) if start is not None else self._groups(search, config)
-        found: list[tuple[int, Group, LeafMask]] = []
+        found: list[tuple[int, Group, WalkResult]] = []
         for number, group in enumerate(groups):
             if group.run:
                 exits = walks.literal(walks.whole.begins[group.run[0]], group.run, row)
@@ -253,7 +253,7 @@ class MaskSearch:
         search.go_on(group.behind(self._machine), exits, (*at, -1))
 
     def _left(
-        self, search: _Search, group: Group, found: LeafMask, entries: np.ndarray | None,
+        self, search: _Search, group: Group, found: WalkResult, entries: np.ndarray | None,
         at: tuple[int, int], numbers: _Numbers,
     ) -> None:  # fmt: skip
         """Where tokens leave a leaf; `entries`: those of the walk, None for all."""

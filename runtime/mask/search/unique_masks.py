@@ -15,22 +15,22 @@ import numpy as np
 
 from sglc.automata.caches import LeastUsed
 from sglc.kernels.trie.api import SubtreeWalk
-from sglc.runtime.mask.automaton.limits import Account
+from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import DEAD, Difference
+from sglc.runtime.mask.automaton.protocol import DEAD, UniqueItems
 
 _MOST_LOOKED_AT = 20_000
 """Nodes of the trie that are looked at for the words left out; beyond, masks are walked by rows."""
 
 
-class Plain(NamedTuple):
+class ItemMasks(NamedTuple):
     """The tokens that are legal for certain, and the nodes below which each has to be looked at."""
 
     row: np.ndarray
     unknown: list[int]
 
 
-def _of_plain(plain: Plain) -> int:
+def _of_plain(plain: ItemMasks) -> int:
     return plain.row.nbytes + 8 * len(plain.unknown)
 
 
@@ -38,7 +38,7 @@ class TooMany(Exception):
     """There are too many places to be looked at one by one."""
 
 
-class Differences:
+class UniqueItemMasks:
     """The tokens of such leaves.
 
     `search(configuration, entries, account)` gives the plain tokens below entries of the trie (None: all) in
@@ -49,14 +49,14 @@ class Differences:
         self,
         machine: Machine,
         walk: SubtreeWalk,
-        search: Callable[[int, np.ndarray | None, Account], Plain],
+        search: Callable[[int, np.ndarray | None, LimitTracker], ItemMasks],
     ) -> None:
         self._machine = machine
         self._walk = walk
         self._search = search
-        self._plain: LeastUsed[int, Plain] = LeastUsed(size=_of_plain)
+        self._plain: LeastUsed[int, ItemMasks] = LeastUsed(size=_of_plain)
 
-    def find(self, parts: Difference, entries: np.ndarray | None, account: Account) -> Plain:
+    def find(self, parts: UniqueItems, entries: np.ndarray | None, account: LimitTracker) -> ItemMasks:
         """The tokens below entries (None: all) as far as they are known. Raises TooMany."""
         plain = (
             self._of(parts.plain, account) if entries is None else self._search(parts.plain, entries, account)
@@ -66,15 +66,15 @@ class Differences:
         doubtful = self._below_barred(parts, self._walk.roots if entries is None else entries)
         row = plain.row.copy()
         _clear(row, self._walk.tokens(doubtful))
-        return Plain(row, plain.unknown + doubtful)
+        return ItemMasks(row, plain.unknown + doubtful)
 
-    def _of(self, config: int, account: Account) -> Plain:
+    def _of(self, config: int, account: LimitTracker) -> ItemMasks:
         found = self._plain.get(config)
         if found is None:
             found = self._plain.keep(config, self._search(config, None, account))
         return found
 
-    def _below_barred(self, parts: Difference, entries: np.ndarray) -> list[int]:
+    def _below_barred(self, parts: UniqueItems, entries: np.ndarray) -> list[int]:
         """The nodes below which a token may end with an excluded word, or with one that only those go on."""
         machine, byte = self._machine, self._walk.trie.byte
         found: list[int] = []

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sglc.runtime.mask.lexeme.table import LeafTable
+from sglc.runtime.mask.lexeme.table import LexemeDfa
 
 
 @dataclass(slots=True, eq=False)
-class LeafMask:
+class WalkResult:
     """What a walk from one place of a leaf finds: tokens, nodes at which tokens leave the leaf, the states
     they leave, and the most characters on a path. The row is None where all of it is looked up. The table is
     kept as its identity is a part of the key."""
 
-    table: LeafTable
+    table: LexemeDfa
     row: np.ndarray | None
     exits: np.ndarray
     ends: np.ndarray
@@ -23,7 +23,7 @@ class LeafMask:
     paths: list[bytes] | None = None
     """What is read before each exit, once somebody has asked."""
     index: dict[str, list[int]] | None = None
-    """Exits by the text before them, for `LeafWalks._named`."""
+    """Exits by the text before them, for `LexemeWalks._named`."""
     labels: np.ndarray | None = None
     """Labels of the exits where the table does not say them."""
     parts: list[tuple[int, np.ndarray]] | None = None
@@ -34,7 +34,7 @@ class LeafMask:
     """The row without the tokens that are looked up, where only these are not walked."""
     later: np.ndarray | None = None
     """The exits behind some character, where others are among them as well."""
-    of: LeafMask | None = None
+    of: WalkResult | None = None
     """The walk that it is a part of; kept as its identity is a part of the key."""
 
     @property
@@ -45,7 +45,7 @@ class LeafMask:
         return sum([array.nbytes for array in every if array is not None])
 
 
-def once(found: LeafMask) -> LeafMask:
+def once(found: WalkResult) -> WalkResult:
     """The same where exits may have been met more than once, in any order."""
     labels = found.labels if found.labels is not None else found.table.labels_of(found.ends)
     if labels is None:

@@ -22,7 +22,7 @@ _SMALLEST = 256
 """Words; shorter rows are copied as they are."""
 
 
-class Bases:
+class BaseRows:
     """The base rows of a vocabulary; that which was of no use for the longest time makes room."""
 
     def __init__(self, words: int) -> None:

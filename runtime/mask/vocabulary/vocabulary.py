@@ -18,7 +18,7 @@ from sglc.automata.charset import Ranges
 from sglc.kernels.array_layouts import TrieArrays
 from sglc.kernels.trie.api import Children, children_of
 from sglc.runtime.mask.vocabulary import disk_cache as vocabulary_cache
-from sglc.runtime.mask.vocabulary.row_deltas import Bases
+from sglc.runtime.mask.vocabulary.row_deltas import BaseRows
 from sglc.runtime.mask.vocabulary.token_classes import BegunTokens, Columns
 from sglc.runtime.mask.vocabulary.tokenizer_bytes import token_bytes_of_json, token_bytes_of_pretrained
 from sglc.runtime.mask.vocabulary.trie import Trie, build_trie
@@ -51,7 +51,7 @@ class Vocabulary:
         """What others have found out about it, by kind, as long as it lives."""
         self._class_numbers: BoundedCache[Ranges, int] = BoundedCache()
         self._numbers = itertools.count()
-        self.bases = Bases(self.words)
+        self.bases = BaseRows(self.words)
         """The rows to which batches write most masks as differences."""
 
     @classmethod

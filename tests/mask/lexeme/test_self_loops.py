@@ -12,9 +12,9 @@ from example_budget import examples
 from sglc.automata.charset import ALL, LAST, invert, meet, ranges
 from sglc.automata.term import CharDfa
 from sglc.kernels.trie.token_groups import CONTROL_1, REST, SCRIPTS, SEPARATOR
-from sglc.runtime.mask.lexeme.self_loops import Onward, _scripts, onward
+from sglc.runtime.mask.lexeme.self_loops import ReachableFacts, _scripts, onward
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
-from sglc.runtime.mask.lexeme.text_lexeme import TextLeaf
+from sglc.runtime.mask.lexeme.text_lexeme import TextLexeme
 
 LETTERS = range(ord("a"), ord("g"))
 
@@ -35,7 +35,7 @@ def automata(draw: st.DrawFn) -> CharDfa:
     return CharDfa(tuple(edges), frozenset(draw(st.sets(target))))
 
 
-def searched(dfas: tuple[CharDfa, ...], places: tuple[int, ...]) -> Onward:
+def searched(dfas: tuple[CharDfa, ...], places: tuple[int, ...]) -> ReachableFacts:
     """The same by a search from one place."""
 
     def moves(here: tuple[int, ...], letter: int) -> tuple[int, ...]:
@@ -58,9 +58,9 @@ def searched(dfas: tuple[CharDfa, ...], places: tuple[int, ...]) -> Onward:
             stack.append(target)
     common = frozenset(LETTERS).intersection(*letters.values())
     if not common:
-        return Onward()
+        return ReachableFacts()
     accepting = all(any(at in dfa.accepting for dfa, at in zip(dfas, here, strict=True)) for here in seen)
-    return Onward(ranges([(c, c) for c in common]), len(set(letters.values())) == 1, accepting)
+    return ReachableFacts(ranges([(c, c) for c in common]), len(set(letters.values())) == 1, accepting)
 
 
 @settings(max_examples=examples(100), deadline=None)
@@ -69,7 +69,7 @@ def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -
     some = tuple(dfas)
     starts = list(itertools.product(*[range(-1, len(dfa.edges)) for dfa in dfas]))
     random.shuffle(starts)
-    known: dict[tuple[int, ...], Onward] = {}
+    known: dict[tuple[int, ...], ReachableFacts] = {}
     for places in [*starts[:8], (-1,) * len(dfas)]:
         assert onward(some, places, known) == searched(some, places)
     for places, found in known.items():
@@ -79,7 +79,7 @@ def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -
 @settings(max_examples=examples(100), deadline=None)
 @given(automata(), st.randoms(use_true_random=False))
 def test_leaves_know_what_a_search_finds(dfa: CharDfa, random: Any) -> None:
-    leaf = TextLeaf(TextTable(dfa, "raw"))
+    leaf = TextLexeme(TextTable(dfa, "raw"))
     for state in random.sample(range(len(dfa.edges)), len(dfa.edges)):
         assert leaf._from(state) == searched((dfa,), (state,))
 

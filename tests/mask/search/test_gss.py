@@ -26,10 +26,10 @@ from sglc.kernels.gss import walk as gss_walk
 from sglc.kernels.gss.frames import DONE, FULL, NEEDS_TABLES, PAUSED, TOO_MUCH
 from sglc.kernels.jit_library import use_reference
 from sglc.runtime.decoding.requests import filled_language
-from sglc.runtime.mask.automaton.limits import Account
+from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.constraint import Constraint, ConstraintOptions, compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.mask.gss.machine import JoiningMachine
+from sglc.runtime.mask.gss.machine import GssMachine
 from sglc.runtime.mask.gss_walk import masks as stack_masks
 from sglc.runtime.mask.gss_walk import tables as stack_tables
 from sglc.runtime.mask.gss_walk.masks import StackMasks
@@ -243,7 +243,7 @@ def test_states_for_which_there_are_no_numbers(monkeypatch: pytest.MonkeyPatch) 
     """What has been refused once is refused again."""
     monkeypatch.setattr(stack_tables, "_MOST_STATES", 2)
     monkeypatch.setattr(stack_tables, "MOST_LOOKAHEADS", 2)
-    tables = stack_tables.StackTables(JoiningMachine())
+    tables = stack_tables.StackTables(GssMachine())
     nodes = [TextNode(TextTable(any_char_class(((97, 97 + n),)), "raw"), 0, None) for n in range(3)]
     for node in nodes[:2]:
         assert tables.place(node, (0, 0, None)) is not None
@@ -426,7 +426,7 @@ def test_entries_in_any_order() -> None:
 
     def walk(entries: np.ndarray) -> np.ndarray:
         row = np.zeros(vocabulary.words, np.int32)
-        with constraint.machine.lock, Account(constraint.machine, constraint.options) as account:
+        with constraint.machine.lock, LimitTracker(constraint.machine, constraint.options) as account:
             assert walks._follow("", start.threads, (), entries, row, account)
         return row
 

@@ -16,7 +16,7 @@ from example_budget import examples
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.search.mask_sharing import Shapes
+from sglc.runtime.mask.search.mask_sharing import MaskSharing
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.core.options import SchemaOptions
 
@@ -154,7 +154,7 @@ def test_a_full_trie_begins_again() -> None:
     schema = {"type": "object", "properties": {name: {"type": "integer"} for name in "abcdef"}}
     constraint = compile_constraint(json_schema=schema, schema_options=options, options=limits)
     matcher = constraint.matcher(VOCABULARY)
-    matcher._store._shapes = Shapes(matcher.machine, VOCABULARY.columns, 2)
+    matcher._store._shapes = MaskSharing(matcher.machine, VOCABULARY.columns, 2)
     matcher._store._search._shapes = matcher._store._shapes
     text = json.dumps({name: number for number, name in enumerate("abcdef")})
     twin = alone(schema, options).matcher(VOCABULARY)

@@ -17,7 +17,7 @@ from sglc.kernels.trie.token_groups import CONTROL_1, REST, SEPARATOR
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.lexeme import text_lexeme as text_leaf
-from sglc.runtime.mask.lexeme.text_lexeme import TextLeaf
+from sglc.runtime.mask.lexeme.text_lexeme import TextLexeme
 from sglc.runtime.mask.vocabulary import token_classes as columns
 from sglc.runtime.mask.vocabulary.token_classes import bytes_in, group_set
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -157,7 +157,7 @@ def test_bounded_texts_as_walks(
     vocabulary = Vocabulary([*tokens, *(bytes([byte]) for byte in range(256))])
     bounds = {"minLength": least} | ({} if more is None else {"maxLength": least + more})
     matchers = []
-    for counted in (TextLeaf.counted, lambda table, place: None):
+    for counted in (TextLexeme.counted, lambda table, place: None):
         constraint = compile_constraint(
             json_schema={"type": "string"} | bounds,
             schema_options=SchemaOptions(spelling=spelling),
@@ -168,7 +168,7 @@ def test_bounded_texts_as_walks(
         rows = []
         for matcher, counted in matchers:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(TextLeaf, "counted", counted)
+                patch.setattr(TextLexeme, "counted", counted)
                 rows.append(matcher.mask())
         assert np.array_equal(*rows), vocabulary.unpack(rows[0] ^ rows[1])
         legal = vocabulary.unpack(rows[0])
@@ -203,7 +203,10 @@ def test_texts_that_go_on_otherwise_than_they_begin(
     cut = [token[start:stop] for token in tokens for start, stop in ((0, -1), (1, None)) if token]
     vocabulary = Vocabulary([*tokens, *cut, *(bytes([byte]) for byte in range(256))])
     matchers = []
-    ways = ((TextLeaf._loop, TextLeaf._run), (lambda leaf, local: (None, local), lambda leaf, local: None))
+    ways = (
+        (TextLexeme._loop, TextLexeme._run),
+        (lambda leaf, local: (None, local), lambda leaf, local: None),
+    )
     for way in ways:
         options = ConstraintOptions(max_terms=next(ALONE))
         if quoted:
@@ -217,8 +220,8 @@ def test_texts_that_go_on_otherwise_than_they_begin(
         rows = []
         for matcher, (loop, run) in matchers:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(TextLeaf, "_loop", loop)
-                patch.setattr(TextLeaf, "_run", run)
+                patch.setattr(TextLexeme, "_loop", loop)
+                patch.setattr(TextLexeme, "_run", run)
                 patch.setattr(text_leaf, "_FEW_CHARACTERS", 4)
                 rows.append(matcher.mask())
         assert np.array_equal(*rows), vocabulary.unpack(rows[0] ^ rows[1])

@@ -17,7 +17,7 @@ from sglc.kernels.trie.word_list import WordList
 from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.byte_sets import members, packed
-from sglc.runtime.mask.gss.machine import JoiningMachine
+from sglc.runtime.mask.gss.machine import GssMachine
 from sglc.runtime.mask.lexeme.self_loops import covered
 from sglc.runtime.mask.nodes.object_parts import Option, labels_of
 from sglc.runtime.mask.search import mask_sharing, search
@@ -85,10 +85,10 @@ def test_masks_of_overlapping_objects_are_exact(together: int, monkeypatch: pyte
     workspaces.clear()
 
 
-def _machine_of(schema: Any) -> tuple[JoiningMachine, int]:
+def _machine_of(schema: Any) -> tuple[GssMachine, int]:
     workspaces.clear()
     found = compile_constraint(json_schema=schema, schema_options=ANY_ORDER)
-    assert isinstance(found.machine, JoiningMachine)
+    assert isinstance(found.machine, GssMachine)
     return found.machine, found.start
 
 
