@@ -155,7 +155,7 @@ def registry(source: MetricsSource) -> CollectorRegistry:
 
 def text(source: MetricsSource) -> str:
     """The metrics in Prometheus' text format."""
-    return generate_latest(registry(source)).decode()
+    return str(generate_latest(registry(source)).decode())
 
 
 def write(source: MetricsSource, path: Path) -> None:

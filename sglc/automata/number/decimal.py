@@ -10,7 +10,7 @@ automaton of 1..10**18 is built as fast as that of 1..9.
 from __future__ import annotations
 
 from decimal import Decimal
-from math import gcd
+from math import gcd, lcm
 
 from sglc.automata.caches import remembered
 from sglc.automata.dfa.minimize import minimal_dfa
@@ -84,6 +84,21 @@ def _scaled(value: Decimal, places: int, *, up: bool) -> int:
     if shift >= 0:
         return number * 10**shift
     return -(-number // 10**-shift) if up else number // 10**-shift
+
+
+def common_step(first: Decimal, second: Decimal) -> Decimal:
+    """The least positive multiple of two steps: 0.2 and 0.5 have 1."""
+    (number, below), (other, other_below) = first.as_integer_ratio(), second.as_integer_ratio()
+    return Decimal(lcm(number * other_below, other * below)) / (below * other_below)
+
+
+def step_is_possible(step: Decimal) -> bool:
+    """Whether multiples of a positive step can be told: automata keep a remainder for each number below its
+    numerator in lowest terms, at most `MAX_DIVISOR`."""
+    try:
+        return _divisor(step)[0] <= MAX_DIVISOR
+    except NumberError:
+        return False
 
 
 def _divisor(step: Decimal) -> tuple[int, int]:

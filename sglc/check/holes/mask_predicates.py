@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sglc.automata.number.decimal import MAX_DIVISOR
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, Unknown
 from sglc.check.core.walk import mentions, parts
@@ -124,7 +125,7 @@ class ConditionWriter:
         bound = self._operand(right, sure, SCALARS)
         if isinstance(left, ast.Binary) and left.operator == "%" and operator in ("==", "!="):
             step = self._operand(left.right, sure, (t.Int,))
-            if isinstance(step, Known) and step.value == 0:
+            if isinstance(step, Known) and not 0 < abs(step.value) <= MAX_DIVISOR:
                 raise _NotWritten
             divided = Divided(self._subject(left.left), step, bound)
             return divided if operator == "==" else Not(divided)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from math import ceil, floor, lcm
 from typing import Any
 
+from sglc.automata.number.decimal import MAX_DIVISOR
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, Unknown
 from sglc.check.core.walk import mentions
@@ -193,7 +194,8 @@ class Taking:
             case ast.Binary("%", value, step) if self.is_value(value) and (operator, bound) == ("==", 0):
                 known, number = self.known(step)
                 if known and isinstance(plain, t.Int) and type(number) is int and number > 0:
-                    return replace(plain, multiple_of=lcm(plain.multiple_of or 1, number)), True
+                    common = lcm(plain.multiple_of or 1, number)
+                    return (replace(plain, multiple_of=common), True) if common <= MAX_DIVISOR else NOT_TAKEN
         return NOT_TAKEN
 
 

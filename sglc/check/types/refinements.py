@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
+from sglc.automata.number.decimal import MAX_DIVISOR, common_step, step_is_possible
 from sglc.automata.term import MOST_COUNTED
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType
@@ -47,6 +48,17 @@ def refine(module: ModuleContext, type: ExpressionType, refinement: ast.Refineme
         case ast.MultipleOf(number), Int() | Dec():
             if number <= 0:
                 module.report("E0304", "a step must be above zero", refinement.span, label="not above zero")
+                return UNKNOWN
+            if type.multiple_of is not None:
+                number = common_step(Decimal(type.multiple_of), Decimal(number))
+            if not step_is_possible(Decimal(number)):
+                module.report(
+                    "E0344",
+                    "this type asks for too much work",
+                    refinement.span,
+                    label="this step is too large",
+                    reason=f"masks keep the remainder by a step, and tell at most {MAX_DIVISOR:,} apart",
+                )
                 return UNKNOWN
             if isinstance(type, Int):
                 if number != int(number):

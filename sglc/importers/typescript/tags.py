@@ -10,6 +10,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from sglc.automata.analysis.emptiness import is_empty
+from sglc.automata.number.decimal import MAX_DIVISOR
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.importers.core.bounds import beyond
 from sglc.importers.core.fault import SourceFault
@@ -93,7 +94,7 @@ def _bounded(type: Type, tag: str, number: Decimal) -> Type | None:
             return replace(type, minimum=max(type.minimum, count))
         case ListOf(), "maxItems":
             return replace(type, maximum=count)
-        case Int(), "multipleOf" if number == count and count > 0:
+        case Int(), "multipleOf" if number == count and 0 < count <= MAX_DIVISOR:
             return replace(type, multiple_of=count)
         case ((Int() | Float()), "minimum" | "exclusiveMinimum"):
             strict = tag == "exclusiveMinimum"

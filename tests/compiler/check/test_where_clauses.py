@@ -161,3 +161,13 @@ def test_what_is_left():
         ("int in 0..99", "v != ns[0] and v > lo", []),
     ):
         assert taken(type, condition)[1] == left
+
+
+def test_remainders_that_no_mask_can_keep_are_checked_when_the_value_is_complete() -> None:
+    for condition in ("v % 10001 == 0", "v % 9999999999999999999 == 0", "v % -20000 != 3"):
+        text = (
+            f"type even = int in 0..99999 where it % 2 == 0\nfn f() -> even:\n    user: | Say.\n"
+            f"    assistant: | ?{{v: even where {condition}}}\n    return v\n"
+        )
+        _, found = check(Source("m.sgl", text), Library())
+        assert [diagnostic.code for diagnostic in found] == ["W0215"], condition
