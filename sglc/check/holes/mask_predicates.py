@@ -125,7 +125,8 @@ class ConditionWriter:
         bound = self._operand(right, sure, SCALARS)
         if isinstance(left, ast.Binary) and left.operator == "%" and operator in ("==", "!="):
             step = self._operand(left.right, sure, (t.Int,))
-            if isinstance(step, Known) and not 0 < abs(step.value) <= MAX_DIVISOR:
+            known = step.value if isinstance(step, Known) else None
+            if isinstance(known, int) and not 0 < abs(known) <= MAX_DIVISOR:
                 raise _NotWritten
             divided = Divided(self._subject(left.left), step, bound)
             return divided if operator == "==" else Not(divided)
