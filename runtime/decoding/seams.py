@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import weakref
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from string import ascii_letters, digits, punctuation, whitespace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -77,6 +78,16 @@ def beginnings(vocabulary: Vocabulary) -> Beginnings:
     return found
 
 
+class _Place(NamedTuple):
+    """A token behind others; both matchers are behind it."""
+
+    context: Tokens
+    token: int
+    after: Matcher
+    value: Matcher | None
+    """The value's own matcher where the model may also end the message behind it."""
+
+
 class Seams:
     """The rule for one tokenizer. `masks` are matchers of what a hole is filled with, stops included."""
 
@@ -98,14 +109,34 @@ class Seams:
         after = masks.clone()
         if not after.accept(token):
             return False
-        return self._open(context, token, after, _accepted(value, token), [LOOKED])
+        # Depth first; a text may be as long as LOOKED tokens before it is known to be one.
+        open_places: list[Iterator[_Place | None]] = [
+            iter([_Place(context, token, after, _accepted(value, token))])
+        ]
+        looked = -1
+        while open_places:
+            for place in open_places[-1]:
+                looked += 1
+                if looked > LOOKED:
+                    return True
+                if place is None:
+                    continue
+                decided = self._decided(place)
+                if decided:
+                    return True
+                if decided is None:
+                    open_places.append(self._continued(place))
+                    break
+            else:
+                open_places.pop()
+        return False
 
-    def _open(
-        self, context: Tokens, token: int, after: Matcher, value: Matcher | None, left: list[int]
-    ) -> bool:
-        """`is_open` where both matchers are behind the token already; `left` counts down."""
-        canonical, token_bytes = self._canonical, self._vocabulary.token_bytes
-        data = token_bytes[token] or b""
+    def _decided(self, place: _Place) -> bool | None:
+        """Whether a token goes on as the tokenizer would write some legal text; None if what follows has to
+        be looked at."""
+        context, token, after, value = place
+        canonical = self._canonical
+        data = self._vocabulary.token_bytes[token] or b""
         if _is_whole(data) and not data[-1:].isspace():
             # White space alone is split by what follows it.
             if not canonical.keeps(context, token, b""):
@@ -116,22 +147,23 @@ class Seams:
             return True
         if value is not None and value.is_accepting() and canonical.keeps(context, token, b""):
             return True
-        if after.is_complete():
-            return False
+        return False if after.is_complete() else None
+
+    def _continued(self, place: _Place) -> Iterator[_Place | None]:
+        """Places behind each legal token; None for a token before which the tokenizer splits otherwise."""
+        context, token, after, value = place
+        canonical, token_bytes = self._canonical, self._vocabulary.token_bytes
+        data = token_bytes[token] or b""
         longer = (*context, token)[-CONTEXT:]
-        for following in after.allowed():
-            left[0] -= 1
-            if left[0] < 0:
-                return True
+        for following in after.allowed().tolist():
             more = token_bytes[following] or b""
             blank = data[-1:].isspace() and more[:1].isspace()
             if _is_whole(more) and not blank and not canonical.keeps(context, token, more):
+                yield None
                 continue
-            behind, chosen = after.clone(), int(following)
-            behind.accept(chosen)
-            if self._open(longer, chosen, behind, _accepted(value, chosen), left):
-                return True
-        return False
+            behind = after.clone()
+            behind.accept(following)
+            yield _Place(longer, following, behind, _accepted(value, following))
 
     def only(self, context: Tokens, masks: Matcher, value: Matcher | None) -> int | None:
         """The open token where there is only one and few are legal, so that nobody has to be asked."""

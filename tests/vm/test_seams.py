@@ -21,6 +21,7 @@ from sglc.runtime.decoding.seams import Seams, beginnings
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.model import load
 from sglc.runtime.model.scripted import ScriptedCache
 from sglc.runtime.session import Session
@@ -348,3 +349,20 @@ def test_masks_made_ahead_begin_with_what_a_run_takes_back() -> None:
     assert program is not None
     words = Language(Words(frozenset((b"red", b"green"))))
     assert _prefixes(program, 0, words, tokenizer(), tokenizer().vocabulary()) == {b" "}
+
+
+class NeverKept:
+    """A tokenizer that writes no token as it stands."""
+
+    def keeps(self, context: tuple[int, ...], token: int, more: bytes) -> bool:
+        return False
+
+
+def test_a_legal_text_is_looked_for_beyond_the_depth_of_python() -> None:
+    """Blanks alone decide nothing: what follows them is looked at, up to LOOKED tokens."""
+    vocabulary = Vocabulary([b" ", b"  ", b"x"])
+    seams = Seams(NeverKept(), vocabulary)  # type: ignore[arg-type]
+    long = compile_constraint(regex=" {4000}x").matcher(vocabulary)
+    assert seams.is_open((), 0, long, None)
+    short = compile_constraint(regex=" {3}x").matcher(vocabulary)
+    assert not seams.is_open((), 0, short, None)
