@@ -21,7 +21,7 @@ from sglc.automata.regex.to_term import regex_term
 from sglc.automata.term import Bytes, CharDfa, CharNfa, Language, Pattern, Sequence, Term, Text
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.mask.lexeme import self_loops as still
+from sglc.runtime.mask.lexeme import self_loops
 from strategies.byte_vocabulary import BYTE_VOCABULARY, EXAMPLES, some
 from strategies.mask_cases import brute_force, mask_of, prefixes, vocabularies
 from strategies.regex_automata import SUFFIXES, nfa_of
@@ -107,16 +107,16 @@ def test_masks_of_patterns_are_exact(walked, data, pattern, encoding, quoted) ->
     language = around(Pattern(nfa, encoding)) if quoted else Language(Pattern(nfa, encoding))
     vocabulary = data.draw(vocabularies(expected))
     prefix = data.draw(prefixes(expected))
-    few = still._FEW
-    still._FEW = few if walked else 1
-    still.still_on.cache_clear()
+    few = self_loops._FEW
+    self_loops._FEW = few if walked else 1
+    self_loops.self_loop_class.cache_clear()
     try:
         matcher = compile_constraint(language=language).matcher(vocabulary)
         assert matcher.accept_bytes(prefix)
         assert mask_of(matcher, vocabulary) == brute_force(expected, prefix, vocabulary)
     finally:
-        still._FEW = few
-        still.still_on.cache_clear()
+        self_loops._FEW = few
+        self_loops.self_loop_class.cache_clear()
     assert matcher.is_accepting() == accepts(expected, prefix)
     ending = matcher.shortest_completion()
     assert accepts(expected, prefix + ending)

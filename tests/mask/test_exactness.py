@@ -12,7 +12,7 @@ from oracles.term_oracle import accepts, some_words, viable
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Choice, Except, Language, Repeat, Sequence, Term, Text
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.lexeme import self_loops as still
+from sglc.runtime.mask.lexeme import self_loops
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from strategies.byte_vocabulary import BYTE_VOCABULARY, EXAMPLES, some
 from strategies.mask_cases import brute_force, mask_of, prefixes, shortest_by_search, vocabularies
@@ -24,7 +24,7 @@ def classes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Tokens of small classes are walked; the second time they are looked up like those of large ones."""
     if request.param == "looked up":
         monkeypatch.setattr(still, "_FEW", 1)
-    still.self_loop_class.cache_clear()
+    self_loops.self_loop_class.cache_clear()
     return request.param
 
 
