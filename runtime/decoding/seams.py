@@ -150,12 +150,15 @@ class Seams:
         return False if after.is_complete() else None
 
     def _continued(self, place: _Place) -> Iterator[_Place | None]:
-        """Places behind each legal token; None for a token before which the tokenizer splits otherwise."""
+        """Places behind each legal token; None for a token before which the tokenizer splits otherwise.
+
+        White space comes last: it decides nothing about what is before it, and may go on for long.
+        """
         context, token, after, value = place
         canonical, token_bytes = self._canonical, self._vocabulary.token_bytes
         data = token_bytes[token] or b""
         longer = (*context, token)[-CONTEXT:]
-        for following in after.allowed().tolist():
+        for following in _blank_last(after.allowed().tolist(), token_bytes):
             more = token_bytes[following] or b""
             blank = data[-1:].isspace() and more[:1].isspace()
             if _is_whole(more) and not blank and not canonical.keeps(context, token, more):
@@ -289,6 +292,13 @@ def _common(first: Tokens, second: Tokens) -> Tokens:
     """What both begin with."""
     pairs = zip(first, second, strict=False)
     return first[: next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))]
+
+
+def _blank_last(tokens: list[int], token_bytes: Sequence[bytes | None]) -> Iterator[int]:
+    for blank in (False, True):
+        for token in tokens:
+            if (token_bytes[token] or b"").isspace() == blank:
+                yield token
 
 
 def _accepted(value: Matcher | None, token: int) -> Matcher | None:

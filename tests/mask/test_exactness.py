@@ -23,7 +23,7 @@ from strategies.typed_values import languages, words_of
 def classes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Tokens of small classes are walked; the second time they are looked up like those of large ones."""
     if request.param == "looked up":
-        monkeypatch.setattr(still, "_FEW", 1)
+        monkeypatch.setattr(self_loops, "_FEW", 1)
     self_loops.self_loop_class.cache_clear()
     return request.param
 
