@@ -350,7 +350,7 @@ def test_walks_that_pause_or_give_up(name: str, value: int, monkeypatch: pytest.
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("MOST_FRAMES", 60), ("MOST_LINKS", 12), ("MOST_PLACES", 2), ("MOST_CONFIGS", 60), ("MOST_POOL", 150)],
+    [("MOST_FRAMES", 60), ("MOST_LINKS", 12), ("MOST_PLACES", 2), ("MOST_CONFIGS", 60), ("MOST_POOL", 100)],
 )
 def test_what_is_learned_is_forgotten_when_it_is_too_much(
     name: str, value: int, monkeypatch: pytest.MonkeyPatch
