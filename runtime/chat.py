@@ -271,8 +271,14 @@ class ChatTemplate:
             names = ", ".join(roles[:20]) or "none"
             raise TemplateError(f"the chat template refuses the roles ({names}): {_told(error)}") from error
         except (
-            ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError,
-        ) as error:  # fmt: skip
+            ArithmeticError,
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            RecursionError,
+            MemoryError,
+        ) as error:
             raise TemplateError(f"the chat template failed: {_told(error)}") from error
 
 

@@ -453,6 +453,14 @@ def _module(
 
 
 __all__ = [
-    "CompileError", "Function", "LoadOptions", "Module", "Piece", "RunError", "Spans", "Stream", "load",
+    "CompileError",
+    "Function",
+    "LoadOptions",
+    "Module",
+    "Piece",
+    "RunError",
+    "Spans",
+    "Stream",
+    "load",
     "loads",
-]  # fmt: skip
+]

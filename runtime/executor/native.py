@@ -248,10 +248,30 @@ class NativeExecutor:
             self._scores, self._spare = _lines(2 * floats, np.float32), _lines(2 * spare, np.int8)
         counters = np.zeros((2 + self._thread_pool.most + shape.layers) * _COUNTERS, np.int64)
         before = (
-            self._model.weights, self._model.places, self._model.vectors, self._windows, cosines, sines,
-            self._pool, where[0], where[1], where[2], len(tokens), tables, most_blocks, len(pieces), behind,
-            len(last), logits, logits.shape[1], *self._scratch, self._scores, self._spare, stride, counters,
-        )  # fmt: skip
+            self._model.weights,
+            self._model.places,
+            self._model.vectors,
+            self._windows,
+            cosines,
+            sines,
+            self._pool,
+            where[0],
+            where[1],
+            where[2],
+            len(tokens),
+            tables,
+            most_blocks,
+            len(pieces),
+            behind,
+            len(last),
+            logits,
+            logits.shape[1],
+            *self._scratch,
+            self._scores,
+            self._spare,
+            stride,
+            counters,
+        )
         self._invoke(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
         return len(last)
 

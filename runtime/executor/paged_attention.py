@@ -23,9 +23,19 @@ NAME = "sglc_paged"
 SCORES = 1 << 24
 """Most scores of a long piece that are in memory at once."""
 _UNDERSTOOD = {
-    "scaling", "sliding_window", "softcap", "dropout", "is_causal", "position_ids", "use_cache",
-    "cache_position", "output_attentions", "output_hidden_states", "output_router_logits", "return_dict",
-}  # fmt: skip
+    "scaling",
+    "sliding_window",
+    "softcap",
+    "dropout",
+    "is_causal",
+    "position_ids",
+    "use_cache",
+    "cache_position",
+    "output_attentions",
+    "output_hidden_states",
+    "output_router_logits",
+    "return_dict",
+}
 
 
 class Probe:

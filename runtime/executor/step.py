@@ -117,9 +117,12 @@ class Step:
         if ids.min() < 0 or ids.max() >= vocabulary:
             raise ExecutorError("a token is not in the model's vocabulary")
         positions = np.concatenate([np.arange(span.start, span.end) for span in self.spans])
-        slots = np.concatenate([
-            span.table[np.arange(span.start, span.end) // BLOCK_TOKENS] * BLOCK_TOKENS for span in self.spans
-        ])  # fmt: skip
+        slots = np.concatenate(
+            [
+                span.table[np.arange(span.start, span.end) // BLOCK_TOKENS] * BLOCK_TOKENS
+                for span in self.spans
+            ]
+        )
         slots += positions % BLOCK_TOKENS
         if len(np.unique(slots)) < len(slots):
             raise ExecutorError("two tokens of a step would be written to one place")

@@ -56,9 +56,17 @@ class TritonStep:
         out = query.new_empty((query.shape[2], query.shape[1], value.shape[3]))
         for tiles in self.launches(query.shape[1] // heads):
             attend(
-                query[0], keys, values, self.tables, tiles, out, scaling=options.scaling,
-                window=options.window, softcap=options.softcap, splits=self.splits(tiles, heads),
-            )  # fmt: skip
+                query[0],
+                keys,
+                values,
+                self.tables,
+                tiles,
+                out,
+                scaling=options.scaling,
+                window=options.window,
+                softcap=options.softcap,
+                splits=self.splits(tiles, heads),
+            )
         return out
 
     def launches(self, shares: int) -> list[Tiles]:

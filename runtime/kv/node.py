@@ -15,8 +15,18 @@ class PrefixNode:
     """
 
     __slots__ = (
-        "active", "block", "children", "digest", "key", "order", "parent", "stamp", "tails", "used", "uses",
-    )  # fmt: skip
+        "active",
+        "block",
+        "children",
+        "digest",
+        "key",
+        "order",
+        "parent",
+        "stamp",
+        "tails",
+        "used",
+        "uses",
+    )
 
     def __init__(self, parent: PrefixNode | None, key: tuple[int, ...], block: int) -> None:
         self.parent = parent

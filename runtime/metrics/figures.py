@@ -102,9 +102,22 @@ class HoleFigures:
 
 
 SUMMED = (
-    "fillings", "failures", "tokens", "sampled", "forced", "prompt", "behind", "forwards", "fed", "reused",
-    "drafted", "accepted", "mask_seconds", "queue_seconds", "forward_seconds",
-)  # fmt: skip
+    "fillings",
+    "failures",
+    "tokens",
+    "sampled",
+    "forced",
+    "prompt",
+    "behind",
+    "forwards",
+    "fed",
+    "reused",
+    "drafted",
+    "accepted",
+    "mask_seconds",
+    "queue_seconds",
+    "forward_seconds",
+)
 """The figures of a hole that are added up."""
 
 

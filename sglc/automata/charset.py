@@ -176,8 +176,15 @@ def general_category(name: str) -> Ranges | None:
 def _case_orbits() -> dict[int, tuple[int, ...]]:
     """For each code point with other case forms, all of them; one-to-one mappings only."""
     group: dict[int, set[int]] = {}
-    for first, last in ((0x41, 0x2D2D), (0xA640, 0xABBF), (0xFF21, 0xFF5A), (0x10400, 0x10FFF),
-                        (0x118A0, 0x118DF), (0x16E40, 0x16E7F), (0x1E900, 0x1E943)):  # fmt: skip
+    for first, last in (
+        (0x41, 0x2D2D),
+        (0xA640, 0xABBF),
+        (0xFF21, 0xFF5A),
+        (0x10400, 0x10FFF),
+        (0x118A0, 0x118DF),
+        (0x16E40, 0x16E7F),
+        (0x1E900, 0x1E943),
+    ):
         for point in range(first, last + 1):
             char = chr(point)
             for other in (char.lower(), char.upper()):

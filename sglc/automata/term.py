@@ -268,9 +268,24 @@ class Span:
 
 
 Term = (
-    Nothing | Anything | Bytes | Text | Sequence | Choice | Repeat | UniqueKeys | Words | Except | Rule
-    | Array | Object | Span | NotBefore | Pattern | Listed
-)  # fmt: skip
+    Nothing
+    | Anything
+    | Bytes
+    | Text
+    | Sequence
+    | Choice
+    | Repeat
+    | UniqueKeys
+    | Words
+    | Except
+    | Rule
+    | Array
+    | Object
+    | Span
+    | NotBefore
+    | Pattern
+    | Listed
+)
 
 
 def parts(term: Term) -> tuple[Term, ...]:

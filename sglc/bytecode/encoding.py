@@ -31,9 +31,23 @@ _CLASSES: tuple[type, ...] = (
 )  # fmt: skip
 CLASSES: dict[str, type] = {cls.__name__: cls for cls in _CLASSES}
 TYPES = (
-    t.Str, t.Int, t.Dec, t.Float, t.Bool, t.Null, t.Constant, t.ListOf, t.MapOf, t.TupleOf, t.Optional,
-    t.Alternatives, t.Named, t.OneOf, t.SpanOf, t.Json,
-)  # fmt: skip
+    t.Str,
+    t.Int,
+    t.Dec,
+    t.Float,
+    t.Bool,
+    t.Null,
+    t.Constant,
+    t.ListOf,
+    t.MapOf,
+    t.TupleOf,
+    t.Optional,
+    t.Alternatives,
+    t.Named,
+    t.OneOf,
+    t.SpanOf,
+    t.Json,
+)
 
 
 class EncodingError(Exception):

@@ -45,7 +45,7 @@ class Opcode:
     """Items taken besides those that a `count` operand counts."""
 
 
-_ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str] , ...] = (
+_ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str], ...] = (
     # values
     ("CONSTANT", ("constant",), 0, 1, "-> value"),
     ("LOAD", ("slot",), 0, 1, "-> value of the slot"),
@@ -109,12 +109,17 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str] , ...] = 
     ("WITNESS", ("name",), 1, 0, "value -> ; a part of the expectation that follows, under its text"),
     ("EXPECT", (), 1, 0, "bool -> ; records a failed expectation"),
     ("EXPECT_RAISES", ("name", "flag"), 0, 0, "an error of that name was due: 0 it came, 1 it did not"),
-)  # fmt: skip
+)
 
 OPCODES: tuple[Opcode, ...] = tuple(
     Opcode(
-        number, name, operands, pops, pushes, meaning,
+        number,
+        name,
+        operands,
+        pops,
+        pushes,
+        meaning,
     )
     for number, (name, operands, pops, pushes, meaning) in enumerate(_ROWS)
-)  # fmt: skip
+)
 BY_NAME: dict[str, Opcode] = {op.name: op for op in OPCODES}

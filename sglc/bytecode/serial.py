@@ -45,9 +45,20 @@ MAX_NUMBER = 2**31
 
 _DECLARED = (AliasType, EnumType, RecordType, UnionType)
 _SECTIONS = (
-    "codes", "constants", "entry", "errors", "files", "holes", "meta", "name", "names", "opcodes", "sources",
-    "table", "types",
-)  # fmt: skip
+    "codes",
+    "constants",
+    "entry",
+    "errors",
+    "files",
+    "holes",
+    "meta",
+    "name",
+    "names",
+    "opcodes",
+    "sources",
+    "table",
+    "types",
+)
 
 
 def dumps(program: Program) -> bytes:

@@ -39,9 +39,18 @@ _JUMPS = frozenset({"JUMP", "JUMP_IF_FALSE", "JUMP_IF_TRUE", "NEXT", "TRY"})
 _SPECIAL = frozenset(
     _N[name]
     for name in (
-        *_JUMPS, "END_TRY", "RETURN", "RAISE", "RERAISE", "SNAPSHOT", "RETRY", "ERROR", "STORE", "LOAD",
+        *_JUMPS,
+        "END_TRY",
+        "RETURN",
+        "RAISE",
+        "RERAISE",
+        "SNAPSHOT",
+        "RETRY",
+        "ERROR",
+        "STORE",
+        "LOAD",
     )
-)  # fmt: skip
+)
 """Instructions that the verifier follows specially; all others go on to the next one."""
 _ENDS = frozenset({_N["RETURN"], _N["RAISE"], _N["RERAISE"], _N["JUMP"]})
 

@@ -55,9 +55,11 @@ def _language(grammar: Grammar, options: GrammarOptions) -> Language:
     graph.start = graph.root
     if not graph.productive[graph.start]:
         raise GrammarError(
-            f"the rule {grammar.start} has no text at all", grammar.rules[grammar.start].source,
-            grammar.rules[grammar.start].at, "every way to write it needs itself",
-        )  # fmt: skip
+            f"the rule {grammar.start} has no text at all",
+            grammar.rules[grammar.start].source,
+            grammar.rules[grammar.start].at,
+            "every way to write it needs itself",
+        )
     if remove_left_recursion(graph):
         graph.analyse()
     factoring = None
@@ -78,9 +80,11 @@ def _language(grammar: Grammar, options: GrammarOptions) -> Language:
     lookahead = LookaheadRelations(graph, spec, nodes)
     if lookahead.dead(graph.start, ALL):
         raise GrammarError(
-            f"the rule {grammar.start} has no text at all", grammar.rules[grammar.start].source,
-            grammar.rules[grammar.start].at, "each terminal takes the beginning of what should follow it",
-        )  # fmt: skip
+            f"the rule {grammar.start} has no text at all",
+            grammar.rules[grammar.start].source,
+            grammar.rules[grammar.start].at,
+            "each terminal takes the beginning of what should follow it",
+        )
     return Emitter(graph, spec, lookahead, factoring).language(options.ignore_ends)
 
 
@@ -112,9 +116,14 @@ def _read(grammar: Grammar, options: GrammarOptions) -> tuple[Graph, Tokens, Con
 
 
 def _lexical_spec(
-    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, conflict_sets: ConflictSets | None, *,
+    graph: Graph,
+    nodes: list[int],
+    grammar: Grammar,
+    tokens: Tokens,
+    conflict_sets: ConflictSets | None,
+    *,
     by_class: bool = False,
-) -> LexicalSpec:  # fmt: skip
+) -> LexicalSpec:
     if conflict_sets is None:
         return dynamic_spec(graph, nodes, grammar, tokens, by_class=by_class)
     return longest_spec(graph, nodes, grammar, tokens, conflict_sets, by_class=by_class)

@@ -142,18 +142,17 @@ FEATURES: tuple[Feature, ...] = (
 
 _TITLES = {"lark": "Lark", "ebnf": "EBNF and BNF", "gbnf": "GBNF", "sgl": "`grammar` blocks"}
 _READ = {
-    "lark": "In programs, terminals are matched as by Lark's contextual lexer (`lexing=\"longest\"` of "
+    "lark": 'In programs, terminals are matched as by Lark\'s contextual lexer (`lexing="longest"` of '
     "`GrammarOptions`): longest first, keywords before names, only those that the parser can use. The "
     "other way, "
-    "`dynamic`, takes them as Lark's Earley parser with `lexer=\"dynamic_complete\"` does. In both "
+    '`dynamic`, takes them as Lark\'s Earley parser with `lexer="dynamic_complete"` does. In both '
     "everything that "
     "is generated parses with the same grammar in Lark.",
     "ebnf": "Three notations in one, told apart rule by rule. They describe characters: there are no "
     "terminals.",
     "gbnf": "Grammars of llama.cpp. They describe characters.",
-    "sgl": "They describe characters, or tokens where they skip text. See "
-    "[types.md](types.md#grammars).",
-}  # fmt: skip
+    "sgl": "They describe characters, or tokens where they skip text. See [types.md](types.md#grammars).",
+}
 
 _LONGEST = (
     "A text is legal if Lark's contextual lexer reads it back as it was written: of the terminals that "
@@ -234,7 +233,7 @@ def page() -> str:
         "",
         "| name | |",
         "|---|---|",
-    ]  # fmt: skip
+    ]
     for name in SHIPPED:
         text = (files("sglc.stdlib") / "grammars" / f"{name}.lark").read_text(encoding="utf-8")
         comment = " ".join(line.removeprefix("//").strip() for line in text.split("\n\n")[0].splitlines())

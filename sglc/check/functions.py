@@ -85,11 +85,13 @@ class FunctionChecker:
         last = node.body[-1].span if node.body else node.span
         line = header(last)
         self.module.report(
-            "E0417", f"`{node.name.text}` can end without a result", node.name.span,
+            "E0417",
+            f"`{node.name.text}` can end without a result",
+            node.name.span,
             label=f"must return {node.result.span.text}",
             secondary=(Label(line, "the end can be reached after this"),),
             hint="add a `return` at the end",
-        )  # fmt: skip
+        )
 
     def _errors(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
         """Uncaught declared errors are listed, listed ones are raised."""
@@ -104,12 +106,14 @@ class FunctionChecker:
         edits = _raising(node, list(missing))
         for short, span in missing.items():
             self.module.report(
-                "E0418", f"`{node.name.text}` does not say that it raises `{short}`", node.name.span,
+                "E0418",
+                f"`{node.name.text}` does not say that it raises `{short}`",
+                node.name.span,
                 label=f"`{short}` can leave this function",
                 secondary=(Label(span, "raised here"),),
                 hint=hint,
                 edits=edits,
-            )  # fmt: skip
+            )
         if not self.module.main:
             return
         for error in node.raises:
@@ -135,11 +139,13 @@ class FunctionChecker:
             assert node.within is not None
             sums = " + ".join(f"{name} {least}" for name, least in costs[:12])
             self.module.report(
-                "E0332", f"{within} tokens cannot hold the holes of `{node.name.text}`", node.within.span,
+                "E0332",
+                f"{within} tokens cannot hold the holes of `{node.name.text}`",
+                node.within.span,
                 label="smaller than the shortest completion",
                 reason=f"{sums} = {total} tokens at least",
                 hint=f"allow more: `within {total * 4} tok`",
-            )  # fmt: skip
+            )
 
     def _unused(self) -> None:
         if not self.module.main:
@@ -158,11 +164,15 @@ class FunctionChecker:
                 else self.scopes.templates.insert(signature.declaration.span, local.name)
             )
             self.module.report(
-                "W0201", f"{word}`{local.name}` is never used", local.span, label="not used",
+                "W0201",
+                f"{word}`{local.name}` is never used",
+                local.span,
+                label="not used",
                 secondary=() if place is None else (Label(place, "this is text"),),
-                hint=f"remove it, or call it `_{local.name}`" if place is None
+                hint=f"remove it, or call it `_{local.name}`"
+                if place is None
                 else f"a value is inserted by `${{{local.name}}}`",
-            )  # fmt: skip
+            )
 
     def _templates(self) -> set[Local]:
         """Say where variables stand in text as if they were inserted; those that nothing else uses."""

@@ -65,9 +65,12 @@ class ModuleChecker:
             if isinstance(node, ast.TestDeclaration):
                 if node.title in titles:
                     self.module.report(
-                        "W0210", f'there are two tests "{node.title}"', header(node.span), label="same title",
+                        "W0210",
+                        f'there are two tests "{node.title}"',
+                        header(node.span),
+                        label="same title",
                         secondary=(Label(titles[node.title], "the first"),),
-                    )  # fmt: skip
+                    )
                 titles.setdefault(node.title, header(node.span))
                 self.checkers.functions.check_test(node)
 

@@ -35,8 +35,16 @@ AFTER_ALL = ("W0201", "W0203", "W0208")
 UNKNOWN_NAMES = ("E0201", "E0202", "E0207", "E0212")
 """Findings about a name that there is not: told once in a declaration."""
 AFTER_MISREAD_BLOCKS = UNKNOWN_NAMES + (
-    "E0209", "E0338", "E0405", "E0406", "E0407", "E0411", "E0415", "E0417", "W0211",
-)  # fmt: skip
+    "E0209",
+    "E0338",
+    "E0405",
+    "E0406",
+    "E0407",
+    "E0411",
+    "E0415",
+    "E0417",
+    "W0211",
+)
 """Findings that depend on what stands in which block."""
 _WORD = re.compile(r"\w+")
 
@@ -233,18 +241,25 @@ class _Loader:
                     else "looked for in the project"
                 )
             importer.report(
-                "E0213", f"there is no module `{node.path}`", node.span, label="not found", reason=where,
+                "E0213",
+                f"there is no module `{node.path}`",
+                node.span,
+                label="not found",
+                reason=where,
                 hint=f"did you mean `{close}`?" if close else "",
-            )  # fmt: skip
+            )
             return None
         for place, (open_source, _) in enumerate(self.chain):
             if open_source is source:
                 round_ = [name for _, name in self.chain[place:]] + [self.chain[place][1]]
                 importer.report(
-                    "E0214", "modules use each other in a cycle", node.span, label="closes the cycle",
+                    "E0214",
+                    "modules use each other in a cycle",
+                    node.span,
+                    label="closes the cycle",
                     reason=" → ".join(round_),
                     hint="move what both need into a third module",
-                )  # fmt: skip
+                )
                 return None
         known = program.modules.get(id(source))
         if known is not None:

@@ -16,9 +16,13 @@ def check_roles(module: ModuleContext, body: Body) -> None:
         if role.role == "system":
             if system is not None:
                 module.report(
-                    "E0419", "a conversation has one system message", role.keyword, label="a second one",
-                    secondary=(Label(system.keyword, "the first"),), hint="write all of it in the first",
-                )  # fmt: skip
+                    "E0419",
+                    "a conversation has one system message",
+                    role.keyword,
+                    label="a second one",
+                    secondary=(Label(system.keyword, "the first"),),
+                    hint="write all of it in the first",
+                )
             elif first is not None:
                 module.report(
                     "E0419",
@@ -31,10 +35,13 @@ def check_roles(module: ModuleContext, body: Body) -> None:
             system = role
         elif first is None and role.role == "assistant":
             module.report(
-                "W0211", "the assistant speaks before any user", role.keyword, label="the first message",
+                "W0211",
+                "the assistant speaks before any user",
+                role.keyword,
+                label="the first message",
                 reason="most chat templates expect a user's message first",
                 hint="add a `user:` block before it",
-            )  # fmt: skip
+            )
         if first is None and role.role != "system":
             first = role
     _adjacent(module, body)

@@ -13,15 +13,21 @@ def report_unused_names(module: ModuleContext) -> None:
             continue
         if entity.imported:
             module.report(
-                "W0201", f"`{label}` is imported and never used", entity.span, label="not used",
+                "W0201",
+                f"`{label}` is imported and never used",
+                entity.span,
+                label="not used",
                 hint="remove it from the `use`",
-            )  # fmt: skip
+            )
         elif not entity.public and _is_helper(module, entity):
             what = {"const": "constant", "type": "type", "error": "error"}.get(entity.kind, "helper")
             module.report(
-                "W0201", f"{what} `{label}` is never used", entity.span, label="not used",
+                "W0201",
+                f"{what} `{label}` is never used",
+                entity.span,
+                label="not used",
                 hint="remove it, or share it with `pub`",
-            )  # fmt: skip
+            )
 
 
 def _is_helper(module: ModuleContext, entity: Entity) -> bool:

@@ -113,9 +113,15 @@ def _hole(invocation: Invocation, program: Program, file: Path, name: str | None
 
 
 def _explained(
-    invocation: Invocation, hole: Hole, program: Program, text: str, token: int | str | None,
-    vocabulary: Vocabulary | None, top: int, trace: bool,
-) -> Explanation:  # fmt: skip
+    invocation: Invocation,
+    hole: Hole,
+    program: Program,
+    text: str,
+    token: int | str | None,
+    vocabulary: Vocabulary | None,
+    top: int,
+    trace: bool,
+) -> Explanation:
     from sglc.runtime.mask.constraint import compile_constraint
     from sglc.runtime.mask.core.errors import ConstraintError
 
@@ -174,9 +180,12 @@ def _as_data(found: Explanation, hole: Hole, program: Program) -> dict[str, Any]
         }
 
     data: dict[str, Any] = {
-        "hole": hole.spec.name, "where": hole.where, "text": text(found.text), "legal": found.legal,
+        "hole": hole.spec.name,
+        "where": hole.where,
+        "text": text(found.text),
+        "legal": found.legal,
         **place(found.place),
-    }  # fmt: skip
+    }
     if found.tokens is not None:
         data["tokens"] = found.tokens
         data["sample"] = [{"id": id, "text": text(piece)} for id, piece in found.sample]

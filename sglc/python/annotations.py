@@ -27,9 +27,16 @@ from sglc.types.type import (
 )
 
 PLAIN: dict[type, Any] = {
-    Str: str, OneOf: str, SpanOf: str, Int: int, Dec: Decimal, Float: float, Bool: bool, Null: None,
+    Str: str,
+    OneOf: str,
+    SpanOf: str,
+    Int: int,
+    Dec: Decimal,
+    Float: float,
+    Bool: bool,
+    Null: None,
     Json: Any,
-}  # fmt: skip
+}
 """Types that have one Python type whatever narrows them."""
 
 

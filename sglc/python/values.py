@@ -16,8 +16,11 @@ from typing import Any
 from sglc.types.values import MAX_DEPTH
 
 WRITTEN = (
-    uuid.UUID, pathlib.PurePath, ipaddress.IPv4Address, ipaddress.IPv6Address,
-)  # fmt: skip
+    uuid.UUID,
+    pathlib.PurePath,
+    ipaddress.IPv4Address,
+    ipaddress.IPv6Address,
+)
 """Classes whose values stand for their text."""
 TIMES = (datetime.date, datetime.time)
 """Classes whose values stand for their text in ISO 8601 (a datetime is a date)."""

@@ -22,22 +22,25 @@ def unreadable(source: Source) -> Diagnostic | None:
     text = source.text
     if len(text) > MAX_CHARACTERS:
         return Diagnostic(
-            "E0130", f"{source.name} is too large", None,
+            "E0130",
+            f"{source.name} is too large",
+            None,
             reason=f"it has {len(text):,} characters; the limit is {MAX_CHARACTERS:,}",
             hint="keep long prose in its own file and `include` it",
-        )  # fmt: skip
+        )
     if text.isascii() and "\0" not in text:
         return None
     for place, char in enumerate(text):
         if char == "\0" or "\ud800" <= char <= "\udfff" or char in _BIDIRECTIONAL:
             return Diagnostic(
-                "E0133", f"the text has a character that cannot stand in a program: U+{ord(char):04X}",
+                "E0133",
+                f"the text has a character that cannot stand in a program: U+{ord(char):04X}",
                 Span(source, place, place + 1),
                 reason="it would make the program read differently from how it looks"
                 if char in _BIDIRECTIONAL
                 else "this does not look like a text file in UTF-8",
                 hint=f'in a string, write it as "\\u{{{ord(char):x}}}"' if char in _BIDIRECTIONAL else "",
-            )  # fmt: skip
+            )
     return None
 
 

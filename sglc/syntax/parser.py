@@ -23,7 +23,7 @@ from sglc.syntax.builders import (
     refinements,
     statements,
     types,
-)  # fmt: skip
+)
 from sglc.syntax.builders.context import Context, DocComments
 from sglc.syntax.builders.literals import Literals
 from sglc.syntax.builders.parts import HoleContent
@@ -40,9 +40,18 @@ if TYPE_CHECKING:
     from sglc.syntax.errors.recover import Recovery
 
 BUILDERS = (
-    conditions, declarations, expressions, functions, grammars, holes, operators, patterns, refinements,
-    statements, types,
-)  # fmt: skip
+    conditions,
+    declarations,
+    expressions,
+    functions,
+    grammars,
+    holes,
+    operators,
+    patterns,
+    refinements,
+    statements,
+    types,
+)
 
 
 def actions() -> dict[str, BuildFunction]:

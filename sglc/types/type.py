@@ -187,9 +187,23 @@ class SpanOf:
 
 
 Type = (
-    Str | Int | Dec | Float | Bool | Null | Constant | ListOf | MapOf | TupleOf | Optional | Alternatives
-    | Named | OneOf | SpanOf | Json
-)  # fmt: skip
+    Str
+    | Int
+    | Dec
+    | Float
+    | Bool
+    | Null
+    | Constant
+    | ListOf
+    | MapOf
+    | TupleOf
+    | Optional
+    | Alternatives
+    | Named
+    | OneOf
+    | SpanOf
+    | Json
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,18 @@ class RecordValue:
 
 
 Value = (
-    str | int | Decimal | float | bool | None | EnumValue | RecordValue | list[Any] | tuple[Any, ...]
+    str
+    | int
+    | Decimal
+    | float
+    | bool
+    | None
+    | EnumValue
+    | RecordValue
+    | list[Any]
+    | tuple[Any, ...]
     | dict[str, Any]
-)  # fmt: skip
+)
 
 
 MAX_DEPTH = 100

@@ -61,9 +61,13 @@ def generate(constraints: Any, prompts: list[str], **options: Any) -> list[tuple
     ends = vocabulary.end_ids
     processor = ConstraintLogitsProcessor(constraints, tokenizer)
     rows = model.generate(
-        **batch, max_new_tokens=40, eos_token_id=sorted(ends), pad_token_id=tokenizer.pad_token_id,
-        logits_processor=[processor], **options,
-    )  # fmt: skip
+        **batch,
+        max_new_tokens=40,
+        eos_token_id=sorted(ends),
+        pad_token_id=tokenizer.pad_token_id,
+        logits_processor=[processor],
+        **options,
+    )
     found = []
     for row in rows[:, batch["input_ids"].shape[1] :].tolist():
         size = next((place for place, token in enumerate(row) if token in ends), len(row))

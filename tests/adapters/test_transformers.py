@@ -35,10 +35,18 @@ def vocabulary() -> Vocabulary:
 def model(seed: int = 3) -> Any:
     torch.manual_seed(seed)
     config = transformers.LlamaConfig(
-        vocab_size=WIDTH, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=200, initializer_range=0.4,
-        bos_token_id=None, eos_token_id=END, pad_token_id=PAD,
-    )  # fmt: skip
+        vocab_size=WIDTH,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=200,
+        initializer_range=0.4,
+        bos_token_id=None,
+        eos_token_id=END,
+        pad_token_id=PAD,
+    )
     return transformers.LlamaForCausalLM(config).eval()
 
 
@@ -238,10 +246,18 @@ def test_rows_that_generation_finishes_by_itself_stay_as_they_are() -> None:
             vocabulary(),
             pad_id=pad,
         )
-        rows = model().generate(
-            **padded(PROMPTS[:2]), max_new_tokens=40, do_sample=False, pad_token_id=pad,
-            logits_processor=[processor], stopping_criteria=[Stops()],
-        )[:, 4:].tolist()  # fmt: skip
+        rows = (
+            model()
+            .generate(
+                **padded(PROMPTS[:2]),
+                max_new_tokens=40,
+                do_sample=False,
+                pad_token_id=pad,
+                logits_processor=[processor],
+                stopping_criteria=[Stops()],
+            )[:, 4:]
+            .tolist()
+        )
         size = rows[1].index(END)
         assert re.fullmatch("[ab]{2,}", words.bytes_of(rows[0][:2]).decode())
         assert set(rows[0][2:]) == {pad} and size > 2

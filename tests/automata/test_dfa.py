@@ -174,7 +174,7 @@ def test_words_and_lengths():
         (r"\ud800", 0, "U+D800 is no character"),
         ("a\\", 1, "the pattern ends in a lone backslash"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_regular_is_refused_with_its_place(pattern, position, reason):
     with pytest.raises(RegexError) as caught:
         compile_regex(pattern)

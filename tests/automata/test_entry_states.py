@@ -16,9 +16,9 @@ from sglc.automata.json.object_states import Label, ObjectStates
 from sglc.automata.term import Counter
 
 Vector = tuple[int, ...]
-COUNTERS = st.lists(
-    st.builds(Counter, st.integers(0, 3), st.none() | st.integers(0, 3)), max_size=2
-).map(tuple)  # fmt: skip
+COUNTERS = st.lists(st.builds(Counter, st.integers(0, 3), st.none() | st.integers(0, 3)), max_size=2).map(
+    tuple
+)
 
 
 @st.composite
@@ -53,10 +53,14 @@ def object_cases(draw: st.DrawFn) -> dict:
     literals = st.tuples(st.integers(0, max(number - 1, 0)), st.booleans())
     clauses = draw(st.lists(st.frozensets(literals, min_size=1, max_size=3), max_size=5)) if number else []
     return {
-        "labels": labels, "properties": number, "clauses": clauses, "counters": counters,
-        "minimum": draw(st.integers(0, 4)), "maximum": draw(st.none() | st.integers(0, 5)),
+        "labels": labels,
+        "properties": number,
+        "clauses": clauses,
+        "counters": counters,
+        "minimum": draw(st.integers(0, 4)),
+        "maximum": draw(st.none() | st.integers(0, 5)),
         "declared": draw(st.booleans()),
-    }  # fmt: skip
+    }
 
 
 Entries = tuple[tuple[int, int], ...]
@@ -199,10 +203,12 @@ def test_the_cheapest_entries_are_as_cheap_as_any(case: dict, steps: list[int], 
 def array_cases(draw: st.DrawFn) -> dict:
     counters = draw(COUNTERS)
     return {
-        "places": draw(st.lists(vectors(counters), max_size=3)), "rest": draw(vectors(counters)),
-        "minimum": draw(st.integers(0, 4)), "maximum": draw(st.none() | st.integers(0, 5)),
+        "places": draw(st.lists(vectors(counters), max_size=3)),
+        "rest": draw(vectors(counters)),
+        "minimum": draw(st.integers(0, 4)),
+        "maximum": draw(st.none() | st.integers(0, 5)),
         "counters": counters,
-    }  # fmt: skip
+    }
 
 
 def all_arrays(case: dict) -> Iterator[tuple[int, ...]]:

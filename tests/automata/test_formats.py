@@ -78,9 +78,18 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "relative-json-pointer": (("0", "12/a/b", "3#", "1/"), ("", "/a", "01", "-1", "1#/a", "1a")),
 }
 SLOW = {
-    "date-time", "email", "hostname", "hostname-ldh", "idn-email", "ipv6", "iri", "iri-reference", "time",
-    "uri", "uri-reference",
-}  # fmt: skip
+    "date-time",
+    "email",
+    "hostname",
+    "hostname-ldh",
+    "idn-email",
+    "ipv6",
+    "iri",
+    "iri-reference",
+    "time",
+    "uri",
+    "uri-reference",
+}
 
 
 def fits(name: str, text: str) -> bool:
@@ -159,9 +168,13 @@ def test_a_date_is_a_day_of_the_calendar(year, month, day):
 
 
 @given(
-    st.integers(0, 24), st.integers(0, 60), st.integers(0, 61), st.sampled_from("+-"), st.integers(0, 24),
+    st.integers(0, 24),
+    st.integers(0, 60),
+    st.integers(0, 61),
+    st.sampled_from("+-"),
+    st.integers(0, 24),
     st.sampled_from((0, 15, 30, 45, 60)),
-)  # fmt: skip
+)
 def test_a_time_has_its_leap_second_at_midnight_of_utc(hour, minute, second, sign, hours, minutes):
     offset = (hours * 60 + minutes) * (1 if sign == "+" else -1)
     known = hour < 24 and minute < 60 and hours < 24 and minutes < 60
@@ -216,11 +229,27 @@ def test_mailboxes_of_common_form_are_found(address):
 @pytest.mark.parametrize(
     "pattern",
     [
-        "", "a|b||c", "^[a-z0-9-_.]+$", "(?:a(b|c){2,3}?)*", "(?<year>[0-9]{4})-(x)", r"\\\x41\u{1F600}\cJ\/",
-        "[]", "[^]", "[-a]", "[a-]", r"[\w.-]", "[А-Яа-яё]", "[À-ÿ]", r"[\u0400-\u04FF]", r"[\x00-\x1F\n-a]",
-        r"\p{Lu}\P{Script=Greek}[\p{L}_]", "(?=a)(?!b)(?<=c)(?<!d)", "a{0,10}b{99,100}c{100,}", "[一-龥]",
+        "",
+        "a|b||c",
+        "^[a-z0-9-_.]+$",
+        "(?:a(b|c){2,3}?)*",
+        "(?<year>[0-9]{4})-(x)",
+        r"\\\x41\u{1F600}\cJ\/",
+        "[]",
+        "[^]",
+        "[-a]",
+        "[a-]",
+        r"[\w.-]",
+        "[А-Яа-яё]",
+        "[À-ÿ]",
+        r"[\u0400-\u04FF]",
+        r"[\x00-\x1F\n-a]",
+        r"\p{Lu}\P{Script=Greek}[\p{L}_]",
+        "(?=a)(?!b)(?<=c)(?<!d)",
+        "a{0,10}b{99,100}c{100,}",
+        "[一-龥]",
     ],
-)  # fmt: skip
+)
 def test_patterns_are_of_the_format_regex(pattern):
     assert term_oracle.accepts(format_language("regex"), pattern.encode())
     assert compile_regex(pattern, dialect="ecma", anchored=False)

@@ -150,8 +150,13 @@ def test_a_pattern_matches_what_pythons_matcher_prefers() -> None:
 def test_ignored_text_is_matched_as_long_as_it_goes() -> None:
     text = 'start: NAME "=" NAME\nNAME: /[a-z]+/\n%ignore " "\n%ignore /#[^\\n]*/\n%ignore "\\n"'
     assert accepted(text, "a=b", " a = b ", "a=#x\nb", "a=#b", "a=b#c", "a=#x b") == [
-        True, True, True, False, True, False
-    ]  # fmt: skip
+        True,
+        True,
+        True,
+        False,
+        True,
+        False,
+    ]
     assert accepted(text, " a=b", "a=b", ignore_ends=False) == [False, True]
 
 

@@ -69,12 +69,17 @@ ORDINARY = {
     "lark": (
         LARK_OF_LARK,
         [
-            'start: "a" b?\nb: "c"i | [c]\nC.2: "x".."y"\n', "%import common.WS\n%ignore WS\n",
+            'start: "a" b?\nb: "c"i | [c]\nC.2: "x".."y"\n',
+            "%import common.WS\n%ignore WS\n",
             "// nothing\n",
-            '?a{x}: x "," x -> list\n', "a: b~2..3\n", "a: (b\n", "a b\n", '%ignore "x\n',
+            '?a{x}: x "," x -> list\n',
+            "a: b~2..3\n",
+            "a: (b\n",
+            "a b\n",
+            '%ignore "x\n',
         ],
     ),
-}  # fmt: skip
+}
 
 
 @lru_cache

@@ -121,7 +121,7 @@ def test_what_the_mask_allows_has_a_tree(text: str, longest: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "word", "rule", "parts"),
     [
-        ('start: a a\na: /x+/', "xxx", "a", ["xx", "x"]),
+        ("start: a a\na: /x+/", "xxx", "a", ["xx", "x"]),
         ('start: a | b\na: "x"\nb: "x"', "x", "a", ["x"]),
         ('start: b | a\na: "x"\nb: "x"', "x", "a", []),
         ('start: e\ne: e "+" e | "n"', "n+n+n", "e", ["n+n+n"]),
@@ -132,7 +132,7 @@ def test_what_the_mask_allows_has_a_tree(text: str, longest: bool) -> None:
         ('start: a ~ 1..3\na: "x" | "xx"', "xxxx", "a", ["xx", "xx"]),
         ('start: item ("," item)*\nitem: /[a-z]+/\n%ignore " "', "a , bc  ,d ", "item", ["a", "bc", "d"]),
     ],
-)  # fmt: skip
+)
 def test_which_of_several_trees(text: str, word: str, rule: str, parts: list[str]) -> None:
     assert parser_of(read_grammar(text, "lark"), DYNAMIC).parts(word, rule) == parts
 
@@ -194,8 +194,14 @@ grammar G(xs: [str], end: str):
 
 
 def open_type(text: str = OPEN) -> Str:
-    program, found = check(Source("p.sgl", f"{text}pub fn f(xs: [str], end: str) -> str:\n"
-        "    | ?{g: G(xs, end) max 90 tok}\n    return g\n"), Library())  # fmt: skip
+    program, found = check(
+        Source(
+            "p.sgl",
+            f"{text}pub fn f(xs: [str], end: str) -> str:\n"
+            "    | ?{g: G(xs, end) max 90 tok}\n    return g\n",
+        ),
+        Library(),
+    )
     assert program is not None and not found, found
     (facts,) = [hole for module in program.modules for hole in module.holes.values()]
     assert isinstance(facts.type, Str) and facts.type.given == (0, 1)

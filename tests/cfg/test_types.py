@@ -189,13 +189,19 @@ def test_a_fault_of_an_imported_file_is_shown_there(tmp_path: Path):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "{}", "[]", '["G","sgl","start",[],[],[]]', '["G","lua","start",[],[["start",["l","a"]]],[]]',
+        "",
+        "{}",
+        "[]",
+        '["G","sgl","start",[],[],[]]',
+        '["G","lua","start",[],[["start",["l","a"]]],[]]',
         '["G","sgl","start",[],[["start",["*",["l","a"],2,1]]],[]]',
-        '["G","sgl","start",[],[["start",["c",5,4]]],[]]', '["G","sgl","start",[],[["start",["r","x"]]],[]]',
-        '["G","sgl","start",["S"],[["start",["l","a"]]],[]]', '["G","sgl","start",[],[["start",["z"]]],[]]',
+        '["G","sgl","start",[],[["start",["c",5,4]]],[]]',
+        '["G","sgl","start",[],[["start",["r","x"]]],[]]',
+        '["G","sgl","start",["S"],[["start",["l","a"]]],[]]',
+        '["G","sgl","start",[],[["start",["z"]]],[]]',
         "[" * 5000,
     ],
-)  # fmt: skip
+)
 def test_a_stored_grammar_is_not_trusted(text):
     with pytest.raises(GrammarError):
         from_text(text)

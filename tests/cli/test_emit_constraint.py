@@ -50,11 +50,15 @@ def test_the_output_is_the_same_each_time_and_needs_no_model() -> None:
     )
     runs = {
         subprocess.run(
-            [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True,
+            [sys.executable, "-c", script],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
             env={"PYTHONHASHSEED": seed, "PATH": ""},
         ).stdout
         for seed in ("1", "2")
-    }  # fmt: skip
+    }
     assert len(runs) == 1
 
 

@@ -31,10 +31,20 @@ __all__ = ["cli", "good", "script"]
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        ("1", 1), ("512M", 512 << 20), ("2g", 2 << 30), ("1.5G", 3 << 29), ("64KiB", 65536),
-        ("3 GB", 3 << 30), ("10B", 10), ("", None), ("G", None), ("-1", None), ("1X", None), ("1e9", None),
+        ("1", 1),
+        ("512M", 512 << 20),
+        ("2g", 2 << 30),
+        ("1.5G", 3 << 29),
+        ("64KiB", 65536),
+        ("3 GB", 3 << 30),
+        ("10B", 10),
+        ("", None),
+        ("G", None),
+        ("-1", None),
+        ("1X", None),
+        ("1e9", None),
     ],
-)  # fmt: skip
+)
 def test_sizes_are_read(text: str, size: int | None) -> None:
     assert read_size(text) == size
 
@@ -66,9 +76,12 @@ def executor(monkeypatch: pytest.MonkeyPatch) -> FakeExecutor:
 
 def test_an_engine_has_the_memory_that_was_asked_for(executor: FakeExecutor, tmp_path: Path) -> None:
     options = EngineOptions(
-        kv_memory=100 * executor.block_bytes + 1, kv_disk=tmp_path / "kv", kv_disk_bytes=1 << 20,
-        kv_eviction="lfu", max_queue=5,
-    )  # fmt: skip
+        kv_memory=100 * executor.block_bytes + 1,
+        kv_disk=tmp_path / "kv",
+        kv_disk_bytes=1 << 20,
+        kv_eviction="lfu",
+        max_queue=5,
+    )
     engine = load_engine("any", **options.keywords())
     assert isinstance(engine, BatchingEngine)
     stats = engine.get_cache_stats()
@@ -110,10 +123,30 @@ def test_the_command_passes_the_options_on(
 
     monkeypatch.setattr("sglc.commands.running.execution.load_engine", load)
     code, _, err = cli(
-        "run", good, "--arg", "text=x", "--model", script, "--executor", "torch", "--threads", "3",
-        "--dtype", "float32", "--kv-memory", "64M", "--kv-disk", f"{tmp_path}/kv:1G", "--device", "cuda",
-        "--no-speculation", "--kv-eviction", "lfu", "--max-queue", "7",
-    )  # fmt: skip
+        "run",
+        good,
+        "--arg",
+        "text=x",
+        "--model",
+        script,
+        "--executor",
+        "torch",
+        "--threads",
+        "3",
+        "--dtype",
+        "float32",
+        "--kv-memory",
+        "64M",
+        "--kv-disk",
+        f"{tmp_path}/kv:1G",
+        "--device",
+        "cuda",
+        "--no-speculation",
+        "--kv-eviction",
+        "lfu",
+        "--max-queue",
+        "7",
+    )
     assert code == 0, err
     wanted = EngineOptions("torch", "float32", 3, "cuda", 64 << 20, tmp_path / "kv", 1 << 30, False, "lfu", 7)
     assert seen == [wanted.keywords()]
@@ -145,8 +178,17 @@ def test_stats_are_tables_on_stderr(good: Path, script: str, cli: Cli) -> None:
     lines = err.splitlines()
     head = next(line for line in lines if line.startswith("hole"))
     assert head.split() == [
-        "hole", "times", "tokens", "drawn", "forced", "passes", "drafts", "masks", "queue", "time",
-    ]  # fmt: skip
+        "hole",
+        "times",
+        "tokens",
+        "drawn",
+        "forced",
+        "passes",
+        "drafts",
+        "masks",
+        "queue",
+        "time",
+    ]
     assert any(line.startswith("function") for line in lines)
     assert any(line.startswith("1 run, ") and "tok/s" in line for line in lines)
     assert any(line.startswith("start: Python ") and "until the first token" in line for line in lines)
@@ -180,10 +222,22 @@ def test_stats_of_rows_are_of_all_rows(good: Path, script: str, cli: Cli, tmp_pa
 
 def test_tables_tell_of_steps_memory_and_disk() -> None:
     hole = dict.fromkeys(
-        ("fillings", "failures", "tokens", "sampled", "forced", "prompt", "behind", "reused",
-         "forwards", "mask_seconds", "queue_seconds",
-         "seconds"), 2,
-    )  # fmt: skip
+        (
+            "fillings",
+            "failures",
+            "tokens",
+            "sampled",
+            "forced",
+            "prompt",
+            "behind",
+            "reused",
+            "forwards",
+            "mask_seconds",
+            "queue_seconds",
+            "seconds",
+        ),
+        2,
+    )
     report = {
         "holes": {"f.x": {**hole, "drafted": 12, "accepted": 9}},
         "functions": {

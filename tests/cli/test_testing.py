@@ -133,7 +133,7 @@ def test_the_command_tells_warnings_and_succeeds(tmp_path: Path, capsys: pytest.
             "",
         ),
     ],
-)  # fmt: skip
+)
 def test_no_function_is_chosen_silently(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], program: str, ran: str
 ) -> None:

@@ -133,7 +133,7 @@ TABLES = [
     """CREATE TABLE t (a REAL NOT NULL CHECK (a >= -0.5 AND a <= 1e2), b REAL CHECK (b < 0 AND b > -1e-5),
        c SMALLINT NOT NULL CHECK (NOT (c < 3) AND 10 >= c), d VARCHAR(3) NOT NULL CHECK (d NOT IN ('ab') AND
        d IN ('ab', 'abc', 'c')), e TIMESTAMP NOT NULL, f TIME(3) NOT NULL, g INT CHECK (g IS NOT NULL))""",
-]  # fmt: skip
+]
 
 
 def plain(value: Any) -> Any:
@@ -192,9 +192,15 @@ STRICT = """CREATE TABLE t (a INT NOT NULL CHECK (a > -2 AND a <= 4 AND a <> 1),
 TEXTS = ["", "a", "b", "x", "y", "ab", "ac", "abc", "bc", "bbc", "é", "éa", "é€a", "Bb"]
 INTEGERS = [*range(-4, 8), 9, 10]
 POOLS: dict[str, list[Any]] = {
-    "a": INTEGERS, "b": [None, *INTEGERS], "c": [0, 0.1, 0.2, 0.3, 0.30000000000000004, 0.09, 1], "d": TEXTS,
-    "e": [None, *TEXTS], "f": [None, *TEXTS], "g": [None, *INTEGERS], "h": TEXTS,
-}  # fmt: skip
+    "a": INTEGERS,
+    "b": [None, *INTEGERS],
+    "c": [0, 0.1, 0.2, 0.3, 0.30000000000000004, 0.09, 1],
+    "d": TEXTS,
+    "e": [None, *TEXTS],
+    "f": [None, *TEXTS],
+    "g": [None, *INTEGERS],
+    "h": TEXTS,
+}
 GOOD = {"a": 0, "c": 0.2, "d": "é", "h": "x"}
 
 

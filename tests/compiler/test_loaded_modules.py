@@ -21,21 +21,48 @@ fn triage(message: str) -> Kind:
 """
 
 OF_SOME_PROGRAMS = (
-    "sglc.importers", "sglc.cfg", "sglc.schema", "sglc.automata.regex", "sglc.automata.formats",
-    "sglc.automata.json", "sglc.automata.unicode", "sglc.automata.analysis.ambiguity",
-    "sglc.automata.analysis.membership", "sglc.types.grammar_text", "sglc.types.schema_language",
-    "sglc.types.language.condition", "sglc.types.notation.json_schema", "sglc.check.holes.kept_conditions",
-)  # fmt: skip
+    "sglc.importers",
+    "sglc.cfg",
+    "sglc.schema",
+    "sglc.automata.regex",
+    "sglc.automata.formats",
+    "sglc.automata.json",
+    "sglc.automata.unicode",
+    "sglc.automata.analysis.ambiguity",
+    "sglc.automata.analysis.membership",
+    "sglc.types.grammar_text",
+    "sglc.types.schema_language",
+    "sglc.types.language.condition",
+    "sglc.types.notation.json_schema",
+    "sglc.check.holes.kept_conditions",
+)
 """What grammars, declarations in SQL or TypeScript, JSON Schemas, patterns and conditions need."""
 OF_FINDINGS = ("sglc.syntax.errors.recover", "sglc.syntax.errors.mistakes", "sglc.diagnostics.render")
 """What a program without a fault does not need."""
 OF_OTHER_COMMANDS = (
-    "sglc.diagnostics.catalogue.codes", "sglc.lower", "sglc.ir", "sglc.passes", "sglc.emit", "sglc.bytecode",
-    "sglc.runtime", "sglc.kernels", "sglc.api", "sglc.python", "sglc.driver",
-)  # fmt: skip
+    "sglc.diagnostics.catalogue.codes",
+    "sglc.lower",
+    "sglc.ir",
+    "sglc.passes",
+    "sglc.emit",
+    "sglc.bytecode",
+    "sglc.runtime",
+    "sglc.kernels",
+    "sglc.api",
+    "sglc.python",
+    "sglc.driver",
+)
 PACKAGES = (
-    "lark", "rich", "numpy", "torch", "transformers", "tokenizers", "safetensors", "llvmlite", "jinja2",
-)  # fmt: skip
+    "lark",
+    "rich",
+    "numpy",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "safetensors",
+    "llvmlite",
+    "jinja2",
+)
 MOST = 175
 """Modules of ours that the small program may load: there are 163, and a dozen to spare."""
 
@@ -114,6 +141,8 @@ def test_a_fault_loads_what_explains_it(tmp_path: Path) -> None:
 def test_the_package_alone_loads_no_other_module() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import sys, sglc; print(*[m for m in sys.modules if m.startswith('sglc')])"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.split() == ["sglc"]

@@ -87,11 +87,14 @@ def test_the_bytes_do_not_depend_on_process_or_folder(tmp_path: Path) -> None:
     )
     outputs = [
         subprocess.run(
-            [sys.executable, "-P", "-c", script, name], cwd=cwd, capture_output=True, check=True,
+            [sys.executable, "-P", "-c", script, name],
+            cwd=cwd,
+            capture_output=True,
+            check=True,
             env={"PYTHONHASHSEED": seed, "PATH": "/usr/bin"},
         ).stdout
         for cwd, name, seed in [(tmp_path, "a.sgl", "1"), (tmp_path.parent, str(path), "2")]
-    ]  # fmt: skip
+    ]
     assert outputs[0] == outputs[1]
     assert str(tmp_path).encode() not in outputs[0]
 

@@ -120,10 +120,25 @@ def test_operators_span_the_brackets_around_their_operands(text, spans):
 def test_tokens_lie_in_order_and_name_their_text():
     found = tokens(Source("a.sgl", 'fn f(x: int):\n    | hi ${x}\n    check = "a${x}"  # note\n'))
     assert [(kind, text) for kind, text, _ in found] == [
-        ("fn", "fn"), ("NAME", "f"), ("(", "("), ("NAME", "x"), (":", ":"), ("NAME", "int"), (")", ")"),
-        (":", ":"), ("NEWLINE", ""), ("INDENT", ""), ("PIPE", "| hi ${x}"), ("NEWLINE", ""),
-        ("NAME", "check"), ("=", "="), ("STRING", '"a${x}"'), ("NEWLINE", ""), ("DEDENT", ""), ("END", ""),
-    ]  # fmt: skip
+        ("fn", "fn"),
+        ("NAME", "f"),
+        ("(", "("),
+        ("NAME", "x"),
+        (":", ":"),
+        ("NAME", "int"),
+        (")", ")"),
+        (":", ":"),
+        ("NEWLINE", ""),
+        ("INDENT", ""),
+        ("PIPE", "| hi ${x}"),
+        ("NEWLINE", ""),
+        ("NAME", "check"),
+        ("=", "="),
+        ("STRING", '"a${x}"'),
+        ("NEWLINE", ""),
+        ("DEDENT", ""),
+        ("END", ""),
+    ]
     starts = [span.start for _, _, span in found]
     assert starts == sorted(starts)
 

@@ -57,8 +57,11 @@ def alone() -> list[tuple[Any, ...]]:
     made = sessions(engine)
 
     async def job() -> list[tuple[Any, ...]]:
-        return [await outcome(made[name], function, arguments, seed) for seed in (0, 1)
-                for name, function, arguments in RUNS]  # fmt: skip
+        return [
+            await outcome(made[name], function, arguments, seed)
+            for seed in (0, 1)
+            for name, function, arguments in RUNS
+        ]
 
     results = asyncio.run(job())
     engine.close()
@@ -83,10 +86,13 @@ def test_programs_side_by_side_give_what_each_gives_alone(
     async def job() -> list[tuple[Any, ...]]:
         return list(
             await asyncio.gather(
-                *(outcome(made[name], function, arguments, seed) for seed in (0, 1)
-                  for name, function, arguments in RUNS)
+                *(
+                    outcome(made[name], function, arguments, seed)
+                    for seed in (0, 1)
+                    for name, function, arguments in RUNS
+                )
             )
-        )  # fmt: skip
+        )
 
     assert asyncio.run(job()) == alone
     engine.cache.check()

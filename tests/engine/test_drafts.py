@@ -119,9 +119,7 @@ class Bench:
 
 def plain(result: HoleResult) -> tuple[Any, ...]:
     """The parts of a result that drafts must not change."""
-    return (
-        result.text, result.tokens, result.sampled, result.forced, result.logprob, result.ended
-    )  # fmt: skip
+    return (result.text, result.tokens, result.sampled, result.forced, result.logprob, result.ended)
 
 
 @settings(max_examples=20, deadline=None)

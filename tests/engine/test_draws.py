@@ -132,9 +132,12 @@ def test_a_prompt_in_chunks_is_asked_once() -> None:
     async def job() -> None:
         branch = bench.branch(list(range(100)))
         drawn = await branch.draw(asked)
-        assert drawn.token == SamplingRequest(Sampling(), 0, Legal(range(99))).sample(
-            expected_logits(branch.tokens, bench.executor.size)
-        ).token  # fmt: skip
+        assert (
+            drawn.token
+            == SamplingRequest(Sampling(), 0, Legal(range(99)))
+            .sample(expected_logits(branch.tokens, bench.executor.size))
+            .token
+        )
 
     bench.run(job())
     assert len(bench.executor.steps) == made[0] == 4 and bench.executor.picked == [1]

@@ -152,11 +152,19 @@ def same(ours: list[tuple[Any, Any, list[float]]], theirs: list[tuple[Any, Any, 
 def test_the_torch_executor_writes_what_the_host_draws(sampling: Sampling) -> None:
     """Holes of all types side by side, some of them watched token by token, some steered on the host."""
     holes = [
-        (type, {"sampling": sampling, "seed": seed, "prompt": prompt, "detailed": seed % 2 == 0,
-                "answer": Wish(b"a") if seed == 3 else None})
+        (
+            type,
+            {
+                "sampling": sampling,
+                "seed": seed,
+                "prompt": prompt,
+                "detailed": seed % 2 == 0,
+                "answer": Wish(b"a") if seed == 3 else None,
+            },
+        )
         for type in sample_types.TYPES
         for seed, prompt in ((1, ""), (2, "the an"), (3, "Answer: "))
-    ]  # fmt: skip
+    ]
     benches = [Bench(torch_executor(draws)) for draws in (True, False)]
     ours, theirs = (bench.together(holes) for bench in benches)
     same(ours, theirs)

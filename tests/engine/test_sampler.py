@@ -159,9 +159,13 @@ class Asked:
 few_values = st.lists(st.integers(0, 5), min_size=SIZE, max_size=SIZE).map(
     lambda row: np.array(row, np.float32)
 )
-odd_values = logit_rows | few_values | st.lists(
-    st.sampled_from((0.0, 1.0, 2.0, math.nan, -math.inf)), min_size=SIZE, max_size=SIZE
-).map(lambda row: np.array(row, np.float32))  # fmt: skip
+odd_values = (
+    logit_rows
+    | few_values
+    | st.lists(st.sampled_from((0.0, 1.0, 2.0, math.nan, -math.inf)), min_size=SIZE, max_size=SIZE).map(
+        lambda row: np.array(row, np.float32)
+    )
+)
 
 
 @given(

@@ -78,9 +78,11 @@ def test_higher_priority_and_nearer_deadlines_go_first() -> None:
     async def job() -> None:
         soon = time.monotonic() + 100
         await asyncio.gather(
-            program("late"), program("later deadline", deadline=soon + 1), program("deadline", deadline=soon),
+            program("late"),
+            program("later deadline", deadline=soon + 1),
+            program("deadline", deadline=soon),
             program("first", priority=1),
-        )  # fmt: skip
+        )
 
     bench.run(job())
     assert order == ["first", "deadline", "later deadline", "late"]

@@ -292,12 +292,16 @@ def test_what_is_not_computed_is_refused(kind: str, change: dict[str, Any], reas
         {"rope_type": "default", "rope_theta": 10000.0},
         {"rope_type": "linear", "rope_theta": 500.0, "factor": 4.0},
         {
-            "rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
-            "high_freq_factor": 4.0, "original_max_position_embeddings": 256,
+            "rope_type": "llama3",
+            "rope_theta": 500000.0,
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 256,
         },
     ],
     ids=lambda rope: rope["rope_type"],
-)  # fmt: skip
+)
 def test_rotations_are_those_of_transformers(rope: dict[str, Any]) -> None:
     torch = pytest.importorskip("torch")
     from transformers.models.llama.configuration_llama import LlamaConfig
@@ -357,8 +361,12 @@ def test_a_model_that_is_not_native_is_refused_or_goes_to_torch(
     with pytest.raises(ModelError) as raised:
         load_executor(str(folder), kind="native")
     assert "scaled as dynamic" in str(raised.value.why)
-    for arguments in ({"kind": "native", "dtype": "float32"}, {"kind": "native", "device": "cuda"},
-                      {"kind": "torch", "dtype": "q8"}, {"dtype": "q4"}):  # fmt: skip
+    for arguments in (
+        {"kind": "native", "dtype": "float32"},
+        {"kind": "native", "device": "cuda"},
+        {"kind": "torch", "dtype": "q8"},
+        {"dtype": "q4"},
+    ):
         with pytest.raises(ModelError):
             load_executor(str(folder), **arguments)  # type: ignore[arg-type]
     shutil.rmtree(folder)
@@ -411,7 +419,10 @@ def test_the_native_path_does_not_import_torch(tmp_path: Path) -> None:
         "print(e.kind, sorted({'torch', 'transformers', 'safetensors'} & set(sys.modules)))"
     )
     run = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True,
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
         env={**os.environ, "SGLC_CACHE_DIR": str(tmp_path / "cache")},
-    )  # fmt: skip
+    )
     assert run.stdout.split("\n")[0] == "native []"

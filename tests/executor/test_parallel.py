@@ -81,11 +81,23 @@ def test_two_processes_compute_what_one_does(kind: str, tmp_path: Path) -> None:
     rows = tmp_path / "rows.npy"
     run = subprocess.run(
         [
-            sys.executable, "-P", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-            str(script), str(SUPPORT), str(tmp_path / "model"), str(rows),
+            sys.executable,
+            "-P",
+            "-m",
+            "torch.distributed.run",
+            "--standalone",
+            "--nproc-per-node",
+            "2",
+            str(script),
+            str(SUPPORT),
+            str(tmp_path / "model"),
+            str(rows),
         ],
-        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert run.returncode == 0, run.stderr
     size = 3 * 2 * 2 * 8 * 16 * 4
     assert sorted(run.stdout.split("\n"))[1:] == [f"rank {rank} done {size}" for rank in (0, 1)]

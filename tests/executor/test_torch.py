@@ -102,19 +102,24 @@ def test_logits_are_those_of_the_plain_model(kind: str) -> None:
     # One step: suffixes of forks, a fresh prompt, a token, a chunk in the middle, drafts.
     a, b, c = base.fork(), base.fork(), base.fork()
     fresh = Branch(executor, kind)
-    rows = executor.run([
-        a.feed(random_tokens(9, 3), 2), fresh.feed(random_tokens(33, 4)), b.feed([5]),
-        prompt.feed(random_tokens(40, 5), 0), c.feed(random_tokens(4, 6), 4),
-    ])  # fmt: skip
+    rows = executor.run(
+        [
+            a.feed(random_tokens(9, 3), 2),
+            fresh.feed(random_tokens(33, 4)),
+            b.feed([5]),
+            prompt.feed(random_tokens(40, 5), 0),
+            c.feed(random_tokens(4, 6), 4),
+        ]
+    )
     close(rows, [a.expected(2), fresh.expected(), b.expected(), c.expected(4)])
 
     # All decode, of unlike lengths, many behind one beginning; twice, so that blocks fill up.
     others = [base.fork() for _ in range(12)]
     for turn in range(2):
         branches = [a, fresh, b, prompt, c, *others]
-        rows = executor.run([
-            branch.feed(random_tokens(1, 20 * turn + i)) for i, branch in enumerate(branches)
-        ])  # fmt: skip
+        rows = executor.run(
+            [branch.feed(random_tokens(1, 20 * turn + i)) for i, branch in enumerate(branches)]
+        )
         close(rows, [branch.expected() for branch in branches])
 
     # Cut back, also by more than a block, then other tokens over the old ones.

@@ -31,8 +31,7 @@ HOSTILE = {
     "repeated by a variable": "{% set n = 10**9 %}{{ bos_token * n }}",
     "loops": MANY + "x" + ENDS,
     "loops that write nothing": MANY + ENDS,
-    "loops with conditions": OFTEN + "{% for b in range(99999) if b == a - 1 %}{% endfor %}"
-    "{% endfor %}",
+    "loops with conditions": OFTEN + "{% for b in range(99999) if b == a - 1 %}{% endfor %}{% endfor %}",
     "a range": "{{ range(10**12) | list }}",
     "a list of ranges": OFTEN + "{{ range(99999) | list | length }}{% endfor %}",
     "parentheses": "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
@@ -46,20 +45,17 @@ HOSTILE = {
     "loops in loops": "{% for a in 'ab' %}" * 60 + "{{ a }}" + "{% endfor %}" * 60,
     "doubling by +": TEXT + "{% set n.s = n.s + n.s %}{% endfor %}",
     "doubling by ~": TEXT + "{% set n.s = n.s ~ n.s %}{% endfor %}",
-    "doubling by a format": TEXT +
-    "{% set n.s = '%s%s' % (n.s, n.s) %}{% endfor %}",
-    "doubling by a block": TEXT +
-    "{% set s %}{{ n.s }}{{ n.s }}{% endset %}{% set n.s = s %}{% endfor %}",
-    "doubling by join": TEXT +
-    "{% set n.s = [n.s, n.s] | join %}{% endfor %}",
-    "doubling by replace": TEXT +
-    "{% set n.s = n.s | replace('a', 'aa') | replace('b', 'bb') %}{% endfor %}",
+    "doubling by a format": TEXT + "{% set n.s = '%s%s' % (n.s, n.s) %}{% endfor %}",
+    "doubling by a block": TEXT + "{% set s %}{{ n.s }}{{ n.s }}{% endset %}{% set n.s = s %}{% endfor %}",
+    "doubling by join": TEXT + "{% set n.s = [n.s, n.s] | join %}{% endfor %}",
+    "doubling by replace": TEXT + "{% set n.s = n.s | replace('a', 'aa') | replace('b', 'bb') %}{% endfor %}",
     "lists in lists": "{% set n = namespace(l=[1]) %}" + AGAIN + "{% set n.l = [n.l, n.l] %}{% endfor %}"
     "{{ n.l }}",
     "maps in maps": "{% set n = namespace(l={}) %}" + AGAIN + "{% set n.l = {'a': n.l, 'b': n.l} %}"
     "{% endfor %}{{ n.l | tojson }}",
-    "lists that are compared": "{% set n = namespace(a=[1], b=[1]) %}" + AGAIN +
-    "{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}",
+    "lists that are compared": "{% set n = namespace(a=[1], b=[1]) %}"
+    + AGAIN
+    + "{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}",
     "lists by dict": "{% set n = namespace(l={}) %}" + AGAIN + "{% set n.l = dict(a=n.l, b=n.l) %}"
     "{% endfor %}{{ n.l }}",
     "a list that grows": "{% set n = namespace(l=[]) %}" + OFTEN + "{% for j in range(99999) %}"
@@ -104,16 +100,17 @@ HOSTILE = {
     "words": "{{ lipsum(1000000) }}",
     "a date": "{{ strftime_now('%1000000000Y') }}",
     "a date many times": "{{ strftime_now('%c' * 1000000) }}",
-    "constants written often": OFTEN  + "x" * 100_000 + "{% endfor %}",
-    "constants in a block": "{% set s %}" + OFTEN  + "x" * 100_000 + "{% endfor %}{% endset %}",
-    "pieces in a block": "{% set s %}" + OFTEN  + "{{ a }}" * 5000 + "{% endfor %}{% endset %}",
-    "sums of lists": "{{ ([[1] * 300] * 300) | sum(start=[]) | length }}" + OFTEN +
-    "{{ ([[1] * 300] * 300) | sum(start=[]) | length }}{% endfor %}",
+    "constants written often": OFTEN + "x" * 100_000 + "{% endfor %}",
+    "constants in a block": "{% set s %}" + OFTEN + "x" * 100_000 + "{% endfor %}{% endset %}",
+    "pieces in a block": "{% set s %}" + OFTEN + "{{ a }}" * 5000 + "{% endfor %}{% endset %}",
+    "sums of lists": "{{ ([[1] * 300] * 300) | sum(start=[]) | length }}"
+    + OFTEN
+    + "{{ ([[1] * 300] * 300) | sum(start=[]) | length }}{% endfor %}",
     "sorting often": "{% set l = range(30000) | list %}" + OFTEN + "{{ (l | sort)[0] }}{% endfor %}",
     "a long reason": "{{ raise_exception('x' * 2000000) }}",
     "a class": "{{ ''.__class__.__mro__ }}{{ messages.__class__() }}",
     "including": "{% include 'x' %}",
-}  # fmt: skip
+}
 
 
 def met(template: str) -> str:
@@ -189,26 +186,41 @@ def test_the_clock_stops_what_counting_would_let_run(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("expression", "text"),
     [
-        ("'ab' * 3", "ababab"), ("[1, 2] + [3]", "[1, 2, 3]"), ("2 ** 10", "1024"), ("7 // 2", "3"),
-        ("'a' ~ 1 ~ none", "a1None"), ("'%s-%03d' % ('a', 7)", "a-007"),
+        ("'ab' * 3", "ababab"),
+        ("[1, 2] + [3]", "[1, 2, 3]"),
+        ("2 ** 10", "1024"),
+        ("7 // 2", "3"),
+        ("'a' ~ 1 ~ none", "a1None"),
+        ("'%s-%03d' % ('a', 7)", "a-007"),
         ("'{}{:>3}'.format('a', 1)", "a  1"),
-        ("' a '.strip() + 'b'.upper()", "aB"), ("[3, 1] | sort | join(', ')", "1, 3"),
-        ("{'b': 1} | tojson", '{"b": 1}'), ("{'b': [1]} | tojson(indent=2)", '{\n  "b": [\n    1\n  ]\n}'),
-        ("messages | map(attribute='role') | list", "['user']"), ("'a' in ['a', 'b']", "True"),
+        ("' a '.strip() + 'b'.upper()", "aB"),
+        ("[3, 1] | sort | join(', ')", "1, 3"),
+        ("{'b': 1} | tojson", '{"b": 1}'),
+        ("{'b': [1]} | tojson(indent=2)", '{\n  "b": [\n    1\n  ]\n}'),
+        ("messages | map(attribute='role') | list", "['user']"),
+        ("'a' in ['a', 'b']", "True"),
         ("messages | selectattr('role', 'equalto', 'user') | list | length", "1"),
-        ("'x' | center(5)", "  x  "), ("'a\nb' | indent(2)", "a\n  b"),
+        ("'x' | center(5)", "  x  "),
+        ("'a\nb' | indent(2)", "a\n  b"),
         ("'aXb' | replace('X', '--')", "a--b"),
-        ("range(3) | list", "[0, 1, 2]"), ("(1, 2)[::-1]", "(2, 1)"),
+        ("range(3) | list", "[0, 1, 2]"),
+        ("(1, 2)[::-1]", "(2, 1)"),
         ("{'a': 1}.items() | list", "[('a', 1)]"),
-        ("'a,b'.split(',')", "['a', 'b']"), ("none | default('x', true)", "x"),
+        ("'a,b'.split(',')", "['a', 'b']"),
+        ("none | default('x', true)", "x"),
         ("missing | default('y')", "y"),
-        ("{'a': 1}.get('b', 'c')", "c"), ("'a<b' | e", "a&lt;b"),
+        ("{'a': 1}.get('b', 'c')", "c"),
+        ("'a<b' | e", "a&lt;b"),
         ("[1, 2, 3] | batch(2) | list", "[[1, 2], [3]]"),
-        ("dict(a=1)", "{'a': 1}"), ("'abc' | length", "3"), ("'abc' | first", "a"), ("range(5) | last", "4"),
-        ("'1.5' | float | round | int", "2"), ("'ab' | list | reverse | join", "ba"),
+        ("dict(a=1)", "{'a': 1}"),
+        ("'abc' | length", "3"),
+        ("'abc' | first", "a"),
+        ("range(5) | last", "4"),
+        ("'1.5' | float | round | int", "2"),
+        ("'ab' | list | reverse | join", "ba"),
         ("[[1, 2]] | sum(start=[])", "[1, 2]"),
     ],
-)  # fmt: skip
+)
 def test_what_templates_do_still_works(expression: str, text: str) -> None:
     chat = ChatTemplate("{{ " + expression + " }}|{% for m in messages %}{{ m.content }}{% endfor %}", {})
     assert chat.pieces(("user",)) == (text + "|",)

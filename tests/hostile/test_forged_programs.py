@@ -31,10 +31,12 @@ def test_no_forged_program_is_more_than_refused(tmp_path: Path) -> None:
     assert len(programs) > 10
     results = tmp_path / "results.jsonl"
     done = subprocess.run(
-        [sys.executable, "-P", str(WORKER), "0", str(COUNT), str(results),
-         *map(str, programs)],
-        env={**os.environ, "PYTHONPATH": str(SUPPORT)}, capture_output=True, text=True, timeout=120 + COUNT,
-    )  # fmt: skip
+        [sys.executable, "-P", str(WORKER), "0", str(COUNT), str(results), *map(str, programs)],
+        env={**os.environ, "PYTHONPATH": str(SUPPORT)},
+        capture_output=True,
+        text=True,
+        timeout=120 + COUNT,
+    )
     rows = [json.loads(row) for row in results.read_text().splitlines()]
     assert done.returncode == 0, f"{rows[-1]} ended with {done.returncode}: {done.stderr[-2000:]}"
     faults = [row for row in rows if "fault" in row]

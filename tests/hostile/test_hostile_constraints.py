@@ -20,13 +20,23 @@ from hostile.hostile_constraints import cases
 
 NAMES = [name for name, _ in cases()]
 SHARP = (
-    "regex, counts in counts", "regex, huge count", "schema, allOf of 60 patterns",
-    "schema, oneOf of 500 patterns", "schema, unique 30 of 30 numbers", "schema, unique 64 of 64 numbers",
-    "schema, minLength and a pattern", "schema, if and else, 60 levels", "schema, oneOf of 500 open objects",
-    "schema, 12 pattern properties", "schema, contains 30 counted", "schema, 2000 properties",
-    "schema in any order, dependent 200", "schema, property names", "grammar, counts of counts",
+    "regex, counts in counts",
+    "regex, huge count",
+    "schema, allOf of 60 patterns",
+    "schema, oneOf of 500 patterns",
+    "schema, unique 30 of 30 numbers",
+    "schema, unique 64 of 64 numbers",
+    "schema, minLength and a pattern",
+    "schema, if and else, 60 levels",
+    "schema, oneOf of 500 open objects",
+    "schema, 12 pattern properties",
+    "schema, contains 30 counted",
+    "schema, 2000 properties",
+    "schema in any order, dependent 200",
+    "schema, property names",
+    "grammar, counts of counts",
     "ecma, lookaheads of properties",
-)  # fmt: skip
+)
 WANTED = NAMES if os.environ.get("SGLC_TEST_HOSTILE") else [*SHARP, *(set(NAMES[::6]) - set(SHARP))]
 TYPES = {"ConstraintError", "UnsupportedConstraint", "ConstraintTooCostly", "CompletionTooLong", None}
 SLACK = 4
@@ -38,9 +48,13 @@ def results() -> dict[str, dict[str, Any]]:
     worker = SUPPORT / "hostile" / "hostile_worker.py"
     lines = "".join(f"{name}\n" for name in WANTED)
     done = subprocess.run(
-        [sys.executable, "-P", str(worker)], input=lines, capture_output=True, text=True, check=False,
+        [sys.executable, "-P", str(worker)],
+        input=lines,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "PYTHONPATH": str(SUPPORT)},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return {found["name"]: found for found in map(json.loads, done.stdout.splitlines())}
 

@@ -65,8 +65,10 @@ def test_no_mutated_program_meets_more_than_diagnostics(tmp_path: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-P", str(WORKER), str(first), str(count), str(results)],
             env={**os.environ, "PYTHONPATH": path},
-            capture_output=True, text=True, timeout=120 + count,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            timeout=120 + count,
+        )
         rows = [json.loads(row) for row in results.read_text(encoding="utf-8").splitlines()]
         assert done.returncode == 0, f"{rows[-1]} ended with {done.returncode}: {done.stderr[-2000:]}"
         faults = [row for row in rows if "fault" in row]

@@ -182,9 +182,10 @@ def test_the_bars_cost_little_now() -> None:
 RETRIES = 40
 """What has been found is kept, so that one of several tries may come to an end."""
 LIMITS = settings(
-    max_examples=examples(60), deadline=None,
+    max_examples=examples(60),
+    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
-)  # fmt: skip
+)
 
 
 @LIMITS
@@ -227,10 +228,10 @@ def test_a_mask_under_a_limit_is_the_right_one_or_none(data: st.DataObject) -> N
 
 def test_a_grammar_under_a_limit_is_the_right_one_or_none() -> None:
     grammar = (
-        "start: (statement NEWLINE)+\nstatement: NAME \"=\" sum | \"if \" sum \":\" statement | \"pass\"\n"
+        'start: (statement NEWLINE)+\nstatement: NAME "=" sum | "if " sum ":" statement | "pass"\n'
         'sum: sum "+" product | product\nproduct: product "*" atom | atom\natom: NAME | NUMBER | "(" sum ")"\n'
         'NAME: /[a-z_]{1,12}/\nNUMBER: /[0-9]+/\nNEWLINE: "\\n"\n%ignore " "\n'
-    )  # fmt: skip
+    )
     text = b"if (a+b)*12:x = y\nifs=pass\npass\n"
     exact = compile_constraint(grammar=grammar).matcher(BYTES)
     refused = 0

@@ -92,14 +92,24 @@ def some_quiet(
 
 
 @given(
-    st.lists(texts(), min_size=1, max_size=60), automata(), encodings, st.integers(0, 3),
-    st.none() | st.integers(1, 5), st.sets(st.sampled_from((0x22, 0x2C, 0x61, 0x80, 0xC2))), st.data(),
-)  # fmt: skip
+    st.lists(texts(), min_size=1, max_size=60),
+    automata(),
+    encodings,
+    st.integers(0, 3),
+    st.none() | st.integers(1, 5),
+    st.sets(st.sampled_from((0x22, 0x2C, 0x61, 0x80, 0xC2))),
+    st.data(),
+)
 @settings(deadline=None)
 def test_characters_are_walked_as_rows_are(
-    tokens: list[bytes], dfa: CharDfa, encoding: Encoding, least: int, most: int | None, begins: set[int],
+    tokens: list[bytes],
+    dfa: CharDfa,
+    encoding: Encoding,
+    least: int,
+    most: int | None,
+    begins: set[int],
     data: st.DataObject,
-) -> None:  # fmt: skip
+) -> None:
     vocabulary = Vocabulary(tokens)
     walks = LexemeWalks(vocabulary, 10)
     table = TextTable(dfa, encoding)
@@ -294,10 +304,12 @@ def test_first_bytes_and_steps(
 
 
 @given(
-    st.lists(texts(), min_size=1, max_size=60), st.lists(automata(), max_size=2), encodings,
+    st.lists(texts(), min_size=1, max_size=60),
+    st.lists(automata(), max_size=2),
+    encodings,
     st.sets(st.lists(characters, max_size=3).map(lambda points: "".join(map(chr, points))), max_size=6),
     st.data(),
-)  # fmt: skip
+)
 @settings(deadline=None)
 def test_keys_are_walked_as_rows_are(
     tokens: list[bytes], families: list[CharDfa], encoding: Encoding, names: set[str], data: st.DataObject
@@ -345,9 +357,11 @@ def test_keys_are_walked_as_rows_are(
 
 @given(
     st.lists(texts(), min_size=1, max_size=60),
-    st.text(st.sampled_from("ab\u00e9\"\n\u2028\U0001f600"), max_size=9), encodings,
-    st.integers(0, 2), st.none() | st.integers(2, 4),
-)  # fmt: skip
+    st.text(st.sampled_from('ab\u00e9"\n\u2028\U0001f600'), max_size=9),
+    encodings,
+    st.integers(0, 2),
+    st.none() | st.integers(2, 4),
+)
 @settings(deadline=None)
 def test_spans_are_walked_as_rows_are(
     tokens: list[bytes], text: str, encoding: Encoding, least: int, most: int | None

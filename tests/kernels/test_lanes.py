@@ -368,8 +368,11 @@ def test_other_processors(target: Target) -> None:
     text = machine.emit_assembly(jit.optimised(translate([*KERNELS, rounds], "other", target), machine))
     called = set(re.findall(r"\b(?:callq?|bl|b)\s+([A-Za-z_]\w*)", text))
     assert {name.strip("_") for name in called if not re.match(r"_?inner_|L?BB", name)} <= {
-        "sched_yield", "SwitchToThread", "memset", "memcpy",
-    }, called  # fmt: skip
+        "sched_yield",
+        "SwitchToThread",
+        "memset",
+        "memcpy",
+    }, called
 
 
 def test_what_a_target_has() -> None:

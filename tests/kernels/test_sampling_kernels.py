@@ -134,10 +134,16 @@ def test_tokens_are_those_of_the_sampler(given_cases: list[Case]) -> None:
 
 @pytest.mark.parametrize(
     "sampling",
-    [Sampling(), Sampling(0.7), Sampling(1.3, top_k=40), Sampling(0.8, top_p=0.9), Sampling(1.0, min_p=0.02),
-     Sampling(1.1, top_k=200, top_p=0.95, min_p=0.01)],
+    [
+        Sampling(),
+        Sampling(0.7),
+        Sampling(1.3, top_k=40),
+        Sampling(0.8, top_p=0.9),
+        Sampling(1.0, min_p=0.02),
+        Sampling(1.1, top_k=200, top_p=0.95, min_p=0.01),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_draws_from_a_large_vocabulary_are_those_of_the_sampler(sampling: Sampling) -> None:
     """These seeds fall near no border, so that all are the same."""
     dice = np.random.default_rng(5)

@@ -74,8 +74,11 @@ def test_rows_may_be_named() -> None:
     masks = torch.tensor([[1, 0], [2, 0]], dtype=torch.int32)
     apply_packed_mask(logits, masks, torch.tensor([3, 1]))
     assert [row.isfinite().nonzero().view(-1).tolist() for row in logits] == [
-        list(range(40)), [1], list(range(40)), [0],
-    ]  # fmt: skip
+        list(range(40)),
+        [1],
+        list(range(40)),
+        [0],
+    ]
 
 
 def test_tensors_that_do_not_fit_are_refused() -> None:

@@ -138,8 +138,11 @@ def interpreted(code: str, *more: str) -> str:
     folder = str(Path(__file__).parent)
     run = subprocess.run(
         [sys.executable, "-P", "-c", code, folder, *more],
-        env=environment, capture_output=True, text=True, cwd=folder,
-    )  # fmt: skip
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+    )
     assert run.returncode == 0, run.stderr
     return run.stdout
 

@@ -19,9 +19,11 @@ TEXTS = st.lists(LETTERS, max_size=5).map(bytes)
 
 
 @given(
-    st.lists(TEXTS, min_size=1, max_size=60), st.sets(TEXTS, min_size=1, max_size=40), st.data(),
+    st.lists(TEXTS, min_size=1, max_size=60),
+    st.sets(TEXTS, min_size=1, max_size=40),
+    st.data(),
     st.booleans(),
-)  # fmt: skip
+)
 def test_words_are_walked(tokens, chosen, data, escapes) -> None:
     trie = trie_of([token or None for token in tokens])
     words = sorted(chosen)
@@ -64,9 +66,11 @@ def test_words_are_walked(tokens, chosen, data, escapes) -> None:
 
 
 @given(
-    st.lists(TEXTS, min_size=1, max_size=60), st.sets(TEXTS, min_size=1, max_size=100), st.data(),
+    st.lists(TEXTS, min_size=1, max_size=60),
+    st.sets(TEXTS, min_size=1, max_size=100),
+    st.data(),
     st.booleans(),
-)  # fmt: skip
+)
 def test_words_that_are_left_out(tokens, chosen, data, escapes) -> None:
     """A walk of the words whose labels are open is that of a list of these words alone."""
     trie = trie_of([token or None for token in tokens])

@@ -15,9 +15,10 @@ from strategies.mask_cases import prefixes, vocabularies
 from strategies.typed_values import languages
 
 SETTINGS = settings(
-    max_examples=examples(60), deadline=None,
+    max_examples=examples(60),
+    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
-)  # fmt: skip
+)
 TOKENS = [*(bytes([byte]) for byte in range(256)), b"ab", b"abc", b'{"', b'": ', b"12", b"true"]
 WORDS = Vocabulary([*TOKENS, None], end_ids=[len(TOKENS)])
 

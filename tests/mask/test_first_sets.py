@@ -36,9 +36,13 @@ def looking_ahead(draw: st.DrawFn) -> Language:
     """Parts some of which may not be followed by some characters, nested and in turn."""
     leaves: list[Term] = [
         *(Text(compile_regex(pattern)) for pattern in PATTERNS),
-        Bytes(b"b"), Bytes("€".encode()), Bytes(b";"),
-        Words(frozenset({b"a", b"bc"})), Words(frozenset({b"c", "é".encode()})), Rule("r"),
-    ]  # fmt: skip
+        Bytes(b"b"),
+        Bytes("€".encode()),
+        Bytes(b";"),
+        Words(frozenset({b"a", b"bc"})),
+        Words(frozenset({b"c", "é".encode()})),
+        Rule("r"),
+    ]
 
     def term(depth: int) -> Term:
         kind = draw(st.integers(0, 6 if depth else 0))
@@ -71,9 +75,10 @@ def conts_behind(machine: GssMachine, start: int) -> list[int]:
 
 
 @settings(
-    max_examples=examples(80), deadline=None,
+    max_examples=examples(80),
+    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)  # fmt: skip
+)
 @given(looking_ahead())
 def test_what_is_known_is_what_may_come(language: Language) -> None:
     machine = GssMachine()

@@ -260,8 +260,13 @@ def test_long_literals_and_lists_need_no_recursion() -> None:
 
 
 def test_what_accepts_nothing_is_dead_from_the_start() -> None:
-    for term in (Nothing(), Sequence((Bytes(b"a"), Nothing())), Except(Bytes(b"a"), frozenset([b"a"])),
-                 Text(ANY, "raw", 3, 2), Rule("loop")):  # fmt: skip
+    for term in (
+        Nothing(),
+        Sequence((Bytes(b"a"), Nothing())),
+        Except(Bytes(b"a"), frozenset([b"a"])),
+        Text(ANY, "raw", 3, 2),
+        Rule("loop"),
+    ):
         made = compile_constraint(language=Language(term, {"loop": Sequence((Bytes(b"a"), Rule("loop")))}))
         matcher = made.matcher(BYTES)
         assert made.is_empty

@@ -22,9 +22,19 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.core.options import SchemaOptions
 
 PIECES = [bytes([byte]) for byte in range(256)] + [
-    b'{"', b'": ', b'", "', b"ab", b"12", b'"a', b"a1", b"]}", b", ", "é".encode(), b"aaaa",
+    b'{"',
+    b'": ',
+    b'", "',
+    b"ab",
+    b"12",
+    b'"a',
+    b"a1",
+    b"]}",
+    b", ",
+    "é".encode(),
+    b"aaaa",
     *[b"%c%c" % (one, other) for one in range(97, 123) for other in range(97, 123)],
-]  # fmt: skip
+]
 ANY = SchemaOptions(order="any", spelling="any")
 
 

@@ -13,8 +13,19 @@ from sglc.runtime import mask
 from sglc.runtime.mask import ConstraintError, Vocabulary, compile_constraint
 
 PIECES = [bytes([byte]) for byte in range(0x20, 0x7F)] + [
-    b"ab", b"abc", b"bc", b'{"', b'{"na', b"name", b'name"', b'": "', b'":', b': "', b'"}', b"d> ",
-]  # fmt: skip
+    b"ab",
+    b"abc",
+    b"bc",
+    b'{"',
+    b'{"na',
+    b"name",
+    b'name"',
+    b'": "',
+    b'":',
+    b': "',
+    b'"}',
+    b"d> ",
+]
 VOCABULARY = Vocabulary(PIECES)
 
 
@@ -42,8 +53,12 @@ def written(tokens: list[int]) -> bytes:
 
 
 def test_forced_tokens_stop_where_what_follows_may_change_them() -> None:
-    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"],
-              "additionalProperties": False}  # fmt: skip
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
     matcher = compile_constraint(json_schema=schema).matcher(VOCABULARY)
     assert matcher.forced() == b'{"name": "'
     # `: "` may be the beginning of nothing longer, so all of it stays.

@@ -33,8 +33,20 @@ from sglc.schema.core.options import SchemaOptions
 
 THREADS = 6
 PIECES = [bytes([byte]) for byte in range(256)] + [
-    b'{"', b'": ', b'", "', b"ab", b" + (", b"12", b'"a', b"a1", b"]}", b"x(", b", ", "é".encode(), b"aaaa",
-]  # fmt: skip
+    b'{"',
+    b'": ',
+    b'", "',
+    b"ab",
+    b" + (",
+    b"12",
+    b'"a',
+    b"a1",
+    b"]}",
+    b"x(",
+    b", ",
+    "é".encode(),
+    b"aaaa",
+]
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -62,7 +74,7 @@ def constraints(options: ConstraintOptions) -> list[Constraint]:
         compile_constraint(json_schema=DISTINCT, options=options),
         compile_constraint(grammar=GRAMMAR, options=options),
         compile_constraint(regex="(a|ab|[0-9]{1,3})*x?", options=options),
-    ]  # fmt: skip
+    ]
 
 
 def _give_way() -> None:

@@ -308,17 +308,35 @@ def test_a_file_whose_facts_do_not_fit_is_refused(tmp_path: Path, key: str, fact
 
 
 @given(
-    key=st.sampled_from([
-        "general.architecture", "llama.rope.freq_base", "llama.rope.scaling.type",
-        "llama.rope.dimension_count", "llama.attention.key_length", "llama.context_length",
-        "llama.expert_count", "tokenizer.ggml.model", "tokenizer.ggml.pre", "tokenizer.ggml.tokens",
-        "tokenizer.ggml.token_type", "tokenizer.ggml.merges", "tokenizer.ggml.bos_token_id",
-        "tokenizer.ggml.eos_token_id", "tokenizer.ggml.add_bos_token", "tokenizer.ggml.unknown_token_id",
-        "tokenizer.chat_template",
-    ]),
-    fact=st.none() | st.booleans() | st.integers(-5, 300) | st.floats(width=32) | st.text(max_size=5)
-    | st.lists(st.integers(-1, 300), min_size=1, max_size=3) | st.lists(st.text(max_size=3), min_size=1),
-)  # fmt: skip
+    key=st.sampled_from(
+        [
+            "general.architecture",
+            "llama.rope.freq_base",
+            "llama.rope.scaling.type",
+            "llama.rope.dimension_count",
+            "llama.attention.key_length",
+            "llama.context_length",
+            "llama.expert_count",
+            "tokenizer.ggml.model",
+            "tokenizer.ggml.pre",
+            "tokenizer.ggml.tokens",
+            "tokenizer.ggml.token_type",
+            "tokenizer.ggml.merges",
+            "tokenizer.ggml.bos_token_id",
+            "tokenizer.ggml.eos_token_id",
+            "tokenizer.ggml.add_bos_token",
+            "tokenizer.ggml.unknown_token_id",
+            "tokenizer.chat_template",
+        ]
+    ),
+    fact=st.none()
+    | st.booleans()
+    | st.integers(-5, 300)
+    | st.floats(width=32)
+    | st.text(max_size=5)
+    | st.lists(st.integers(-1, 300), min_size=1, max_size=3)
+    | st.lists(st.text(max_size=3), min_size=1),
+)
 def test_facts_of_any_kind_are_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, key: str, fact: object
 ) -> None:

@@ -60,11 +60,16 @@ def test_files_that_others_can_write_are_not_trusted(tmp_path: Path, mode: int, 
 @pytest.mark.parametrize(
     ("file", "folder", "owner", "trusted"),
     [
-        (0o600, 0o700, None, True), (0o644, 0o755, None, True), (0o664, 0o700, None, False),
-        (0o600, 0o770, None, False), (0o600, 0o777, None, False), (0o600, 0o1777, None, False),
-        (0o600, 0o700, "file", False), (0o600, 0o700, "folder", False),
+        (0o600, 0o700, None, True),
+        (0o644, 0o755, None, True),
+        (0o664, 0o700, None, False),
+        (0o600, 0o770, None, False),
+        (0o600, 0o777, None, False),
+        (0o600, 0o1777, None, False),
+        (0o600, 0o700, "file", False),
+        (0o600, 0o700, "folder", False),
     ],
-)  # fmt: skip
+)
 def test_a_cache_is_read_only_where_nobody_else_could_have_written(
     tmp_path: Path, file: int, folder: int, owner: str | None, trusted: bool
 ) -> None:

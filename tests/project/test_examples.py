@@ -103,10 +103,17 @@ def test_crew_members_differ_and_are_no_copies_of_what_was_shown() -> None:
     """Of ten themes nine give a member with a name of its own and a motto that says nothing thrice."""
     story = sglc.load(next(path for path in EXAMPLES if path.stem == "character"))
     themes = (
-        "a lighthouse", "a submarine", "a desert research station", "a space station around Mars", "salvage",
-        "a mountain hospital in winter", "an arctic weather station", "a pirate ship", "a haunted hotel",
+        "a lighthouse",
+        "a submarine",
+        "a desert research station",
+        "a space station around Mars",
+        "salvage",
+        "a mountain hospital in winter",
+        "an arctic weather station",
+        "a pirate ship",
+        "a haunted hotel",
         "a railway in the jungle",
-    )  # fmt: skip
+    )
     members = [story.crew(theme=theme) for theme in themes]
     shown = {"Maeve Brennan", "Daniel Okafor", "Aiko Tanaka"}
     assert not shown & {member.name for member in members}

@@ -70,18 +70,23 @@ def test_no_class_stands_on_a_long_chain_of_others() -> None:
 
 
 def test_a_long_chain_is_noticed(tmp_path: Path) -> None:
-    for number, text in enumerate((
-        "class A: ...\nclass B(A): ...\n",
-        "from sglc.m0 import B\nclass C(B, Exception): ...\n",
-        "from sglc.m1 import C as Base\nclass D(Base): ...\n",
-    )):  # fmt: skip
+    for number, text in enumerate(
+        (
+            "class A: ...\nclass B(A): ...\n",
+            "from sglc.m0 import B\nclass C(B, Exception): ...\n",
+            "from sglc.m1 import C as Base\nclass D(Base): ...\n",
+        )
+    ):
         path = tmp_path / "sglc" / f"m{number}.py"
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     known = classes(sorted((tmp_path / "sglc").glob("*.py")), tmp_path)
     assert {name: depth(name, known) for name in known} == {
-        "sglc.m0.A": 1, "sglc.m0.B": 2, "sglc.m1.C": 3, "sglc.m2.D": 4,
-    }  # fmt: skip
+        "sglc.m0.A": 1,
+        "sglc.m0.B": 2,
+        "sglc.m1.C": 3,
+        "sglc.m2.D": 4,
+    }
 
 
 def test_no_method_only_says_that_it_is_not_written_here() -> None:

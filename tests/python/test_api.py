@@ -48,13 +48,21 @@ def program() -> Assembler:
     built.code(
         "crew",
         [
-            ("ROLE", "user"), ("LINE",), ("LOAD", "theme"), ("INSERT",), ("END_ROLE",),
-            ("ROLE", "assistant"), ("LINE",), ("GEN", hole, 0), ("END_ROLE",), ("RETURN",),
+            ("ROLE", "user"),
+            ("LINE",),
+            ("LOAD", "theme"),
+            ("INSERT",),
+            ("END_ROLE",),
+            ("ROLE", "assistant"),
+            ("LINE",),
+            ("GEN", hole, 0),
+            ("END_ROLE",),
+            ("RETURN",),
         ],
         parameters={"theme": Str()},
         result=Named("Crew"),
         doc="Invents one crew member.",
-    )  # fmt: skip
+    )
     for name, type in (("echo", Named("Crew")), ("shape", Named("Shape")), ("post", Named("Post"))):
         built.code(name, [("LOAD", "x"), ("RETURN",)], parameters={"x": type}, result=type)
     built.code("fails", [("CONSTANT", "x"), ("RAISE", "Rejected", 1)])

@@ -80,9 +80,14 @@ pub pure fn paid(x: decimal) -> decimal:
     return x
 """
 REX = {
-    "name": "Rex", "post": "medic", "age": 40, "pay": 12.5, "home": {"lat": 1.5, "class": "north"},
-    "tools": [{"type": "Hammer", "weight": 3}, {"type": "Rope"}], "rank": 2,
-}  # fmt: skip
+    "name": "Rex",
+    "post": "medic",
+    "age": 40,
+    "pay": 12.5,
+    "home": {"lat": 1.5, "class": "north"},
+    "tools": [{"type": "Hammer", "weight": 3}, {"type": "Rope"}],
+    "rank": 2,
+}
 
 
 @pytest.fixture(scope="module")
@@ -298,9 +303,15 @@ def test_constructors_bring_fields_to_their_types(module: Module, rex: Any) -> N
 def test_fields_and_functions_have_annotations(module: Module) -> None:
     hints = typing.get_type_hints(module.Crew)
     assert hints == {
-        "name": str, "post": module.Post, "age": int, "pay": Decimal, "home": module.Place | None,
-        "tools": list[module.Tool], "note": str | None, "rank": int,
-    }  # fmt: skip
+        "name": str,
+        "post": module.Post,
+        "age": int,
+        "pay": Decimal,
+        "home": module.Place | None,
+        "tools": list[module.Tool],
+        "note": str | None,
+        "rank": int,
+    }
     compass = typing.get_type_hints(module.Place)["class_"]
     assert compass == Literal["north"] | Literal["south"] | Literal[3]
     assert typing.get_type_hints(module.Tree) == {"parts": list[module.Tree]}
@@ -349,9 +360,14 @@ def test_pydantic_models_are_arguments(module: Module) -> None:
     pydantic = pytest.importorskip("pydantic")
     Home = pydantic.create_model("Home", lat=(float, ...), **{"class": (str, ...)})
     Person = pydantic.create_model(
-        "Person", name=(str, ...), post=(Job, ...), age=(int, ...), pay=(Decimal, ...), home=(Home, ...),
+        "Person",
+        name=(str, ...),
+        post=(Job, ...),
+        age=(int, ...),
+        pay=(Decimal, ...),
+        home=(Home, ...),
         tools=(list[dict[str, Any]], ...),
-    )  # fmt: skip
+    )
     given = Person(
         name="Rex", post="medic", age=40, pay="12.5", home={"lat": 1.5, "class": "north"}, tools=REX["tools"]
     )

@@ -15,17 +15,25 @@ from sglc.schema.compile import compile_schema
 from sglc.schema.core.options import SchemaOptions
 
 PARTS: list[Any] = [
-    {"type": "integer", "minimum": 1, "maximum": 2}, {"type": "integer", "minimum": 2, "maximum": 4},
-    {"const": "a"}, {"const": 3}, {"type": "boolean"}, {"type": "array", "items": {"const": 1}}, {},
-]  # fmt: skip
+    {"type": "integer", "minimum": 1, "maximum": 2},
+    {"type": "integer", "minimum": 2, "maximum": 4},
+    {"const": "a"},
+    {"const": 3},
+    {"type": "boolean"},
+    {"type": "array", "items": {"const": 1}},
+    {},
+]
 VALUES = st.sampled_from([0, 1, 2, 3, 4, "a", "b", True, None, [], [1], [2], {"x": 1}])
 OBJECTS = st.dictionaries(st.sampled_from(["p", "q", "r"]), VALUES, max_size=3)
 
 
 def closed(schemas: dict[str, Any], required: list[str], rest: Any) -> dict[str, Any]:
     return {
-        "type": "object", "properties": schemas, "required": required, "additionalProperties": rest,
-    }  # fmt: skip
+        "type": "object",
+        "properties": schemas,
+        "required": required,
+        "additionalProperties": rest,
+    }
 
 
 def objects_of(term: Term) -> list[Object]:

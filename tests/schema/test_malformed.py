@@ -83,12 +83,18 @@ def test_patterns_that_are_not_regular_are_not_malformed(schema: Any, keyword: s
     [
         ("spacing", "pretty", "'canonical', 'compact' or 'flexible'"),
         ("order", "anything", "'declared' or 'any'"),
-        ("spelling", "x", "'canonical' or 'any'"), ("numbers", 1, "'canonical', 'any' or None"),
-        ("draft", "3", "'4', '6', '7', '2019-09' or '2020-12'"), ("draft", ["7"], "'4', '6'"),
-        ("blanks", -1, "from 0 up"), ("blanks", True, "from 0 up"), ("formats", "no", "True or False"),
-        ("distinct", None, "True or False"), ("resources", [], "URIs"), ("limits", 5, "SchemaLimits"),
+        ("spelling", "x", "'canonical' or 'any'"),
+        ("numbers", 1, "'canonical', 'any' or None"),
+        ("draft", "3", "'4', '6', '7', '2019-09' or '2020-12'"),
+        ("draft", ["7"], "'4', '6'"),
+        ("blanks", -1, "from 0 up"),
+        ("blanks", True, "from 0 up"),
+        ("formats", "no", "True or False"),
+        ("distinct", None, "True or False"),
+        ("resources", [], "URIs"),
+        ("limits", 5, "SchemaLimits"),
     ],
-)  # fmt: skip
+)
 def test_options(name: str, value: Any, allowed: str) -> None:
     with pytest.raises(ValueError, match=name) as caught:
         SchemaOptions(**{name: value})
@@ -98,11 +104,18 @@ def test_options(name: str, value: Any, allowed: str) -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        {"choices": [1, 2]}, {"choices": "ab"}, {"choices": 5}, {"choices": [None]}, {"regex": 5},
-        {"regex": b"a"}, {"grammar": 5}, {"type": 5}, {"language": "a"},
+        {"choices": [1, 2]},
+        {"choices": "ab"},
+        {"choices": 5},
+        {"choices": [None]},
+        {"regex": 5},
+        {"regex": b"a"},
+        {"grammar": 5},
+        {"type": 5},
+        {"language": "a"},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_constraints_of_other_types_are_no_constraints(given: Any) -> None:
     with pytest.raises(TypeError, match="must be"):
         compile_constraint(**given)

@@ -48,7 +48,7 @@ CASES: list[tuple[Any, str, str]] = [
         "3 items",
         "#",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("schema", "reason", "path"), CASES, ids=lambda value: str(value)[:60])
@@ -77,9 +77,14 @@ def test_an_array_without_enough_values_is_taken_out_of_alternatives() -> None:
 
 def test_what_only_masks_find_empty_is_refused_too() -> None:
     schema = {
-        "type": "array", "minItems": 2, "maxItems": 2, "items": {"enum": [1, 2, 3]},
-        "contains": {"const": 1}, "minContains": 2, "uniqueItems": True,
-    }  # fmt: skip
+        "type": "array",
+        "minItems": 2,
+        "maxItems": 2,
+        "items": {"enum": [1, 2, 3]},
+        "contains": {"const": 1},
+        "minContains": 2,
+        "uniqueItems": True,
+    }
     with pytest.raises(ConstraintError, match="no JSON value satisfies"):
         compile_constraint(json_schema=schema)
 
@@ -96,6 +101,6 @@ def test_reasons_that_lead_back_to_themselves_end() -> None:
                 "a": {"type": "object", "required": ["b", "z"], "properties": {"b": TO_B, "z": False}},
                 "b": {"type": "object", "required": ["a", "z"], "properties": {"a": TO_A, "z": False}},
             },
-        }  # fmt: skip
+        }
         with pytest.raises(Unsatisfiable, match="is required and cannot have a value"):
             compile_schema(loop)

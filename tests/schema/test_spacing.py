@@ -30,7 +30,10 @@ VALUES = st.recursive(
 WRITERS = {
     "json.dumps": lambda value: json.dumps(value),
     "JSON.stringify": lambda value: json.dumps(value, separators=(",", ":"), ensure_ascii=False),
-    **{f"json.dumps(indent={n})": lambda value, n=n: json.dumps(value, indent=n) for n in (0, 1, 2, 3, 4, 7, 8, 10)},
+    **{
+        f"json.dumps(indent={n})": lambda value, n=n: json.dumps(value, indent=n)
+        for n in (0, 1, 2, 3, 4, 7, 8, 10)
+    },
     "json.dumps(indent=tab)": lambda value: json.dumps(value, indent="\t"),
     "Go: MarshalIndent": lambda value: json.dumps(value, indent="\t", ensure_ascii=False),
     "Rust: to_string_pretty": lambda value: json.dumps(value, indent=2, ensure_ascii=False),
@@ -38,7 +41,7 @@ WRITERS = {
     "with line ends of Windows": lambda value: json.dumps(value, indent=4).replace("\n", "\r\n") + "\r\n",
     "keys aligned": lambda value: json.dumps(value, indent=2, separators=(",", " : ")),
     "in a code block": lambda value: "\n" + json.dumps(value, indent=2) + "\n",
-}  # fmt: skip
+}
 
 
 def accepts(constraint: Constraint, text: str) -> bool:
@@ -62,8 +65,12 @@ def test_deep_values_are_indented() -> None:
 
 
 def test_declared_schemas_take_what_writers_write() -> None:
-    schema = {"type": "object", "properties": {"name": {"type": "string"}, "tags": {"type": "array", "items": {"enum": ["a", 1]}}},
-              "required": ["name", "tags"], "additionalProperties": False}  # fmt: skip
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "tags": {"type": "array", "items": {"enum": ["a", 1]}}},
+        "required": ["name", "tags"],
+        "additionalProperties": False,
+    }
     constraint = compile_constraint(json_schema=schema, schema_options=SchemaOptions(spacing="flexible"))
     for writer in WRITERS.values():
         for tags in ([], ["a", 1, "a"]):

@@ -23,8 +23,12 @@ from sglc.schema.core.options import Draft, SchemaOptions
 VARIABLE = "SGLC_JSON_SCHEMA_TEST_SUITE"
 FOLDER = os.environ.get(VARIABLE, "")
 DRAFTS: dict[Draft, str] = {
-    "4": "draft4", "6": "draft6", "7": "draft7", "2019-09": "draft2019-09", "2020-12": "draft2020-12",
-}  # fmt: skip
+    "4": "draft4",
+    "6": "draft6",
+    "7": "draft7",
+    "2019-09": "draft2019-09",
+    "2020-12": "draft2020-12",
+}
 AT_LEAST = {"4": 610, "6": 830, "7": 920, "2019-09": 1240, "2020-12": 1280}
 """Tests of each draft's required part that must compile and be right."""
 
@@ -58,9 +62,7 @@ def groups(draft: Draft, optional: bool) -> Iterator[tuple[str, dict[str, Any]]]
 
 def language(schema: Any, draft: Draft, formats: bool) -> Language | None:
     """None for what is refused."""
-    options = SchemaOptions(
-        draft=draft, order="any", spelling="any", formats=formats, resources=remotes()
-    )  # fmt: skip
+    options = SchemaOptions(draft=draft, order="any", spelling="any", formats=formats, resources=remotes())
     try:
         return compile_schema(schema, options)
     except Unsatisfiable:

@@ -6,9 +6,15 @@ LEAVES = {"sglc.source", "sglc.diagnostics", "sglc.automata", "sglc.types"}
 
 
 CHECK = {
-    "sglc.check.core", "sglc.check.types", "sglc.check.names", "sglc.check.patterns",
-    "sglc.check.expressions", "sglc.check.declarations", "sglc.check.holes", "sglc.check.statements",
-}  # fmt: skip
+    "sglc.check.core",
+    "sglc.check.types",
+    "sglc.check.names",
+    "sglc.check.patterns",
+    "sglc.check.expressions",
+    "sglc.check.declarations",
+    "sglc.check.holes",
+    "sglc.check.statements",
+}
 
 
 CHECKED = LEAVES | {"sglc.syntax", "sglc.library"}
@@ -18,24 +24,43 @@ BELOW_EXPRESSIONS = CHECKED | {"sglc.check.core", "sglc.check.types", "sglc.chec
 
 
 COMPILE = LEAVES | {
-    "sglc.options", "sglc.cfg", "sglc.grammar", "sglc.stdlib", "sglc.lalr", "sglc.syntax", "sglc.importers",
-    "sglc.library", "sglc.check", "sglc.check.core", "sglc.ir", "sglc.lower", "sglc.passes", "sglc.bytecode",
-    "sglc.emit", "sglc.show",
-}  # fmt: skip
+    "sglc.options",
+    "sglc.cfg",
+    "sglc.grammar",
+    "sglc.stdlib",
+    "sglc.lalr",
+    "sglc.syntax",
+    "sglc.importers",
+    "sglc.library",
+    "sglc.check",
+    "sglc.check.core",
+    "sglc.ir",
+    "sglc.lower",
+    "sglc.passes",
+    "sglc.bytecode",
+    "sglc.emit",
+    "sglc.show",
+}
 
 
 RUN = LEAVES | {"sglc.bytecode", "sglc.kernels", "sglc.cache_files"}
 
 
 BELOW_ENGINE = RUN | {
-    "sglc.runtime.errors", "sglc.runtime.byte_level", "sglc.runtime.mask", "sglc.runtime.chat",
+    "sglc.runtime.errors",
+    "sglc.runtime.byte_level",
+    "sglc.runtime.mask",
+    "sglc.runtime.chat",
     "sglc.runtime.tokenizer",
-}  # fmt: skip
+}
 
 
 BELOW_DECODING = BELOW_ENGINE | {
-    "sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv", "sglc.runtime.engine",
-}  # fmt: skip
+    "sglc.runtime.model",
+    "sglc.runtime.executor",
+    "sglc.runtime.kv",
+    "sglc.runtime.engine",
+}
 
 
 BELOW_VM = BELOW_DECODING | {"sglc.runtime.decoding"}

@@ -34,7 +34,7 @@ ANY = Json()
 SCHEMAS = [
     {"type": "number", "minimum": 0, "maximum": 2},
     {"type": "integer", "multipleOf": 3},
-    {"type": "string", "maxLength": 3, "pattern": "^[a\n\"]*$"},
+    {"type": "string", "maxLength": 3, "pattern": '^[a\n"]*$'},
     {"enum": [1, "1", None, 1.5, [True], {"a": "b"}]},
     {
         "type": "object",
@@ -46,14 +46,18 @@ SCHEMAS = [
     {"type": "array", "items": {"$ref": "#"}, "maxItems": 2},
     {"$schema": "http://json-schema.org/draft-04/schema#", "type": "number", "not": {"type": "integer"}},
     {"oneOf": [{"type": "object", "required": ["a"]}, {"type": "object", "required": ["b"]}]},
-]  # fmt: skip
+]
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False, places=3)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.decimals(allow_nan=False, allow_infinity=False, places=3)
     | st.text('ab"\\\n\x7fé', max_size=3),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.text('ab"\n', max_size=2), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text('ab"\n', max_size=2), inner, max_size=3)
+    ),
     max_leaves=8,
-)  # fmt: skip
+)
 
 
 def of_schema(schema: object) -> Json:
@@ -92,9 +96,27 @@ def test_every_text_of_the_mask_is_read_and_prints_as_one(schema, inside):
 
 @pytest.mark.parametrize(
     "text",
-    ["1 ", "01", "1.", "1e5", "1E+05", "1e+5", "+1", "[1,2]", "[1 , 2]", '{"a":1}', '{"a": 1, "a": 2}',
-     '"\\/"', '"\\u00e9"', "nul", "NaN", "", "[", '{"a": 1,}'],
-)  # fmt: skip
+    [
+        "1 ",
+        "01",
+        "1.",
+        "1e5",
+        "1E+05",
+        "1e+5",
+        "+1",
+        "[1,2]",
+        "[1 , 2]",
+        '{"a":1}',
+        '{"a": 1, "a": 2}',
+        '"\\/"',
+        '"\\u00e9"',
+        "nul",
+        "NaN",
+        "",
+        "[",
+        '{"a": 1,}',
+    ],
+)
 def test_other_spellings_are_neither_legal_nor_read(text):
     assert not legal(ANY, text)
     with pytest.raises(DecodeError):
@@ -104,12 +126,15 @@ def test_other_spellings_are_neither_legal_nor_read(text):
 @pytest.mark.parametrize(
     ("text", "value", "again"),
     [
-        ("12", 12, "12"), ("-0", 0, "0"), ("1.50", Decimal("1.50"), "1.50"),
+        ("12", 12, "12"),
+        ("-0", 0, "0"),
+        ("1.50", Decimal("1.50"), "1.50"),
         ("1e+05", Decimal("1e5"), "1e+05"),
-        ("1.5e+01", Decimal(15), "15.0"), ("1e-07", Decimal("1e-7"), "0.0000001"),
+        ("1.5e+01", Decimal(15), "15.0"),
+        ("1e-07", Decimal("1e-7"), "0.0000001"),
         ("1.7e+308", Decimal("1.7e308"), "1.7e+308"),
     ],
-)  # fmt: skip
+)
 def test_numbers_keep_their_kind(text, value, again):
     found = number_of(text)
     assert found == value
@@ -141,10 +166,14 @@ def test_of_a_part_nothing_is_said_before_it_is_complete():
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("{", "no JSON"), ('{"a": 1, "a": 2}', "twice"), ('{"minimum": NaN}', "NaN is no number"),
-        ('{"type": "text"}', "type"), ("false", "no JSON value"), ("[" * 100_000, "nested"),
+        ("{", "no JSON"),
+        ('{"a": 1, "a": 2}', "twice"),
+        ('{"minimum": NaN}', "NaN is no number"),
+        ('{"type": "text"}', "type"),
+        ("false", "no JSON value"),
+        ("[" * 100_000, "nested"),
     ],
-)  # fmt: skip
+)
 def test_a_text_that_is_no_schema_is_refused(source, reason):
     with pytest.raises(SchemaTextError, match=reason):
         schema_text_of(source)
@@ -181,7 +210,7 @@ FILES = {
     '"required": ["a"], "additionalProperties": false}',
     "in/parts/a.json": '{"$defs": {"x": {"type": "array", "items": {"$ref": "b.json"}, "maxItems": 1}}}',
     "in/parts/b.json": '{"anyOf": [{"type": "null"}, {"$ref": "a.json#/$defs/x"}, {"$ref": "../root.json"}]}',
-}  # fmt: skip
+}
 
 
 def compiled(folder, files, name="root.json"):
@@ -228,11 +257,12 @@ def test_references_to_files_that_cannot_be_followed(tmp_path, root, other, reas
 @pytest.mark.parametrize(
     ("root", "other"),
     [
-        ('{"$ref": "other.json"}', "{}"), ('{"items": {"$ref": "other.json"}}', "true"),
+        ('{"$ref": "other.json"}', "{}"),
+        ('{"items": {"$ref": "other.json"}}', "true"),
         (OLD.format(7), '{"$ref": "#/definitions/a", "definitions": {"a": {}}}'),
         (OLD.format(4), '{"type": "null"}'),
     ],
-)  # fmt: skip
+)
 def test_files_of_every_draft_are_found(tmp_path, root, other):
     assert compiled(tmp_path, {"in/root.json": root, "in/other.json": other}).program is not None
 

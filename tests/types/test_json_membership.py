@@ -90,7 +90,7 @@ def test_a_value_in_the_order_of_the_schema_is_a_member_where_it_is_valid(value)
         ([1], "", "[1] does not satisfy"),
         ({"name": "name", "id": 5}, "", "do not have the order"),
     ],
-)  # fmt: skip
+)
 def test_the_part_at_fault_is_named(value, path, reason):
     found = json_fault(value, TYPE)
     assert found is not None

@@ -120,7 +120,7 @@ def test_a_shown_scalar_type_parses_back(type):
         (Optional(Alternatives((Constant("a"), Constant(1)))), '("a" | 1)?'),
         (TupleOf((Float(), Optional(Named("Crew")))), "(float, Crew?)"),
     ],
-)  # fmt: skip
+)
 def test_types_are_shown_in_the_notation_of_the_language(type, text):
     assert show_type(type) == text
 
@@ -170,7 +170,7 @@ def test_data_becomes_typed_values():
         ),
         ([], "expected an object of Crew, found a list of 0"),
     ],
-)  # fmt: skip
+)
 def test_wrong_data_is_refused_with_path_and_reason(data, message):
     with pytest.raises(MemberError) as caught:
         from_json(data, Named("Crew"), TABLE)

@@ -44,9 +44,9 @@ def engine() -> Iterator[BatchingEngine]:
 
 def ask(options: str, type: str = "int in 0..999999", result: str = "[int]", then: str = "") -> str:
     return (
-        f"pub fn f(text: str = \"how many?\") -> {result}:\n    user: | ${{text}}\n"
+        f'pub fn f(text: str = "how many?") -> {result}:\n    user: | ${{text}}\n'
         f"    assistant: | Well: ?{{x: {type} {options}}}\n{then}    return x\n"
-    )  # fmt: skip
+    )
 
 
 def run(engine: BatchingEngine, made: Any, seed: int = 0, **options: Any) -> RunResult:
@@ -70,9 +70,9 @@ def run(engine: BatchingEngine, made: Any, seed: int = 0, **options: Any) -> Run
         (ask("n 4 temp 0.8", type="choose [1, 2, 3]"), []),
         (ask("n 3", type="select [1, 2, 3]").replace("return x", "return [x.top]"), ["E0330"]),
         (ask("n 3 temp 1", type="str max 9 chars where x.lower() == x", result="[str]"), ["E0330"]),
-        (ask("n 3 temp 1", type="str max 9 chars where x != \"a\"", result="[str]"), []),
+        (ask("n 3 temp 1", type='str max 9 chars where x != "a"', result="[str]"), []),
     ],
-)  # fmt: skip
+)
 def test_samples_are_a_list_of_known_length(text: str, found: list[str], tmp_path: Path) -> None:
     assert [code for code in codes(tmp_path, text) if code != "W0215"] == found
 

@@ -81,12 +81,18 @@ def long_prompt() -> Assembler:
     built.code(
         "f",
         [
-            ("ROLE", "user"), ("TEXT", "the same long prompt " * 20), ("LOAD", "theme"), ("INSERT",),
+            ("ROLE", "user"),
+            ("TEXT", "the same long prompt " * 20),
+            ("LOAD", "theme"),
+            ("INSERT",),
             ("END_ROLE",),
-            ("ROLE", "assistant"), ("GEN", hole, 0), ("END_ROLE",), ("RETURN",),
+            ("ROLE", "assistant"),
+            ("GEN", hole, 0),
+            ("END_ROLE",),
+            ("RETURN",),
         ],
         parameters={"theme": Str()},
-    )  # fmt: skip
+    )
     return built
 
 

@@ -35,13 +35,25 @@ def test_roles_lines_and_inserts() -> None:
     built.code(
         "f",
         [
-            ("ROLE", "system"), ("LINE",), ("TEXT", "Be brief."), ("END_ROLE",),
-            ("ROLE", "user"), ("LINE",), ("TEXT", "Pet: "), ("LOAD", "pet"), ("INSERT",), ("LINE",),
-            ("GLUE",), ("LINE",), ("TEXT", "?"), ("END_ROLE",),
-            ("CONSTANT", None), ("RETURN",),
+            ("ROLE", "system"),
+            ("LINE",),
+            ("TEXT", "Be brief."),
+            ("END_ROLE",),
+            ("ROLE", "user"),
+            ("LINE",),
+            ("TEXT", "Pet: "),
+            ("LOAD", "pet"),
+            ("INSERT",),
+            ("LINE",),
+            ("GLUE",),
+            ("LINE",),
+            ("TEXT", "?"),
+            ("END_ROLE",),
+            ("CONSTANT", None),
+            ("RETURN",),
         ],
         parameters={"pet": Named("Pet")},
-    )  # fmt: skip
+    )
     result = run(built, {"pet": {"name": "Rex", "age": 3}})
     assert result.text == (
         "<|im_start|>system\nBe brief.<|im_end|>\n"
@@ -100,13 +112,23 @@ def test_select_writes_the_best_and_keeps_the_scores() -> None:
         built.code(
             "f",
             [
-                ("ROLE", "assistant"), ("LINE",), ("TEXT", "Mood: "), ("SELECT", hole, 0), ("STORE", "m"),
-                ("LOAD", "m"), ("ATTRIBUTE", "top"),
-                ("LOAD", "m"), ("CONSTANT", EnumValue("Mood", "angry")), ("METHOD", "p", 2),
-                ("LOAD", "m"), ("ATTRIBUTE", "margin"), ("LIST", 3), ("RETURN",),
+                ("ROLE", "assistant"),
+                ("LINE",),
+                ("TEXT", "Mood: "),
+                ("SELECT", hole, 0),
+                ("STORE", "m"),
+                ("LOAD", "m"),
+                ("ATTRIBUTE", "top"),
+                ("LOAD", "m"),
+                ("CONSTANT", EnumValue("Mood", "angry")),
+                ("METHOD", "p", 2),
+                ("LOAD", "m"),
+                ("ATTRIBUTE", "margin"),
+                ("LIST", 3),
+                ("RETURN",),
             ],
             slots="m",
-        )  # fmt: skip
+        )
         top, p, margin = run(built, answers={"m": "angry"}).value
         assert top == EnumValue("Mood", "angry")
         assert p > 0.5 and 0 < margin <= 1

@@ -180,7 +180,7 @@ def test_half_a_character_is_refused_with_its_place(module: Any, text: str) -> N
         (ListOf(LINE), ['["a"]'], ['["a\\nb"]', '["\\u0000"]']),
         (ListOf(Str(until=("\n",))), ['["a\\t"]'], ['["a\\nb"]']),
     ],
-)  # fmt: skip
+)
 def test_the_rule_of_the_hole(type: Type, yes: list[str], no: list[str]) -> None:
     for text in yes:
         assert written(type, text), text
@@ -210,7 +210,7 @@ def compiled(body: str, parameters: str = "") -> Any:
         ("?{x: line max 9 tok}", ("\n",), False),
         ("?{x: lines max 9 tok}", (), False),
         ('?{x: lines max 9 tok until "\\n\\n"}', ("\n\n",), False),
-        ('?{x: lines max 9 tok}.', (".",), False),
+        ("?{x: lines max 9 tok}.", (".",), False),
         ("?{x: str matching /[^,]+/ max 9 tok}", (), True),
         ("?{x: str matching /[^,\\n]+/ max 9 tok}", ("\n",), False),
         ("?{x: str matching /[a-z\\n]+/ max 9 tok}", (), False),
@@ -222,7 +222,7 @@ def compiled(body: str, parameters: str = "") -> Any:
         ('?{x: "a" | "a\\nb"}', (), False),
         ('?{x: "a" | "b"}', ("\n",), False),
     ],
-)  # fmt: skip
+)
 def test_a_newline_ends_what_has_none(hole: str, stops: tuple[str, ...], warned: bool) -> None:
     found = compiled(hole, "y: str")
     assert found.program.holes[0].stops == stops
@@ -242,8 +242,11 @@ def test_a_mock_of_several_lines_is_told_of_lines() -> None:
 
 def test_types_of_text_are_shown() -> None:
     assert [show_type(type) for type in (Str(), LINE, LINES, matching("a"))] == [
-        "str", "line", "lines", "str matching /a/",
-    ]  # fmt: skip
+        "str",
+        "line",
+        "lines",
+        "str matching /a/",
+    ]
     assert schema_text(LINE, {}) == "text on one line"
     assert (
         schema_text(ListOf(Str(max_chars=9, layout="line")), {})

@@ -82,9 +82,16 @@ class Bench:
         request = HoleRequest("f.x", "key", language(type, {}), **more)
         vocabulary = small_tokenizer().vocabulary()
         decoder = ValidatedHoleDecoder(
-            self.verdicts, self.talk, vocabulary, Constraints(), request, self.recorder, Timing(), 4096,
+            self.verdicts,
+            self.talk,
+            vocabulary,
+            Constraints(),
+            request,
+            self.recorder,
+            Timing(),
+            4096,
             lambda: None,
-        )  # fmt: skip
+        )
         try:
             return asyncio.run(decoder.run())
         finally:

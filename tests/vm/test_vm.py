@@ -41,16 +41,27 @@ def test_every_opcode_has_a_step() -> None:
 
 def test_a_loop_over_a_range() -> None:
     total = value(
-        ("CONSTANT", 0), ("STORE", "total"),
-        ("CONSTANT", 1), ("CONSTANT", 4), ("RANGE", 1), ("ITERATE",), ("STORE", "items"),
+        ("CONSTANT", 0),
+        ("STORE", "total"),
+        ("CONSTANT", 1),
+        ("CONSTANT", 4),
+        ("RANGE", 1),
+        ("ITERATE",),
+        ("STORE", "items"),
         "again:",
-        ("LOAD", "items"), ("NEXT", "done", "i"), ("STORE", "items"),
-        ("LOAD", "total"), ("LOAD", "i"), ("BINARY", "+"), ("STORE", "total"),
+        ("LOAD", "items"),
+        ("NEXT", "done", "i"),
+        ("STORE", "items"),
+        ("LOAD", "total"),
+        ("LOAD", "i"),
+        ("BINARY", "+"),
+        ("STORE", "total"),
         ("JUMP", "again"),
         "done:",
-        ("POP",), ("LOAD", "total"),
+        ("POP",),
+        ("LOAD", "total"),
         slots="total i items",
-    )  # fmt: skip
+    )
     assert total == 10
 
 
@@ -84,20 +95,31 @@ def raising(*arm: Any) -> Assembler:
     built.code(
         "f",
         [
-            ("ROLE", "user"), ("TEXT", "before"),
+            ("ROLE", "user"),
+            ("TEXT", "before"),
             ("TRY", "arm"),
-            ("TEXT", " lost"), ("CONSTANT", "1+"), ("RAISE", "Stuck", 1),
-            "arm:", *arm,
+            ("TEXT", " lost"),
+            ("CONSTANT", "1+"),
+            ("RAISE", "Stuck", 1),
+            "arm:",
+            *arm,
         ],
-    )  # fmt: skip
+    )
     return built
 
 
 def test_an_arm_starts_from_the_conversation_as_it_was_at_try() -> None:
     built = raising(
-        ("CATCH", "Stuck"), ("JUMP_IF_TRUE", "mine"), ("ERROR",), ("RERAISE",),
-        "mine:", ("TEXT", " after"), ("ERROR",), ("ATTRIBUTE", "calc"), ("RETURN",),
-    )  # fmt: skip
+        ("CATCH", "Stuck"),
+        ("JUMP_IF_TRUE", "mine"),
+        ("ERROR",),
+        ("RERAISE",),
+        "mine:",
+        ("TEXT", " after"),
+        ("ERROR",),
+        ("ATTRIBUTE", "calc"),
+        ("RETURN",),
+    )
     result = run(built)
     assert result.value == "1+"
     assert result.text == "<|im_start|>user\nbefore after<|im_end|>\n"

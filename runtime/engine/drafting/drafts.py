@@ -209,7 +209,7 @@ class Drafts:
         "accepted",
         "drafted",
         "saved",
-    )  # fmt: skip
+    )
 
     def __init__(
         self, drafting: Drafting, lookup: Lookup, history: TransitionHistory, rates: Rates, balance: Balance

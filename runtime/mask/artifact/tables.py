@@ -93,8 +93,14 @@ class FrozenTables:
     """Where in the body the arrays begin that lie after the states."""
 
     def __post_init__(self) -> None:
-        sizes = (4 * COLUMNS * self.n, 20 * len(self.masks), 1024, 4 * self.bases.size, 4 * len(self.steps),
-                 2 * len(self.ids))  # fmt: skip
+        sizes = (
+            4 * COLUMNS * self.n,
+            20 * len(self.masks),
+            1024,
+            4 * self.bases.size,
+            4 * len(self.steps),
+            2 * len(self.ids),
+        )
         self._places = tuple(accumulate(sizes))
 
     @property
@@ -127,9 +133,13 @@ class FrozenTables:
         base, place, count, wide, tokens = self.masks[number].tolist()
         width = 2 * count if wide else count
         if not (
-            -1 <= base < len(self.bases) and place >= 0 and 0 <= count and 0 <= wide <= 1
-            and place + width <= len(self.ids) and 0 <= tokens <= self.size
-        ):  # fmt: skip
+            -1 <= base < len(self.bases)
+            and place >= 0
+            and 0 <= count
+            and 0 <= wide <= 1
+            and place + width <= len(self.ids)
+            and 0 <= tokens <= self.size
+        ):
             raise FrozenError("a mask points outside of the file")
         words = self.words
         if base < 0:
@@ -278,9 +288,15 @@ def to_bytes(tables: FrozenTables, constraint: bytes, vocabulary: bytes) -> byte
         ]
     )
     sizes = [
-        tables.size, tables.n, tables.start, len(tables.masks), len(tables.bases), len(tables.steps),
-        len(tables.ids), len(tables.text),
-    ]  # fmt: skip
+        tables.size,
+        tables.n,
+        tables.start,
+        len(tables.masks),
+        len(tables.bases),
+        len(tables.steps),
+        len(tables.ids),
+        len(tables.text),
+    ]
     checks = [_check(body[at : at + _CHUNK]) for at in range(0, len(body), _CHUNK)]
     head = np.array(sizes, "<i8").tobytes() + b"".join(checks)
     keys = MAGIC + VERSION.to_bytes(4, "little") + bytes(4) + constraint + vocabulary

@@ -164,14 +164,12 @@ class Compiler:
                     self.machine.looks_ahead = True
                     return self._intern(
                         ("greedy", id(table), least, most), lambda: GreedyNode(table, least, most)
-                    )  # fmt: skip
-                return self._intern(
-                    ("text", id(table), least, most), lambda: TextNode(table, least, most)
-                )  # fmt: skip
+                    )
+                return self._intern(("text", id(table), least, most), lambda: TextNode(table, least, most))
             case t.Pattern(nfa, encoding):
                 return self._intern(
                     ("pattern", nfa, encoding), lambda: PatternNode(PatternTable(nfa, encoding))
-                )  # fmt: skip
+                )
             case t.NotBefore(barred):
                 self.machine.looks_ahead = True
                 return self._intern(("not before", barred), lambda: NotBefore(barred))
@@ -313,10 +311,8 @@ class Compiler:
         colon = self._series([self._literal(b": "), value])
         return self._intern(
             ("entries", id(table), key.min_chars, key.max_chars, value.index, minimum, maximum),
-            lambda: KeyedEntries(
-                table, key.min_chars, key.max_chars, value, minimum, maximum, comma, colon
-            ),
-        )  # fmt: skip
+            lambda: KeyedEntries(table, key.min_chars, key.max_chars, value, minimum, maximum, comma, colon),
+        )
 
     def _span_table(self, text: str, encoding: t.Encoding) -> SpanTable:
         table = self._spans.get((text, encoding))
@@ -371,14 +367,32 @@ class Compiler:
         else:
             ways = tuple([option.tail.index for (option,) in options])
         key = (
-            "object", names, families, ways,
-            term.minimum, term.maximum, term.clauses, term.counters, term.order, term.distinct, term.encoding,
+            "object",
+            names,
+            families,
+            ways,
+            term.minimum,
+            term.maximum,
+            term.clauses,
+            term.counters,
+            term.order,
+            term.distinct,
+            term.encoding,
             comma.index,
-        )  # fmt: skip
+        )
         parts = ObjectParts(
-            names, families, tuple(options), term.minimum, term.maximum, term.clauses, term.counters,
-            term.order == "declared", term.distinct, term.encoding, comma,
-        )  # fmt: skip
+            names,
+            families,
+            tuple(options),
+            term.minimum,
+            term.maximum,
+            term.clauses,
+            term.counters,
+            term.order == "declared",
+            term.distinct,
+            term.encoding,
+            comma,
+        )
         return self._intern(key, lambda: ObjectNode(parts))
 
     def _rule(self, term: t.Rule) -> Node:

@@ -229,9 +229,14 @@ class StackMasks:
         return self._follow(tuple(begins), _NO_THREADS, begins, entries, row, account)
 
     def _follow(
-        self, key: Hashable, inside: np.ndarray, begins: Sequence[Begin], entries: np.ndarray,
-        row: np.ndarray, account: LimitTracker,
-    ) -> bool:  # fmt: skip
+        self,
+        key: Hashable,
+        inside: np.ndarray,
+        begins: Sequence[Begin],
+        entries: np.ndarray,
+        row: np.ndarray,
+        account: LimitTracker,
+    ) -> bool:
         machine, tables = self._machine, self._tables
         if tables is None or self._refused.get(key):
             return False
@@ -242,9 +247,13 @@ class StackMasks:
         self.walks += 1
         self._walk.begin(entries, inside, np.array(begins, np.int32).reshape(-1, 2))
         make = {
-            PART: tables.describe, STATE: tables.make_row, LOOKAHEAD: tables.make_bar_row,
-            UNION: tables.find_union, BEGINS: tables.find_begins, BEHIND: tables.find_behind,
-        }  # fmt: skip
+            PART: tables.describe,
+            STATE: tables.make_row,
+            LOOKAHEAD: tables.make_bar_row,
+            UNION: tables.find_union,
+            BEGINS: tables.find_begins,
+            BEHIND: tables.find_behind,
+        }
         stuck: tuple[int, ...] | None = None
         try:
             while True:

@@ -33,9 +33,14 @@ class NumberedLexeme(LexemeDfa):
         return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]
 
     def walk_states(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray,
+        self,
+        whole: SubtreeWalk,
+        entries: np.ndarray,
+        place: LexemeState,
+        first: np.ndarray,
+        row: np.ndarray,
         quiet: Quiet | None,
-    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         leaf, local = self._by_characters, self.places[place.state]
         where = (local + 1, 0) if local >= 0 else leaf.place(-1 - local)
         if where is None or (quiet is not None and quiet.home >= 0):

@@ -358,7 +358,7 @@ def self_loop_class(
 
 def self_loop_after(
     first: Ranges, characters: Ranges, encoding: Encoding, home: int, read: Ranges
-) -> SelfLoop | None:  # fmt: skip
+) -> SelfLoop | None:
     """The characters that lead from `home` back to it, where a text begins with one of `first` that lead
     there; `read`: with which it goes on at `home`. None if there are too few to be of use."""
     both = meet(first, characters)
@@ -372,7 +372,7 @@ def self_loop_after(
 
 def class_groups(
     first: Ranges, characters: Ranges, encoding: Encoding
-) -> tuple[np.ndarray, np.ndarray, bytes]:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray, bytes]:
     """(groups, bytes, barred) of `SelfLoop` for texts over a class that begin with one of `first`."""
     if first == characters:
         return *_as_bytes(characters, encoding), b""

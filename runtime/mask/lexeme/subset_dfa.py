@@ -54,9 +54,12 @@ class SubsetStates(CharacterLexeme):
             # As behind edges.
             start = (min(set(start) & set(everything)),)
         self._table = SubsetTable(
-            *_steps(nfa, found), _as_set(nfa, nfa.accepting), _as_set(nfa, everything),
-            _as_set(nfa, start), _ROOM,
-        )  # fmt: skip
+            *_steps(nfa, found),
+            _as_set(nfa, nfa.accepting),
+            _as_set(nfa, everything),
+            _as_set(nfa, start),
+            _ROOM,
+        )
         self._last = _as_set(nfa, nfa.accepting)
 
     def load(self, number: int) -> None:

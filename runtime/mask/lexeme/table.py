@@ -109,9 +109,12 @@ class LexemeDfa:
         """The rows; most leaves are walked without any."""
         if self._arrays is None:
             self._arrays = LexemeArrays(
-                np.full((8, 256), NO_MOVE, np.int32), np.zeros(8, np.uint8), np.zeros(8, np.int32),
-                np.zeros(8, np.int32), np.zeros((8, self._width), np.uint64),
-            )  # fmt: skip
+                np.full((8, 256), NO_MOVE, np.int32),
+                np.zeros(8, np.uint8),
+                np.zeros(8, np.int32),
+                np.zeros(8, np.int32),
+                np.zeros((8, self._width), np.uint64),
+            )
             self._take(self._arrays.rows.nbytes)
         return self._arrays
 
@@ -257,9 +260,14 @@ class LexemeDfa:
         return None
 
     def walk_states(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray,
+        self,
+        whole: SubtreeWalk,
+        entries: np.ndarray,
+        place: LexemeState,
+        first: np.ndarray,
+        row: np.ndarray,
         quiet: Quiet | None,
-    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         """Set the bits of the legal tokens: (exits, the states before them, most characters of a path)."""
         where = self._bounds(place)
         return whole.leaf(entries, where, first, row, self.current, self.fill, quiet, place.open)

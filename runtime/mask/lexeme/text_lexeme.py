@@ -89,9 +89,14 @@ class TextLexeme(LexemeDfa):
             self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]
 
     def walk_states(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray,
+        self,
+        whole: SubtreeWalk,
+        entries: np.ndarray,
+        place: LexemeState,
+        first: np.ndarray,
+        row: np.ndarray,
         quiet: Quiet | None,
-    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         _, least, most, eager = self._bounds(place)
         leaf = self._by_characters()
         local = self.places[place.state]

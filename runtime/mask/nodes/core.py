@@ -331,9 +331,7 @@ class Repetition(Compound):
         none = self.minimum == 0
         fits = self.maximum is None or self.minimum <= self.maximum
         productive = fits and (none or self.item.productive)
-        nullable = fits and (
-            none or (self.item.nullable and (not self.separator.data or self.minimum == 1))
-        )  # fmt: skip
+        nullable = fits and (none or (self.item.nullable and (not self.separator.data or self.minimum == 1)))
         self.repeats_nothing = self.item.nullable and not self.separator.data
         return productive, nullable
 

@@ -114,9 +114,15 @@ class ObjectNode(Node):
         if not parts.comma.productive:
             most = 1 if most is None else min(most, 1)
         states = ObjectStates(
-            labels, self.properties, parts.clauses, parts.counters, parts.minimum, most, parts.declared,
+            labels,
+            self.properties,
+            parts.clauses,
+            parts.counters,
+            parts.minimum,
+            most,
+            parts.declared,
             ConstraintError,
-        )  # fmt: skip
+        )
         self._made = key, options, states
         return options, states
 
@@ -380,9 +386,16 @@ class ObjectNode(Node):
         return machine.alone(machine.thread(self, self.skip(state, 1), cont))
 
     def _inside(
-        self, machine: Machine, state: int, profile: int, local: int, residue: frozenset[str] | None,
-        begun: bytes, data: bytes | None, cont: int,
-    ) -> int:  # fmt: skip
+        self,
+        machine: Machine,
+        state: int,
+        profile: int,
+        local: int,
+        residue: frozenset[str] | None,
+        begun: bytes,
+        data: bytes | None,
+        cont: int,
+    ) -> int:
         """The configuration at a place inside a key, DEAD if no key goes on from there."""
         labels = self.table.below(local)
         if residue:
@@ -453,7 +466,7 @@ class ObjectNode(Node):
 
     def _closing(
         self, machine: Machine, here: int, profile: int, label: int, read: int, data: bytes | None, cont: int
-    ) -> int:  # fmt: skip
+    ) -> int:
         """The configuration behind `read` bytes of what closes a key of a label."""
         profile = self._profiles.restrict(profile, 1 << label)
         if profile < 0:

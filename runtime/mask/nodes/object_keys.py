@@ -175,9 +175,14 @@ class KeyLexeme(LexemeDfa):
         return found if len(found.labels) <= _FEW_NAMES else None
 
     def walk_states(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray,
+        self,
+        whole: SubtreeWalk,
+        entries: np.ndarray,
+        place: LexemeState,
+        first: np.ndarray,
+        row: np.ndarray,
         quiet: Quiet | None,
-    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         leaf = self._by_characters
         if leaf is None:
             leaf = self._by_characters = KeyCharacters(self.table, self.width)

@@ -214,9 +214,14 @@ class ObjectWords:
         return best
 
     def rest_behind_key(
-        self, machine: Machine, state: int, used: frozenset[str], label: int, outcome: Outcome,
+        self,
+        machine: Machine,
+        state: int,
+        used: frozenset[str],
+        label: int,
+        outcome: Outcome,
         key: bytes | None,
-    ) -> bytes:  # fmt: skip
+    ) -> bytes:
         """The shortest rest of an object from the closing quote of a key of a label on."""
         if label >= self.properties and self.parts.distinct:
             assert key is not None, "the bytes of keys that must differ are kept"

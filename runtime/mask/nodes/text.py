@@ -124,9 +124,16 @@ class KeyedEntries(Node):
     """
 
     def __init__(
-        self, table: TextTable, least: int, most: int | None, value: Node, minimum: int, maximum: int | None,
-        comma: Literal, colon: Node,
-    ) -> None:  # fmt: skip
+        self,
+        table: TextTable,
+        least: int,
+        most: int | None,
+        value: Node,
+        minimum: int,
+        maximum: int | None,
+        comma: Literal,
+        colon: Node,
+    ) -> None:
         self.table = table
         self.first = table.start(least, most)
         self.value = value

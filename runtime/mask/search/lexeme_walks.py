@@ -230,9 +230,7 @@ class LexemeWalks:
             self._asked, self._answer = asked, found
         return self._answer
 
-    def _by_names(
-        self, names: Names, whole: WalkResult, table: LexemeDfa, entries: np.ndarray
-    ) -> WalkResult:  # fmt: skip
+    def _by_names(self, names: Names, whole: WalkResult, table: LexemeDfa, entries: np.ndarray) -> WalkResult:
         """The same with the exits apart by the labels of what is read before them."""
         if whole.index is None:
             whole.index = self._index(whole, table.encoding, entries)
@@ -246,7 +244,7 @@ class LexemeWalks:
 
     def _index(
         self, found: WalkResult, encoding: Encoding, entries: np.ndarray | None
-    ) -> dict[str, list[int]]:  # fmt: skip
+    ) -> dict[str, list[int]]:
         """The exits of a walk by the text before them."""
         index: dict[str, list[int]] = {}
         for number, path in enumerate(self.paths(found, entries)):
@@ -254,9 +252,12 @@ class LexemeWalks:
         return index
 
     def _class(
-        self, characters: Ranges, encoding: Encoding, first: np.ndarray | None,
+        self,
+        characters: Ranges,
+        encoding: Encoding,
+        first: np.ndarray | None,
         entries: np.ndarray | None = None,
-    ) -> WalkResult:  # fmt: skip
+    ) -> WalkResult:
         """A walk over all words of some characters; without `first` only for its row."""
         begins = b"" if first is None else first.tobytes()
         number = self._number(characters)

@@ -253,9 +253,14 @@ class MaskSearch:
         search.go_on(group.behind(self._machine), exits, (*at, -1))
 
     def _left(
-        self, search: _Search, group: Group, found: WalkResult, entries: np.ndarray | None,
-        at: tuple[int, int], numbers: _Numbers,
-    ) -> None:  # fmt: skip
+        self,
+        search: _Search,
+        group: Group,
+        found: WalkResult,
+        entries: np.ndarray | None,
+        at: tuple[int, int],
+        numbers: _Numbers,
+    ) -> None:
         """Where tokens leave a leaf; `entries`: those of the walk, None for all."""
         machine, byte = self._machine, self._trie.byte
         exits, parts, labels = found.exits, found.parts, found.labels

@@ -263,9 +263,14 @@ class _Walker:
                 for i, part in enumerate(parts)
             ]
             states = ObjectStates(
-                labels, number, term.clauses, term.counters, term.minimum, term.maximum,
+                labels,
+                number,
+                term.clauses,
+                term.counters,
+                term.minimum,
+                term.maximum,
                 term.order == "declared",
-            )  # fmt: skip
+            )
             return Parts(term, states, 0, False)
 
         number = len(term.properties)

@@ -54,9 +54,14 @@ class KeyChoices:
             labels.append(Label(tuple(by_vector), 1 if index < self.first_family else None))
             self.terms.append([_one_of(terms) for terms in by_vector.values()])
         self.states = ObjectStates(
-            labels, self.first_family, term.clauses, term.counters, term.minimum, term.maximum,
+            labels,
+            self.first_family,
+            term.clauses,
+            term.counters,
+            term.minimum,
+            term.maximum,
             term.order == "declared",
-        )  # fmt: skip
+        )
         self.numbers = {property.name: index for index, property in enumerate(term.properties)}
         self.families = [family.keys for family in term.families]
         self.distinct = term.distinct

@@ -32,7 +32,7 @@ from sglc.automata.term import (
     Span,
     Term,
     Text,
-)  # fmt: skip
+)
 
 Words = tuple[bytes, ...]
 Best = Callable[[Term, int], Words]
@@ -171,9 +171,7 @@ class _Entries:
         most = term.maximum
         if not best(term.comma, 1):
             most = 1 if most is None else min(most, 1)
-        self.states = ObjectStates(
-            labels, number, term.clauses, term.counters, term.minimum, most, declared
-        )  # fmt: skip
+        self.states = ObjectStates(labels, number, term.clauses, term.counters, term.minimum, most, declared)
 
 
 @remembered

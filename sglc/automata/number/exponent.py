@@ -185,10 +185,16 @@ class _Mantissas(Explorer):
                 )
                 found = known[low, high] = self.number(
                     (
-                        kind, magnitude, min(size + 1, longest), low, high, places,
-                        self.stepped and digit == 0, following[digit],
+                        kind,
+                        magnitude,
+                        min(size + 1, longest),
+                        low,
+                        high,
+                        places,
+                        self.stepped and digit == 0,
+                        following[digit],
                     )
-                )  # fmt: skip
+                )
             row[digit] = found
 
     def expand(self, number: int, state: tuple) -> None:

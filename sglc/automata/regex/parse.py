@@ -25,7 +25,7 @@ from sglc.automata.regex.tree import (
     Loop,
     Node,
     RegexError,
-)  # fmt: skip
+)
 
 __all__ = ["MAX_COUNT", "MAX_DEPTH", "MAX_PATTERN", "parse_regex"]
 
@@ -34,9 +34,12 @@ MAX_DEPTH = 100
 MAX_COUNT = 1_000_000
 
 _REFUSED_GROUPS = {
-    "(": "a conditional group", "P>": "a recursive group", "R": "a recursive group",
-    "&": "a recursive group", "|": "a branch reset group",
-}  # fmt: skip
+    "(": "a conditional group",
+    "P>": "a recursive group",
+    "R": "a recursive group",
+    "&": "a recursive group",
+    "|": "a branch reset group",
+}
 _FLAG_LETTERS = {"sgl": "ims", "ecma": "ims", "python": "aimsux"}
 _ANCHORS = ("^", "$", "\\b", "\\B", "\\A", "\\Z")
 _UNREPEATED = {

@@ -19,20 +19,33 @@ from sglc.automata.unicode.tables import PACKED, VERSION
 __all__ = ["VERSION", "case_orbits", "property_set", "simple_case_closure"]
 
 _GROUPS = {
-    "l": ("Lu", "Ll", "Lt", "Lm", "Lo"), "letter": ("Lu", "Ll", "Lt", "Lm", "Lo"),
-    "lc": ("Lu", "Ll", "Lt"), "casedletter": ("Lu", "Ll", "Lt"),
-    "m": ("Mn", "Mc", "Me"), "mark": ("Mn", "Mc", "Me"), "combiningmark": ("Mn", "Mc", "Me"),
-    "n": ("Nd", "Nl", "No"), "number": ("Nd", "Nl", "No"),
-    "p": ("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"), "punct": ("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
+    "l": ("Lu", "Ll", "Lt", "Lm", "Lo"),
+    "letter": ("Lu", "Ll", "Lt", "Lm", "Lo"),
+    "lc": ("Lu", "Ll", "Lt"),
+    "casedletter": ("Lu", "Ll", "Lt"),
+    "m": ("Mn", "Mc", "Me"),
+    "mark": ("Mn", "Mc", "Me"),
+    "combiningmark": ("Mn", "Mc", "Me"),
+    "n": ("Nd", "Nl", "No"),
+    "number": ("Nd", "Nl", "No"),
+    "p": ("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
+    "punct": ("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
     "punctuation": ("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
-    "s": ("Sm", "Sc", "Sk", "So"), "symbol": ("Sm", "Sc", "Sk", "So"),
-    "z": ("Zs", "Zl", "Zp"), "separator": ("Zs", "Zl", "Zp"),
-    "c": ("Cc", "Cf", "Co", "Cn"), "other": ("Cc", "Cf", "Co", "Cn"),
-}  # fmt: skip
+    "s": ("Sm", "Sc", "Sk", "So"),
+    "symbol": ("Sm", "Sc", "Sk", "So"),
+    "z": ("Zs", "Zl", "Zp"),
+    "separator": ("Zs", "Zl", "Zp"),
+    "c": ("Cc", "Cf", "Co", "Cn"),
+    "other": ("Cc", "Cf", "Co", "Cn"),
+}
 _KINDS = {
-    "gc": ("gc",), "generalcategory": ("gc",), "sc": ("sc",), "script": ("sc",),
-    "scx": ("scx", "sc"), "scriptextensions": ("scx", "sc"),
-}  # fmt: skip
+    "gc": ("gc",),
+    "generalcategory": ("gc",),
+    "sc": ("sc",),
+    "script": ("sc",),
+    "scx": ("scx", "sc"),
+    "scriptextensions": ("scx", "sc"),
+}
 
 
 def property_set(name: str) -> Ranges | None:

@@ -37,7 +37,7 @@ class Emitter:
 
     def __init__(
         self, graph: Graph, spec: LexicalSpec, lookahead: LookaheadRelations, factoring: Factoring | None
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.graph = graph
         self.spec = spec
         self.lookahead = lookahead

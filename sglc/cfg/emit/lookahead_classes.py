@@ -136,7 +136,7 @@ class LookaheadRelations:
 
     def _fixpoint(
         self, graph: Graph, nodes: list[int], leaves: Sequence[int] | Mapping[int, int]
-    ) -> list[int]:  # fmt: skip
+    ) -> list[int]:
         """Least relations, from below; an arm that changes is added to its choice, which is not made anew.
 
         `leaves`: the leaf that one of the graph stands for.

@@ -51,8 +51,9 @@ class _Skip:
                 token = self.automata[index][0]
                 raise GrammarError(
                     f"{token.shown} is ignored, but only a character further on tells where it ends",
-                    token.source, token.at,
-                )  # fmt: skip
+                    token.source,
+                    token.at,
+                )
             found.add(block)
         return found
 

@@ -112,7 +112,7 @@ def plain_spec(graph: Graph, grammar: Grammar, tokens: Tokens) -> LexicalSpec | 
 
 def dynamic_spec(
     graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, *, by_class: bool = False
-) -> LexicalSpec:  # fmt: skip
+) -> LexicalSpec:
     """Terminals of `nodes`, which are all below the start, by their patterns alone; see `_relevant`."""
     parts = {node: _reads(graph.about[node]) for node in nodes if graph.kind[node] == LEAF}
     leaves = LexemeParts(parts, {}, {})
@@ -120,9 +120,14 @@ def dynamic_spec(
 
 
 def longest_spec(
-    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, conflict_sets: ConflictSets, *,
+    graph: Graph,
+    nodes: list[int],
+    grammar: Grammar,
+    tokens: Tokens,
+    conflict_sets: ConflictSets,
+    *,
     by_class: bool = False,
-) -> LexicalSpec:  # fmt: skip
+) -> LexicalSpec:
     """Terminals of `nodes`, which are all below the start, as a lexer tells them from each other; see
     `_relevant`."""
     token_of = _tokens_of(graph, nodes)
@@ -203,7 +208,7 @@ def _looks_ahead(about: object) -> bool:
 
 def _relevant(
     graph: Graph, nodes: list[int], parts: LexemeParts, skip: Automaton | None, by_class: bool
-) -> LexicalSpec:  # fmt: skip
+) -> LexicalSpec:
     """Bar only characters that could come: most terminals then need not look ahead at all.
 
     `by_class`: look at classes of parts, for which `nodes` are mostly in the order from above to below.

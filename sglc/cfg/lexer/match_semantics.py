@@ -117,9 +117,14 @@ class _Simulation:
     """Subsets with an order: the states are the lists of threads that are alive together."""
 
     def __init__(
-        self, builder: Builder, start: int, end: int, looks: list[Look], blocks: list[Ranges],
+        self,
+        builder: Builder,
+        start: int,
+        end: int,
+        looks: list[Look],
+        blocks: list[Ranges],
         blocks_of: dict[Ranges, tuple[int, ...]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.builder = builder
         self.start = start
         self.end = end
@@ -326,6 +331,13 @@ def first_points(automaton: Automaton) -> Ranges:
 
 
 __all__ = [
-    "ALL", "Automaton", "PatternError", "accepts", "compile_pattern", "contains", "first_points",
-    "parse_pattern", "pattern_width",
-]  # fmt: skip
+    "ALL",
+    "Automaton",
+    "PatternError",
+    "accepts",
+    "compile_pattern",
+    "contains",
+    "first_points",
+    "parse_pattern",
+    "pattern_width",
+]

@@ -174,16 +174,25 @@ class Tokens:
             terminal = self.grammar.terminals[name]
             part = self._part_of(name)
             token = Token(
-                len(self.all), name, part.value, part.flags, part.is_text, terminal.priority,
-                terminal.source, terminal.at, _texts(terminal.body),
-            )  # fmt: skip
+                len(self.all),
+                name,
+                part.value,
+                part.flags,
+                part.is_text,
+                terminal.priority,
+                terminal.source,
+                terminal.at,
+                _texts(terminal.body),
+            )
             self.all.append(token)
             self._by_name[name] = token
             if token.nullable and self.grammar.dialect == "lark":
                 raise GrammarError(
-                    f"the terminal {name} may be empty", terminal.source, terminal.at,
+                    f"the terminal {name} may be empty",
+                    terminal.source,
+                    terminal.at,
                     "Lark refuses that; make it optional where it is used",
-                )  # fmt: skip
+                )
         return token
 
     def text(self, value: str) -> Token:

@@ -118,9 +118,18 @@ class Named:
 
 
 Expression = (
-    Literal | Pattern | Characters | Words | Given | Reference | Sequence | Alternatives | Repeat
-    | Difference | Named
-)  # fmt: skip
+    Literal
+    | Pattern
+    | Characters
+    | Words
+    | Given
+    | Reference
+    | Sequence
+    | Alternatives
+    | Repeat
+    | Difference
+    | Named
+)
 EMPTY = Sequence(())
 
 

@@ -60,9 +60,14 @@ class Graph:
         self.empty = self.add(SEQUENCE, (), None, YES)
 
     def add(
-        self, kind: int, below: tuple[int, ...], about: object = None, nullable: int = NO,
-        productive: int = YES, begins: bool = False,
-    ) -> int:  # fmt: skip
+        self,
+        kind: int,
+        below: tuple[int, ...],
+        about: object = None,
+        nullable: int = NO,
+        productive: int = YES,
+        begins: bool = False,
+    ) -> int:
         node = len(self.kind)
         if node > MAX_NODES:
             raise GrammarError(f"the grammar has more than {MAX_NODES} parts")

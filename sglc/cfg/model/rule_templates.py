@@ -132,9 +132,12 @@ class ShapedRules(Mapping[str, Rule]):
     """
 
     def __init__(
-        self, rules: dict[str, Rule | Written], texts: list[str],
-        atom: Callable[[str], Literal | Pattern | Reference], read: Callable[[str, Written], Rule],
-    ) -> None:  # fmt: skip
+        self,
+        rules: dict[str, Rule | Written],
+        texts: list[str],
+        atom: Callable[[str], Literal | Pattern | Reference],
+        read: Callable[[str, Written], Rule],
+    ) -> None:
         self.texts = texts
         self.written = {name: rule for name, rule in rules.items() if type(rule) is Written}
         self.atom = atom

@@ -49,9 +49,11 @@ def check_names(grammar: Grammar, source: Source | None = None, used: Collection
         hint = f"it has {', '.join(list(rules)[:5])}" if rules else "it has no rules"
         close = nearest(grammar.start, rules)
         raise GrammarError(
-            f"the grammar has no rule {grammar.start} to start with", source, 0 if source else -1,
+            f"the grammar has no rule {grammar.start} to start with",
+            source,
+            0 if source else -1,
             f"did you mean {close}?" if close else hint,
-        )  # fmt: skip
+        )
     if grammar.whole and grammar.whole not in rules:
         raise GrammarError(f"the grammar has no rule {grammar.whole} for {grammar.start} to stand in")
     if used is None or any([use not in rules and use not in terminals for use in used]):
@@ -69,9 +71,11 @@ def check_names(grammar: Grammar, source: Source | None = None, used: Collection
         for reference in uses[name]:
             if reference.name in rules:
                 raise GrammarError(
-                    f"the terminal {name} uses the rule {reference.name}", terminal.source, reference.at,
+                    f"the terminal {name} uses the rule {reference.name}",
+                    terminal.source,
+                    reference.at,
                     "terminals are made of terminals only",
-                )  # fmt: skip
+                )
             if reference.name not in terminals:
                 raise _undefined(grammar, reference, name, terminal.source)
     _refuse_cycles(grammar, uses)
@@ -81,9 +85,11 @@ def check_names(grammar: Grammar, source: Source | None = None, used: Collection
 def _undefined(grammar: Grammar, reference: Reference, where: str, source: Source | None) -> GrammarError:
     close = nearest(reference.name, [*grammar.rules, *grammar.terminals])
     return GrammarError(
-        f"{reference.name} is not defined (used by {where})", source, reference.at,
+        f"{reference.name} is not defined (used by {where})",
+        source,
+        reference.at,
         f"did you mean {close}?" if close else "",
-    )  # fmt: skip
+    )
 
 
 def _refuse_cycles(grammar: Grammar, uses: dict[str, list[Reference]]) -> None:
@@ -99,9 +105,11 @@ def _refuse_cycles(grammar: Grammar, uses: dict[str, list[Reference]]) -> None:
             elif name in path:
                 assert reference is not None
                 raise GrammarError(
-                    f"the terminal {name} is used in its own definition", grammar.terminals[name].source,
-                    grammar.terminals[name].at, "only rules may be recursive",
-                )  # fmt: skip
+                    f"the terminal {name} is used in its own definition",
+                    grammar.terminals[name].source,
+                    grammar.terminals[name].at,
+                    "only rules may be recursive",
+                )
             elif name not in done:
                 path[name] = None
                 stack.append((name, True, None))

@@ -132,7 +132,7 @@ class _Reader(ExpressionReader):
 
     def by_shape(
         self, name: str, first: int, at: int, kinds: str, shapes: dict[str, RuleShape | None]
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Take over a rule of a plain shape: its tokens from `first` on, and where the one before is."""
         if kinds in shapes:
             shape = shapes[kinds]
@@ -237,9 +237,7 @@ class _Reader(ExpressionReader):
         if modifiers and name.isupper():
             raise GrammarError("terminals have no modifiers", self.source, at)
         if "?" in modifiers and name.startswith("_"):
-            raise GrammarError(
-                "an inlined rule (_rule) cannot use the ?rule modifier", self.source, at
-            )  # fmt: skip
+            raise GrammarError("an inlined rule (_rule) cannot use the ?rule modifier", self.source, at)
 
     def rest(
         self, name: str, modifiers: str, priority: int | None, parameters: tuple[str, ...], at: int, mode: str
@@ -251,9 +249,16 @@ class _Reader(ExpressionReader):
         self.define(name, name.isupper(), body, modifiers, priority, parameters, at, mode)
 
     def define(
-        self, name: str, terminal: bool, body: Expression, modifiers: str, priority: int | None,
-        parameters: tuple[str, ...], at: int, mode: str,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        terminal: bool,
+        body: Expression,
+        modifiers: str,
+        priority: int | None,
+        parameters: tuple[str, ...],
+        at: int,
+        mode: str,
+    ) -> None:
         known = name in self.defined
         if mode and not known:
             known_names = nearest(name, self.defined)

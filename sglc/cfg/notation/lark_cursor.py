@@ -98,9 +98,11 @@ class Cursor:
             good = (_RULE_NAME if name.islower() else _TERMINAL_NAME).fullmatch(name)
             if not good:
                 raise GrammarError(
-                    f"{name} is no name", self.source, at,
+                    f"{name} is no name",
+                    self.source,
+                    at,
                     "rules are written in lower case, terminals in upper case",
-                )  # fmt: skip
+                )
 
     def number(self, what: str) -> int:
         if self.kind() != NUMBER:

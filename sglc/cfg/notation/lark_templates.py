@@ -113,15 +113,18 @@ class Expander:
         if len(arguments) != len(template.parameters):
             raise GrammarError(
                 f"{name} takes {_arguments(len(template.parameters))}, not {len(arguments)}",
-                self.source, item.at,
-            )  # fmt: skip
+                self.source,
+                item.at,
+            )
         made = f"{name}{{{','.join(_shown(argument) for argument in arguments)}}}"
         if made not in self.made:
             if len(self.made) >= MAX_TEMPLATES or len(made) > 10_000:
                 raise GrammarError(
-                    f"the template {name} leads to more and more rules", self.source, item.at,
+                    f"the template {name} leads to more and more rules",
+                    self.source,
+                    item.at,
                     "its arguments grow without end",
-                )  # fmt: skip
+                )
             self.made.add(made)
             self.waiting.append((made, template, arguments))
         return Reference(made, item.at)

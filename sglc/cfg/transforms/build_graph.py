@@ -192,9 +192,9 @@ class _Builder:
             case Literal(text, ignore_case):
                 if not ignore_case:
                     return literal(text)
-                return joined([
-                    any_char_class(charset.ignoring_case(((ord(char), ord(char)),))) for char in text
-                ])  # fmt: skip
+                return joined(
+                    [any_char_class(charset.ignoring_case(((ord(char), ord(char)),))) for char in text]
+                )
             case Characters(points):
                 return any_char_class(points)
             case Words(texts):
@@ -301,8 +301,11 @@ class _ShapedBuilder(_Builder):
         """All that decides what is known of a node that this one is a part of."""
         graph = self.graph
         return (
-            graph.nullable[node], graph.productive[node], graph.kind[node] == SEQUENCE, graph.begins[node]
-        )  # fmt: skip
+            graph.nullable[node],
+            graph.productive[node],
+            graph.kind[node] == SEQUENCE,
+            graph.begins[node],
+        )
 
     def make_columns(self, shape: RuleShape, rules: list[tuple[int, str]], columns: list[_Column]) -> None:
         """`columns`: by token of the shape the nodes of all rules, of which the same is known."""

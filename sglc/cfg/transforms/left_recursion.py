@@ -365,9 +365,14 @@ class _Remover:
         return accepting, moves
 
     def state_nodes(
-        self, target: int, core: int, starts: list[int], class_of: dict[int, int], accepting: set[int],
+        self,
+        target: int,
+        core: int,
+        starts: list[int],
+        class_of: dict[int, int],
+        accepting: set[int],
         moves: dict[int, list[Edge]],
-    ) -> dict[int, int | None]:  # fmt: skip
+    ) -> dict[int, int | None]:
         """For each class of states the node that reads the paths from it to the target (None: only empty)."""
         graph = self.graph
         needed = list(dict.fromkeys(class_of[state] for state in starts))

@@ -30,6 +30,10 @@ def file_text(module: ModuleContext, path: str, span: Span) -> str | None:
 def report_outside(module: ModuleContext, path: str, span: Span, fault: LibraryError) -> None:
     """Report a path that leaves the project."""
     module.report(
-        "E0138", f"`{path}` leaves the project", span, label="not read",
-        reason=fault.reason, hint=OUTSIDE_HINT,
-    )  # fmt: skip
+        "E0138",
+        f"`{path}` leaves the project",
+        span,
+        label="not read",
+        reason=fault.reason,
+        hint=OUTSIDE_HINT,
+    )

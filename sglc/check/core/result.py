@@ -148,9 +148,17 @@ class ElementSymbol:
 
 
 Symbol = (
-    LocalSymbol | FunctionSymbol | ConstantSymbol | RecordSymbol | VariantSymbol | ErrorSymbol
-    | BuiltinSymbol | PartSymbol | TypeSymbol | ElementSymbol
-)  # fmt: skip
+    LocalSymbol
+    | FunctionSymbol
+    | ConstantSymbol
+    | RecordSymbol
+    | VariantSymbol
+    | ErrorSymbol
+    | BuiltinSymbol
+    | PartSymbol
+    | TypeSymbol
+    | ElementSymbol
+)
 
 
 @dataclass(frozen=True, slots=True)

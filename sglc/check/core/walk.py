@@ -34,9 +34,15 @@ def statements(block: Body) -> Iterator[ast.Statement]:
                 for handler in handlers:
                     yield from statements(handler.body)
             case (
-                ast.For() | ast.While() | ast.Role() | ast.Using() | ast.Parallel() | ast.Forget()
-                | ast.StreamFor() | ast.Fuzz()
-            ):  # fmt: skip
+                ast.For()
+                | ast.While()
+                | ast.Role()
+                | ast.Using()
+                | ast.Parallel()
+                | ast.Forget()
+                | ast.StreamFor()
+                | ast.Fuzz()
+            ):
                 yield from statements(statement.body)
             case ast.Let(value=ast.Fork(body=body)) | ast.Evaluate(value=ast.Fork(body=body)):
                 yield from statements(body)

@@ -23,9 +23,11 @@ def within_limit(program: ProgramState, span: Span, action: Callable[[], T], oth
     except OutOfWork as fault:
         most = f"most of it is for {fault.part}" if fault.part else ""
         program.report(
-            "E0344", "this type asks for too much work", span,
+            "E0344",
+            "this type asks for too much work",
+            span,
             label=f"takes more than {fault.limit:,} units of work",
             reason=most,
             hint="write smaller counts, fewer alternatives, or patterns that are anchored",
-        )  # fmt: skip
+        )
         return otherwise

@@ -18,9 +18,12 @@ from sglc.syntax.tree import ast
 from sglc.types.type import AliasType, RecordType, UnionType
 
 _DECLARED = (
-    ast.TypeDeclaration, ast.EnumDeclaration, ast.RecordDeclaration, ast.UnionDeclaration,
+    ast.TypeDeclaration,
+    ast.EnumDeclaration,
+    ast.RecordDeclaration,
+    ast.UnionDeclaration,
     ast.ConstDeclaration,
-)  # fmt: skip
+)
 
 
 @dataclass(slots=True)
@@ -142,11 +145,13 @@ def _refuse_cycle(
     short = [part.rsplit(".", 1)[-1] for part in [*round_, name]]
     alias = what == "an alias"
     program.report(
-        "E0309", f"`{short[0]}` is defined by itself", nodes[first].entity.span,
+        "E0309",
+        f"`{short[0]}` is defined by itself",
+        nodes[first].entity.span,
         label=f"{what} that goes round in a cycle",
         reason=" → ".join(short if len(short) < 10 else [*short[:4], "…", *short[-4:]]) if alias else "",
         hint="only records and unions may contain themselves" if alias else "",
-    )  # fmt: skip
+    )
     for name in cycle:
         if alias:
             program.broken.add(name)
@@ -175,11 +180,13 @@ def _note_levels(program: ProgramState, nodes: dict[str, _Node], together: set[s
     inner = {other for name in together for other in nodes[name].below}
     if not any(other in program.too_deep for other in inner):
         program.report(
-            "E0342", f"`{first.name.rsplit('.', 1)[-1]}` is nested too deeply", first.span,
+            "E0342",
+            f"`{first.name.rsplit('.', 1)[-1]}` is nested too deeply",
+            first.span,
             label=f"{around + deepest} levels of types, counted through their names",
             reason=f"the limit is {MAX_LEVELS} levels: lists, maps, tuples, options, unions, fields, aliases",
             hint="leave out levels, or let a record contain itself",
-        )  # fmt: skip
+        )
     for name in together:
         program.too_deep.add(name)
         program.broken.add(name)

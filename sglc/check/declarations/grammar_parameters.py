@@ -37,9 +37,12 @@ class Parameters:
                 )
             if parameter.default is not None:
                 self._report(
-                    "E0353", f"parameter `{label}` has a default", parameter.default.span,
-                    label="values are given where the grammar is used", hint="leave the default out",
-                )  # fmt: skip
+                    "E0353",
+                    f"parameter `{label}` has a default",
+                    parameter.default.span,
+                    label="values are given where the grammar is used",
+                    hint="leave the default out",
+                )
             self.types[label] = types.resolve(parameter.type)
             self.sound = self.sound and not isinstance(self.types[label], Unknown)
 
@@ -52,9 +55,11 @@ class Parameters:
         for parameter in node.parameters:
             if parameter.name.text not in self.used and self.sound:
                 self.module.report(
-                    "W0201", f"parameter `{parameter.name.text}` is never used", parameter.name.span,
+                    "W0201",
+                    f"parameter `{parameter.name.text}` is never used",
+                    parameter.name.span,
                     label="not used",
-                )  # fmt: skip
+                )
 
     def text(self, node: ast.GrammarSymbol) -> Given | None:
         """A name that is a parameter: the one text that it is."""
@@ -66,9 +71,12 @@ class Parameters:
         if not isinstance(type, Unknown) and not self._is_text(type):
             listed = self._is_list(type)
             self._report(
-                "E0353", f"parameter `{name}` is no text", node.span, label=f"this is {said(type)}",
+                "E0353",
+                f"parameter `{name}` is no text",
+                node.span,
+                label=f"this is {said(type)}",
                 hint=f"write `one of {name}`" if listed else "",
-            )  # fmt: skip
+            )
         return Given(name, (), listed=False, at=node.span.start)
 
     def one_of(self, node: ast.GrammarOneOf) -> Expression | None:
@@ -81,10 +89,12 @@ class Parameters:
             return None
         if not self._is_list(type):
             self._report(
-                "E0353", f"`{node.values.span.text}` is no list of texts", node.values.span,
+                "E0353",
+                f"`{node.values.span.text}` is no list of texts",
+                node.values.span,
                 label=f"this is {said(type)}",
                 hint=f"write `{name}` alone" if not path and self._is_text(type) else "",
-            )  # fmt: skip
+            )
             return None
         return Given(name, path, at=node.span.start)
 
@@ -112,9 +122,12 @@ class Parameters:
                 return name, (*path, field.name), field.type
         close = self.module.nearest(node.name.text, [field.name for field in fields])
         self._report(
-            "E0353", f"{said(type)} has no field `{node.name.text}` of texts", node.name.span,
-            label="not there, or may be absent", hint=f"did you mean `{close}`?" if close else "",
-        )  # fmt: skip
+            "E0353",
+            f"{said(type)} has no field `{node.name.text}` of texts",
+            node.name.span,
+            label="not there, or may be absent",
+            hint=f"did you mean `{close}`?" if close else "",
+        )
         return unknown
 
     def _known(self, node: ast.GrammarOneOf) -> Expression | None:

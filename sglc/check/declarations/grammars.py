@@ -59,9 +59,13 @@ class Grammars:
             label = rule.name.text
             if label in rules:
                 self.module.report(
-                    "E0203", f"rule `{label}` is written twice", rule.name.span, label="again",
-                    secondary=(Label(spans[label], "first written here"),), hint="join the two with `|`",
-                )  # fmt: skip
+                    "E0203",
+                    f"rule `{label}` is written twice",
+                    rule.name.span,
+                    label="again",
+                    secondary=(Label(spans[label], "first written here"),),
+                    hint="join the two with `|`",
+                )
                 reader.sound = False
                 continue
             spans[label] = rule.name.span
@@ -81,9 +85,12 @@ class Grammars:
             return found
         for label in _unreached(grammar):
             self.module.report(
-                "W0214", f"rule `{label}` is never used", spans[label], label="not reached from `start`",
+                "W0214",
+                f"rule `{label}` is never used",
+                spans[label],
+                label="not reached from `start`",
                 hint="remove it, or use it in another rule",
-            )  # fmt: skip
+            )
         return found
 
     def open(self, name: str, node: ast.GrammarDeclaration) -> None:
@@ -116,9 +123,13 @@ class Grammars:
             if error.source is not span.source:
                 notes = (Label(span, "imported here"),)
         self.module.report(
-            "E0350", "this grammar cannot be used", place, label=error.reason, hint=error.hint,
+            "E0350",
+            "this grammar cannot be used",
+            place,
+            label=error.reason,
+            hint=error.hint,
             secondary=notes,
-        )  # fmt: skip
+        )
 
     def imported(self, name: str, node: ast.GrammarImport) -> t.Type:
         """The type of an imported grammar; UNKNOWN, reported, where there is none."""
@@ -131,12 +142,16 @@ class Grammars:
             known = ", ".join(f"`.{known}`" for known in ENDINGS)
             close = self.module.nearest(ending, ENDINGS)
             self.module.report(
-                "E0352", f"`{node.path}` is in no notation that is known", node.span,
+                "E0352",
+                f"`{node.path}` is in no notation that is known",
+                node.span,
                 label=f"ends in `.{ending}`" if ending else "without an ending",
                 hint=f"write `import grammar {node.path}`, without quotes"
                 if node.path in map("std.{}".format, SHIPPED)
-                else f"did you mean `.{close}`?" if close else f"files end in {known}",
-            )  # fmt: skip
+                else f"did you mean `.{close}`?"
+                if close
+                else f"files end in {known}",
+            )
             return unknown
         text = file_text(self.module, node.path, node.span)
         if text is None:
@@ -153,12 +168,15 @@ class Grammars:
         if home != "std" or label not in SHIPPED:
             close = label if label in SHIPPED else self.module.nearest(label, SHIPPED)
             self.module.report(
-                "E0352", f"the library has no grammar `{node.path}`", node.span, label="not found",
+                "E0352",
+                f"the library has no grammar `{node.path}`",
+                node.span,
+                label="not found",
                 reason=f"it has {', '.join(f'std.{known}' for known in SHIPPED)}",
                 hint=f"write `import grammar std.{close}`"
                 if close
-                else "a file stands in quotes: `import grammar \"sum.lark\"`",
-            )  # fmt: skip
+                else 'a file stands in quotes: `import grammar "sum.lark"`',
+            )
             return UNKNOWN  # type: ignore[return-value]
         return self._admitted(name, shipped_grammar(label), node.span, {})
 
@@ -200,9 +218,12 @@ class _Block:
         if high is not None and low > high:
             self.sound = False
             report(
-                "E0304", f"nothing is repeated at least {low} and at most {high} times", span,
-                label="the bounds contradict each other", hint=f"write `{{{high},{low}}}`",
-            )  # fmt: skip
+                "E0304",
+                f"nothing is repeated at least {low} and at most {high} times",
+                span,
+                label="the bounds contradict each other",
+                hint=f"write `{{{high},{low}}}`",
+            )
         elif max(low, high or 0) > MAX_REPEAT:
             self.sound = False
             report(

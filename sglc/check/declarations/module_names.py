@@ -16,10 +16,16 @@ from sglc.source import Span
 from sglc.syntax.tree import ast
 
 KIND_OF: dict[type, str] = {
-    ast.RecordDeclaration: "type", ast.EnumDeclaration: "type", ast.UnionDeclaration: "type",
-    ast.TypeDeclaration: "type", ast.ErrorDeclaration: "error", ast.ConstDeclaration: "const",
-    ast.GrammarDeclaration: "type", ast.FunctionDeclaration: "function", ast.ExternDeclaration: "function",
-}  # fmt: skip
+    ast.RecordDeclaration: "type",
+    ast.EnumDeclaration: "type",
+    ast.UnionDeclaration: "type",
+    ast.TypeDeclaration: "type",
+    ast.ErrorDeclaration: "error",
+    ast.ConstDeclaration: "const",
+    ast.GrammarDeclaration: "type",
+    ast.FunctionDeclaration: "function",
+    ast.ExternDeclaration: "function",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,11 +98,13 @@ class ModuleNames:
         edits += [Edit(Span(source, match.start(), match.end()), match[1]) for match in used]
         shared = sorted(name for name, entity in own.items() if entity.public)
         self.module.report(
-            "E0222", f"this `use` names nothing of `{node.path}`", Span(source, node.span.start, end),
+            "E0222",
+            f"this `use` names nothing of `{node.path}`",
+            Span(source, node.span.start, end),
             label="takes nothing",
             hint=f"write `use {node.path} ({', '.join(names or shared[:3]) or 'name'})`",
             edits=tuple(edits) if names else (),
-        )  # fmt: skip
+        )
         self.module.names.setdefault(
             short, Entity("broken", short, node, self.module, False, node.span, used=True)
         )
@@ -156,8 +164,11 @@ def _grammar_name(module: ModuleContext, node: ast.GrammarImport) -> ast.Name | 
     stem = node.path.rpartition(".")[2] if node.library else PurePosixPath(node.path).stem
     if not re.fullmatch(r"[A-Za-z]\w*", stem):
         module.report(
-            "E0352", f"`{stem}` cannot be the name of a grammar", node.span, label="no name of a type",
+            "E0352",
+            f"`{stem}` cannot be the name of a grammar",
+            node.span,
+            label="no name of a type",
             hint=f'write `import grammar "{node.path}" as Name`',
-        )  # fmt: skip
+        )
         return None
     return ast.Name(stem[0].upper() + stem[1:], node.span)

@@ -88,10 +88,14 @@ class Arguments:
         if missing and len(self.module.diagnostics) == faults:
             listing = ", ".join(f"`{name}`" for name in missing)
             self.module.report(
-                "E0328", f"{what} needs {listing}", span, label=f"missing {listing}",
-                reason=callee.signature(), secondary=declared,
+                "E0328",
+                f"{what} needs {listing}",
+                span,
+                label=f"missing {listing}",
+                reason=callee.signature(),
+                secondary=declared,
                 hint="give it: " + ", ".join(f"`{name} = …`" for name in missing),
-            )  # fmt: skip
+            )
         if not missing:
             self.module.arguments[id(key)] = tuple(
                 bound[name].value if name in bound else default  # type: ignore[misc]
@@ -116,9 +120,12 @@ class Arguments:
                     self._unknown_name(argument.name, callee, set(names[place:]) - given)
             elif named:
                 self.module.report(
-                    "E0328", "an argument without a name stands after a named one", argument.span,
-                    label="which parameter is meant?", hint="name it too, or move it to the front",
-                )  # fmt: skip
+                    "E0328",
+                    "an argument without a name stands after a named one",
+                    argument.span,
+                    label="which parameter is meant?",
+                    hint="name it too, or move it to the front",
+                )
             elif place < len(names):
                 label = names[place]
                 place += 1
@@ -128,11 +135,15 @@ class Arguments:
         """Report a name that no parameter has. `left` are those that nothing is given for."""
         close = self.module.nearest(name.text, callee.names())
         self.module.report(
-            "E0328", f"{callee.what} takes no `{name.text}`", name.span, label="unknown name",
-            reason=callee.signature(), secondary=callee.declared,
+            "E0328",
+            f"{callee.what} takes no `{name.text}`",
+            name.span,
+            label="unknown name",
+            reason=callee.signature(),
+            secondary=callee.declared,
             hint=f"did you mean `{close}`?" if close else "leave it out, or name another parameter",
             edits=(Edit(name.span, close),) if close is not None and left == {close} else (),
-        )  # fmt: skip
+        )
 
     def _no_surplus(self, arguments: Sequence[ast.Argument], callee: _Callee) -> None:
         """Report arguments behind the last parameter."""
@@ -141,11 +152,14 @@ class Arguments:
         if surplus:
             many = "no arguments" if not count else f"{count} argument{'s' if count > 1 else ''}"
             self.module.report(
-                "E0328", f"{callee.what} takes {many}, not {len(arguments)}",
-                surplus[0].span.to(surplus[-1].span), label="too many",
-                reason=callee.signature(), secondary=callee.declared,
+                "E0328",
+                f"{callee.what} takes {many}, not {len(arguments)}",
+                surplus[0].span.to(surplus[-1].span),
+                label="too many",
+                reason=callee.signature(),
+                secondary=callee.declared,
                 hint="leave it out" if len(surplus) == 1 else "leave them out",
-            )  # fmt: skip
+            )
 
 
 def fields_as_parameters(record: RecordType) -> list[tuple[str, ExpressionType, DefaultArgument | None]]:

@@ -112,18 +112,24 @@ class Attributes:
                 return self.references.member(node, enum.name, label)
             close = self.module.nearest(label, list(enum.members))
             self.module.report(
-                "E0209", f"`{name}` has no member `{label}`", node.name.span, label="unknown member",
+                "E0209",
+                f"`{name}` has no member `{label}`",
+                node.name.span,
+                label="unknown member",
                 hint=f"did you mean `{close}`?" if close else "it has " + ", ".join(enum.members[:8]),
                 edits=(Edit(node.name.span, close),) if close and close.lower() == label.lower() else (),
-            )  # fmt: skip
+            )
             return UNKNOWN
         if isinstance(declared, UnionType):
             if declared.variant(label) is not None:
                 self.module.symbols[id(node)] = VariantSymbol(declared.name, label)
                 self.module.report(
-                    "E0315", f"`{label}` makes a value only when called", node.span, label="a variant",
+                    "E0315",
+                    f"`{label}` makes a value only when called",
+                    node.span,
+                    label="a variant",
                     hint=f"write `{name}.{label}(…)`",
-                )  # fmt: skip
+                )
                 return UNKNOWN
         self.module.report(
             "E0315", f"`{name}` is a type, not a value", value.span, label="a value is due here"
@@ -174,9 +180,12 @@ class Attributes:
                 return self._arm_field(node, owner, arms, label)
             case Optional(item) if not isinstance(self._quiet_attribute(node, item, label), Unknown):
                 self.module.report(
-                    "E0316", f"this may be null, which has no `{label}`", node.name.span, label="not on null",
+                    "E0316",
+                    f"this may be null, which has no `{label}`",
+                    node.name.span,
+                    label="not on null",
                     hint="test it first: `if x != null: …`",
-                )  # fmt: skip
+                )
                 return UNKNOWN
         return None
 
@@ -219,9 +228,13 @@ class Attributes:
             hint = f'write `x["{label}"]`, or give it a type: `let y: T = x`'
         advice = size_advice(node, kind_of(plain, self.module.table))
         self.module.report(
-            "E0209", f"{said(owner)} has no `{label}`", node.name.span, label="unknown field or method",
-            hint=hint if advice is None else advice.hint, edits=() if advice is None else advice.edits,
-        )  # fmt: skip
+            "E0209",
+            f"{said(owner)} has no `{label}`",
+            node.name.span,
+            label="unknown field or method",
+            hint=hint if advice is None else advice.hint,
+            edits=() if advice is None else advice.edits,
+        )
         return UNKNOWN
 
     def _grammar_part(
@@ -255,11 +268,14 @@ class Attributes:
         having = [said(arm) for arm, one in zip(arms, found, strict=True) if not isinstance(one, Unknown)]
         whose = f"not every {said(owner)} has" if having else f"{said(owner)} has no"
         self.module.report(
-            "E0209", f"{whose} `{label}`",
-            node.name.span, label="not in all of its arms" if having else "unknown field or method",
+            "E0209",
+            f"{whose} `{label}`",
+            node.name.span,
+            label="not in all of its arms" if having else "unknown field or method",
             hint=f"`match` on it: only {', '.join(having)} {'has' if len(having) == 1 else 'have'} it"
-            if having else "",
-        )  # fmt: skip
+            if having
+            else "",
+        )
         return UNKNOWN
 
     def _variant_field(self, node: ast.Attribute, union: UnionType, label: str) -> ExpressionType:
@@ -282,7 +298,10 @@ class Attributes:
             hint = f"did you mean `{close}`?" if close else ""
         short = union.name.rsplit(".", 1)[-1]
         self.module.report(
-            "E0209", f"not every `{short}` has `{label}`" if having else f"`{short}` has no `{label}`",
-            node.name.span, label="not a field of all variants" if having else "unknown field", hint=hint,
-        )  # fmt: skip
+            "E0209",
+            f"not every `{short}` has `{label}`" if having else f"`{short}` has no `{label}`",
+            node.name.span,
+            label="not a field of all variants" if having else "unknown field",
+            hint=hint,
+        )
         return UNKNOWN

@@ -88,9 +88,12 @@ class BuiltinCalls:
             else:
                 self.inference.infer(argument.value)
             self.module.report(
-                "E0328", f"{what} takes {takes or 'no'} argument{'' if takes == 1 else 's'}", argument.span,
-                label="too many", hint=hint,
-            )  # fmt: skip
+                "E0328",
+                f"{what} takes {takes or 'no'} argument{'' if takes == 1 else 's'}",
+                argument.span,
+                label="too many",
+                hint=hint,
+            )
         for label, argument in by_name.items():
             self.inference.infer(argument.value)
             self.module.report("E0328", f"{what} takes no `{label}`", argument.span, label="unknown name")
@@ -136,11 +139,16 @@ class BuiltinCalls:
         if fine:
             return found
         words = {
-            "number": "a number", "scalar": "a number or text", "list": "a list",
+            "number": "a number",
+            "scalar": "a number or text",
+            "list": "a list",
             "numbers": "a list of numbers",
-            "bools": "a list of bools", "strs": "a list of texts", "map": "a map",
-            "sized": "a text, list, tuple or map", "any": "a plain value",
-        }  # fmt: skip
+            "bools": "a list of bools",
+            "strs": "a list of texts",
+            "map": "a map",
+            "sized": "a text, list, tuple or map",
+            "any": "a plain value",
+        }
         self.module.report(
             "E0301",
             f"{what} takes {words[kind]}, not {said(found)}",

@@ -32,8 +32,13 @@ from sglc.syntax.tree import ast
 from sglc.types.type import ListOf, MapOf, Named, Optional, RecordType, TupleOf
 
 SIMPLE: dict[str, ExpressionType] = {
-    "int": INT, "str": STR, "bool": BOOL, "decimal": DEC, "float": FLOAT, "strs": ListOf(STR),
-}  # fmt: skip
+    "int": INT,
+    "str": STR,
+    "bool": BOOL,
+    "decimal": DEC,
+    "float": FLOAT,
+    "strs": ListOf(STR),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,9 +114,11 @@ class BuiltinResults:
             whole = None if whole is None else join(whole, argument, self.module.table)
         if whole is None:
             self.module.report(
-                "E0313", f"`{row.name}` compares values of one type", node.span,
+                "E0313",
+                f"`{row.name}` compares values of one type",
+                node.span,
                 label=" and ".join(said(argument) for argument in arguments[:3]),
-            )  # fmt: skip
+            )
             return UNKNOWN
         self.ordered(node, whole, f"`{row.name}`")
         return widen(whole, self.module.table)
@@ -129,9 +136,12 @@ class BuiltinResults:
         ):
             return True
         self.module.report(
-            "E0329", f"{said(found)} has no order", node.span, label=f"{what} compares these",
+            "E0329",
+            f"{said(found)} has no order",
+            node.span,
+            label=f"{what} compares these",
             hint="give `by = …`, an expression over the fields of one element" if "by" not in what else "",
-        )  # fmt: skip
+        )
         return False
 
     def element_fields(self, item: ExpressionType) -> dict[str, ExpressionType]:

@@ -68,14 +68,19 @@ class Calls:
             self.arguments.infer_all(node)
             if entity.kind == "error":
                 self.module.report(
-                    "E0327", f"`{name}` is an error, not a function", function.span, label="cannot be called",
+                    "E0327",
+                    f"`{name}` is an error, not a function",
+                    function.span,
+                    label="cannot be called",
                     hint=f"write `raise {name}(…)`",
-                )  # fmt: skip
+                )
             elif entity.kind != "broken":
                 self.module.report(
-                    "E0327", f"`{name}` is {WORDS[entity.kind]}, not a function", function.span,
+                    "E0327",
+                    f"`{name}` is {WORDS[entity.kind]}, not a function",
+                    function.span,
                     label="cannot be called",
-                )  # fmt: skip
+                )
             return UNKNOWN
         owners = self.module.variants.get(name)
         if owners is not None:
@@ -89,15 +94,21 @@ class Calls:
         if local is not None:
             local.used = True
             self.module.report(
-                "E0327", f"`{name}` is a variable, not a function", function.span, label="cannot be called",
+                "E0327",
+                f"`{name}` is a variable, not a function",
+                function.span,
+                label="cannot be called",
                 secondary=(Label(local.span, "bound here"),),
-            )  # fmt: skip
+            )
             return UNKNOWN
         if name in ERRORS:
             self.module.report(
-                "E0327", f"`{name}` is an error, not a function", function.span, label="cannot be called",
+                "E0327",
+                f"`{name}` is an error, not a function",
+                function.span,
+                label="cannot be called",
                 hint=f"write `raise {name}(…)`",
-            )  # fmt: skip
+            )
             return UNKNOWN
         advice = function_advice(node, name)
         close = self.module.nearest(name, _callable_names(self.module)) if advice is None else None
@@ -135,17 +146,23 @@ class Calls:
             return UNKNOWN
         if signature.kind == "part" and not as_part:
             self.module.report(
-                "E0401", f"`{name.name}` is a part: it writes into the caller's message", node.span,
-                label="called like a function", hint=f"write `part {name.name}(…)` on a line of its own",
+                "E0401",
+                f"`{name.name}` is a part: it writes into the caller's message",
+                node.span,
+                label="called like a function",
+                hint=f"write `part {name.name}(…)` on a line of its own",
                 edits=insertion("part ", node.span) if begins_line(node.span) else (),
                 secondary=(Label(signature.declaration.name.span, "declared as a part here"),),
-            )  # fmt: skip
+            )
         elif as_part and signature.kind != "part":
             self.module.report(
-                "E0401", f"`{name.name}` is no part: it has a conversation of its own", node.span,
-                label="called like a part", hint=f"write `{name.name}(…)` without `part`",
+                "E0401",
+                f"`{name.name}` is no part: it has a conversation of its own",
+                node.span,
+                label="called like a part",
+                hint=f"write `{name.name}(…)` without `part`",
                 secondary=(Label(signature.declaration.name.span, "declared here"),),
-            )  # fmt: skip
+            )
         elif self.scopes.function.kind in ("pure", "const") and signature.kind != "pure":
             self.module.report(
                 "E0402",
@@ -274,9 +291,13 @@ class Calls:
                 hint = "it may be null: test it first"
             advice = method_advice(node, function, kind_of(plain, self.module.table))
             self.module.report(
-                "E0209", f"{said(owner)} has no method `{label}`", function.name.span, label="unknown method",
-                hint=hint if advice is None else advice.hint, edits=() if advice is None else advice.edits,
-            )  # fmt: skip
+                "E0209",
+                f"{said(owner)} has no method `{label}`",
+                function.name.span,
+                label="unknown method",
+                hint=hint if advice is None else advice.hint,
+                edits=() if advice is None else advice.edits,
+            )
             return UNKNOWN
         self.module.types[id(function)] = UNKNOWN
         self.module.symbols[id(function)] = self.module.symbols[id(node)] = BuiltinSymbol("." + label)

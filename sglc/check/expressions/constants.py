@@ -52,16 +52,21 @@ class Constants:
         if not found:
             if not quiet and not isinstance(type, Unknown):
                 self.module.report(
-                    "E0325", f"the value of `{node.name.text}` is not known at compile time", node.value.span,
+                    "E0325",
+                    f"the value of `{node.name.text}` is not known at compile time",
+                    node.value.span,
                     label="no constant",
                     hint="a constant is made of literals, other constants, enum members and records of them",
-                )  # fmt: skip
+                )
             type, value = UNKNOWN, None
         elif isinstance(type, ListValue | RangeOf | ErrorOf | Never):
             self.module.report(
-                "E0326", f"the type of `{node.name.text}` is not clear", node.value.span,
-                label=f"this is {said(type)}", hint=f"write it down: `const {node.name.text}: [T] = …`",
-            )  # fmt: skip
+                "E0326",
+                f"the type of `{node.name.text}` is not clear",
+                node.value.span,
+                label=f"this is {said(type)}",
+                hint=f"write it down: `const {node.name.text}: [T] = …`",
+            )
             type = UNKNOWN
         else:
             value = convert(self.module.table, value, type)
@@ -78,9 +83,12 @@ class Constants:
         if not found:
             if len(self.module.diagnostics) == before and self.module.types[id(node)] != UNKNOWN:
                 self.module.report(
-                    "E0325", f"the default of {what} is not known at compile time", node.span,
-                    label="no constant", hint="make it optional, and set the value in the body",
-                )  # fmt: skip
+                    "E0325",
+                    f"the default of {what} is not known at compile time",
+                    node.span,
+                    label="no constant",
+                    hint="make it optional, and set the value in the body",
+                )
             return None
         value = convert(self.module.table, value, type)
         self.module.constants[id(node)] = value
@@ -94,9 +102,12 @@ class Constants:
         if not found:
             if len(self.module.diagnostics) == before and self.module.types[id(node)] != UNKNOWN:
                 self.module.report(
-                    "E0325", f"{what} must be known at compile time", node.span, label="no constant",
+                    "E0325",
+                    f"{what} must be known at compile time",
+                    node.span,
+                    label="no constant",
                     hint="write a number, or the name of a `const`",
-                )  # fmt: skip
+                )
             return None
         if len(self.module.diagnostics) > before:
             return None

@@ -119,10 +119,13 @@ class Displays:
         ]
         if bare:
             self.module.report(
-                "E0201", f"there is no `{bare[0].name}` here", bare[0].span, label="a key is a value: a text",
+                "E0201",
+                f"there is no `{bare[0].name}` here",
+                bare[0].span,
+                label="a key is a value: a text",
                 hint=f'write `"{bare[0].name}"`',
                 edits=tuple(Edit(key.span, f'"{key.name}"') for key in bare),
-            )  # fmt: skip
+            )
         for key, value in node.entries:
             if key not in bare:
                 self.inference.expect(key, STR, "a key of a map")
@@ -169,9 +172,12 @@ class Displays:
         if node.style not in (None, "json", "typescript", "prose"):
             close = self.module.nearest(node.style, ["json", "typescript", "prose"])
             self.module.report(
-                "E0324", f"there is no schema style `{node.style}`", node.span, label="unknown style",
+                "E0324",
+                f"there is no schema style `{node.style}`",
+                node.span,
+                label="unknown style",
                 hint=f"did you mean `{close}`?" if close else "there are json, typescript and prose",
-            )  # fmt: skip
+            )
             return STR
         self.scopes.function.schemas.append(type)
         if not isinstance(type, Unknown) and self.facts.sound(type):
@@ -180,11 +186,13 @@ class Displays:
             key = ("schema", type, node.style)
             if node.style in (None, "prose") and mentions(type, self.module.table) > MAX_MENTIONS:
                 self.module.report(
-                    "E0420", "this schema text would be too long", node.span,
+                    "E0420",
+                    "this schema text would be too long",
+                    node.span,
                     label=f"spells out more than {MAX_MENTIONS:,} types",
                     reason="a type is spelled out wherever it is used, inside others too",
                     hint='write `as = "json"` or `as = "typescript"`: they name what is used twice',
-                )  # fmt: skip
+                )
                 return STR
             if key not in self.module.program.memo:
                 self.module.program.memo[key] = schema_text(type, self.module.table, node.style)

@@ -43,9 +43,13 @@ MAX_SIZE = 100_000
 """Constant texts and lists may be this long; what is longer is computed at run time."""
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "==": equal, "!=": lambda a, b: not equal(a, b),
-}  # fmt: skip
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": equal,
+    "!=": lambda a, b: not equal(a, b),
+}
 
 
 def fold(module: ModuleContext, node: ast.Expression) -> tuple[bool, Any]:

@@ -52,9 +52,12 @@ class Items:
                     and not -maximum <= place < maximum
                 ):
                     self.module.report(
-                        "E0317", f"this list has at most {maximum} items", node.index.span,
-                        label=f"place {place} is never there", reason="places are counted from 0",
-                    )  # fmt: skip
+                        "E0317",
+                        f"this list has at most {maximum} items",
+                        node.index.span,
+                        label=f"place {place} is never there",
+                        reason="places are counted from 0",
+                    )
                 return item
             case MapOf(_, value):
                 self.inference.expect(node.index, STR, "the key of a map")
@@ -74,15 +77,21 @@ class Items:
                     if len(set(items)) == 1:
                         return items[0]
                     self.module.report(
-                        "E0317", "the place in a tuple must be a constant", node.index.span,
-                        label="not known here", reason="its items have different types",
-                    )  # fmt: skip
+                        "E0317",
+                        "the place in a tuple must be a constant",
+                        node.index.span,
+                        label="not known here",
+                        reason="its items have different types",
+                    )
                     return UNKNOWN
                 if not -len(items) <= place < len(items):
                     self.module.report(
-                        "E0317", f"this tuple has {len(items)} items", node.index.span,
-                        label=f"place {place} is not there", reason="places are counted from 0",
-                    )  # fmt: skip
+                        "E0317",
+                        f"this tuple has {len(items)} items",
+                        node.index.span,
+                        label=f"place {place} is not there",
+                        reason="places are counted from 0",
+                    )
                     return UNKNOWN
                 return items[place]
         self.inference.infer(node.index)
@@ -93,9 +102,12 @@ class Items:
 
     def _no_items(self, node: ast.Index, owner: ExpressionType) -> ExpressionType:
         self.module.report(
-            "E0318", f"{said(owner)} has no items", node.span, label="cannot be indexed",
+            "E0318",
+            f"{said(owner)} has no items",
+            node.span,
+            label="cannot be indexed",
             hint="it may be null: test it first" if allows_null(owner, self.module.table) else "",
-        )  # fmt: skip
+        )
         return UNKNOWN
 
     def _named_field(self, node: ast.Index, name: str) -> ExpressionType:
@@ -111,10 +123,12 @@ class Items:
             return field_type(names[key])
         close = self.module.nearest(key, list(names)) if known and isinstance(key, str) else None
         self.module.report(
-            "E0209", f"{said(Named(name))} has no such field", node.index.span,
+            "E0209",
+            f"{said(Named(name))} has no such field",
+            node.index.span,
             label="unknown field" if known else "not known when the program is compiled",
             hint=f'did you mean "{close}"?' if close else "",
-        )  # fmt: skip
+        )
         return UNKNOWN
 
     def slice(self, node: ast.Slice) -> ExpressionType:

@@ -47,9 +47,12 @@ class Iteration:
         if first and last and isinstance(low, int) and isinstance(high, int):
             if low > high or (low == high and not node.inclusive):
                 self.module.report(
-                    "W0204", "this range is empty", node.span, label="no number lies in it",
+                    "W0204",
+                    "this range is empty",
+                    node.span,
+                    label="no number lies in it",
                     hint="`a..b` includes b, `a..<b` leaves it out" if low == high else "swap its ends",
-                )  # fmt: skip
+                )
         return RANGE
 
     def _may_slip(self, node: ast.Range, reason: str) -> None:
@@ -57,11 +60,14 @@ class Iteration:
         if reason:
             start, stop = node.start.span.text, node.stop.span.text
             self.module.report(
-                "W0217", f"this range goes up to {stop} and includes it", node.span,
-                label="may go one too far", reason=reason,
+                "W0217",
+                f"this range goes up to {stop} and includes it",
+                node.span,
+                label="may go one too far",
+                reason=reason,
                 hint=f"write `{start}..<{stop}`, or `{start}..={stop}` where the end is meant",
                 edits=(Edit(node.operator, "..<"),),
-            )  # fmt: skip
+            )
 
     def comprehension(self, node: ast.Comprehension, expected: ExpressionType | None) -> ExpressionType:
         """The type of the list that a comprehension makes."""

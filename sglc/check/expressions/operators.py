@@ -142,9 +142,12 @@ class Operators:
                 compute(node.operator, left, right)
         except ArithmeticFault as fault:
             self.module.report(
-                "E0321", f"this `{node.operator}` has no result", node.span, label="cannot be computed",
+                "E0321",
+                f"this `{node.operator}` has no result",
+                node.span,
+                label="cannot be computed",
                 reason=str(fault),
-            )  # fmt: skip
+            )
 
     def _is_default(self, node: ast.Binary) -> bool:
         """`name or "none"` where `name` may be null: told as the default that is meant."""
@@ -211,11 +214,13 @@ class Operators:
             )
             hint, edits = hidden or ("", self._as_member(node, left, right))
             self.module.report(
-                "E0322", f"{said(left)} and {said(right)} are never equal", node.span,
+                "E0322",
+                f"{said(left)} and {said(right)} are never equal",
+                node.span,
                 label="always " + ("false" if node.operator == "==" else "true"),
                 hint=hint or self._equal_hint(node, left, right),
                 edits=edits,
-            )  # fmt: skip
+            )
             return BOOL
         for side, other in ((node.left, right), (node.right, left)):
             known, value = fold(self.module, side)
@@ -223,10 +228,12 @@ class Operators:
             if words is not None and is_text(other, self.module.table) and value not in words:
                 close = self.module.nearest(value, words)
                 self.module.report(
-                    "E0322", f"{shown(value)} is none of {said(other)}", side.span,
+                    "E0322",
+                    f"{shown(value)} is none of {said(other)}",
+                    side.span,
                     label="always " + ("false" if node.operator == "==" else "true"),
                     hint=f"did you mean {shown(close)}?" if close else "",
-                )  # fmt: skip
+                )
         return BOOL
 
     def _equal_hint(self, node: ast.Binary, left: ExpressionType, right: ExpressionType) -> str:

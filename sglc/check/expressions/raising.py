@@ -40,9 +40,11 @@ class Raising:
         whole = join(found, other, self.module.table)
         if whole is None:
             self.module.report(
-                "E0313", f"both sides must have one type, here {said(found)} and {said(other)}", node.span,
+                "E0313",
+                f"both sides must have one type, here {said(found)} and {said(other)}",
+                node.span,
                 label="two types",
-            )  # fmt: skip
+            )
             return UNKNOWN
         return whole
 
@@ -66,11 +68,13 @@ class Raising:
             once = len(self.scopes.function.handled) == 1
             again = Span(node.span.source, node.span.start, node.error.span.end)
             self.module.report(
-                "E0207", f"`{node.error.text}` is an error that was caught, not a declared one",
-                node.error.span, label="cannot be raised by its name",
+                "E0207",
+                f"`{node.error.text}` is an error that was caught, not a declared one",
+                node.error.span,
+                label="cannot be raised by its name",
                 hint="`raise` alone raises it again" if once else "`raise` alone raises what this arm caught",
                 edits=(Edit(again, "raise"),) if once else (),
-            )  # fmt: skip
+            )
             return
         name = error_named(self.module, node.error)
         if name is None:

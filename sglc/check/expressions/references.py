@@ -64,9 +64,12 @@ class References:
     def _variant(self, node: ast.Reference, name: str) -> ExpressionType:
         """A variant named without parentheses."""
         self.module.report(
-            "E0315", f"`{name}` makes a value only when called", node.span, label="a variant",
+            "E0315",
+            f"`{name}` makes a value only when called",
+            node.span,
+            label="a variant",
             hint=f"write `{name}(…)` with its fields, `{name}()` if it has none",
-        )  # fmt: skip
+        )
         return UNKNOWN
 
     def _read(self, node: ast.Reference, local: Local) -> ExpressionType:
@@ -97,7 +100,10 @@ class References:
         if entity.kind == "type":
             hint = f"make a value of it: `{name}(…)`"
         self.module.report(
-            "E0315", f"`{name}` is {WORDS[entity.kind]}, not a value", node.span, label="a value is due here",
+            "E0315",
+            f"`{name}` is {WORDS[entity.kind]}, not a value",
+            node.span,
+            label="a value is due here",
             hint=hint,
-        )  # fmt: skip
+        )
         return UNKNOWN

@@ -28,10 +28,19 @@ from sglc.types.text.printer import print_value
 from sglc.types.type import Alternatives, Constant, Type
 
 _TYPES = (
-    ast.TypeName, ast.TypeLiteral, ast.TypeList, ast.TypeMap, ast.TypeTuple, ast.TypeOptional, ast.TypeUnion,
-    ast.TypeRefined, ast.TypeSpanOf, ast.TypeOneOf, ast.TypeJsonSchema,
+    ast.TypeName,
+    ast.TypeLiteral,
+    ast.TypeList,
+    ast.TypeMap,
+    ast.TypeTuple,
+    ast.TypeOptional,
+    ast.TypeUnion,
+    ast.TypeRefined,
+    ast.TypeSpanOf,
+    ast.TypeOneOf,
+    ast.TypeJsonSchema,
     ast.TypeSource,
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,9 +65,12 @@ class Choices:
             if words is None:
                 if self.facts.sound(type):
                     self.module.report(
-                        "E0334", f"`{word}` needs few options, {said(type)} has too many", node.choices.span,
-                        label="not an enum, not a union of literals", hint=f"write `gen` instead of `{word}`",
-                    )  # fmt: skip
+                        "E0334",
+                        f"`{word}` needs few options, {said(type)} has too many",
+                        node.choices.span,
+                        label="not an enum, not a union of literals",
+                        hint=f"write `gen` instead of `{word}`",
+                    )
                 self.ends.note(node, name, None, follow)
                 return UNKNOWN
             if not words:
@@ -81,10 +93,14 @@ class Choices:
         short, long = min(words, key=len), max(words, key=len)
         if node.by == "mean" and len(long) >= 4 * max(1, len(short)):
             self.module.report(
-                "W0206", "`by mean` favours long options here", node.span, label="lengths differ much",
+                "W0206",
+                "`by mean` favours long options here",
+                node.span,
+                label="lengths differ much",
                 reason="the mean over tokens makes the sure tail of a long option count for its start",
-                witness=f'"{short}" against "{long}"', hint="use `by greedy` or `by contrast`",
-            )  # fmt: skip
+                witness=f'"{short}" against "{long}"',
+                hint="use `by greedy` or `by contrast`",
+            )
 
     def _options_of(self, node: ast.Choose | ast.Select) -> tuple[Type | None, ExpressionType]:
         """The type of the options where they are known now, and the type of the value."""
@@ -160,9 +176,12 @@ class Choices:
                 listed = node.choices
                 span = listed.items[place].span if isinstance(listed, ast.ListDisplay) else listed.span
                 self.module.report(
-                    "E0334", f'option "{text}" is listed twice', span, label="again",
+                    "E0334",
+                    f'option "{text}" is listed twice',
+                    span,
+                    label="again",
                     reason="the two could not be told apart",
-                )  # fmt: skip
+                )
                 return UNKNOWN  # type: ignore[return-value]
             if text == "":
                 self.module.report(

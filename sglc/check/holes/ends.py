@@ -61,11 +61,15 @@ class HoleEnds:
             return
         text = isinstance(plain, Str) and not plain.grammar
         self.module.report(
-            "E0331", f"hole `{name}` has no bound", node.type.span, label=f"{said(type)} can go on for ever",
+            "E0331",
+            f"hole `{name}` has no bound",
+            node.type.span,
+            label=f"{said(type)} can go on for ever",
             reason=reason,
-            hint="add `max 80 chars`, `until \"…\"` or `max 60 tok`" if text
+            hint='add `max 80 chars`, `until "…"` or `max 60 tok`'
+            if text
             else "bound the parts, or give the hole a budget: `max 200 tok`",
-        )  # fmt: skip
+        )
 
     def check_budget(self, name: str, type: Type, options: dict[str, Any], span: Span) -> None:
         """The shortest value must fit the budget of the hole; it counts for that of the function."""
@@ -79,12 +83,14 @@ class HoleEnds:
             self.scopes.function.costs.append((name if count == 1 else f"{count} × {name}", count * least))
         if budget is not None and least > budget:
             self.module.report(
-                "E0332", f"{budget} tokens cannot hold a value of hole `{name}`", span,
+                "E0332",
+                f"{budget} tokens cannot hold a value of hole `{name}`",
+                span,
                 label=f"the shortest value has {size} bytes",
                 reason=f"{size} bytes need at least {least} tokens",
                 witness=self._shortest_text(type),
                 hint=f"allow more: `max {max(least * 4, 8)} tok`",
-            )  # fmt: skip
+            )
 
     def _shortest_text(self, type: Type) -> str:
         try:
@@ -102,19 +108,23 @@ class HoleEnds:
             if witness is not None:
                 assert follow.span is not None
                 self.module.report(
-                    "E0333", f"the text after hole `{name}` can also be part of its value", node.span,
+                    "E0333",
+                    f"the text after hole `{name}` can also be part of its value",
+                    node.span,
                     label=f"{said(type)} may contain the beginning of it",
                     secondary=(Label(follow.span, "this text ends the hole"),),
                     witness=witness,
                     hint=self._clear_end(type, follow.text),
-                )  # fmt: skip
+                )
         elif follow.open and not facts.ends_by_itself(type):
             self.module.report(
-                "W0205", f"nothing marks the end of hole `{name}`", node.span,
+                "W0205",
+                f"nothing marks the end of hole `{name}`",
+                node.span,
                 label="a value follows directly",
                 reason="the model can end the hole only by a newline, which is then left out",
                 hint="put a literal text between the two",
-            )  # fmt: skip
+            )
 
     def _clear_end(self, type: Type, stop: str) -> str:
         """What makes the end of a hole clear."""

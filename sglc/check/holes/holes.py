@@ -99,10 +99,12 @@ class Holes:
         if late is not None:
             if late.left:
                 self.module.report(
-                    "E0330", "this condition cannot go with `n`", late.left[0].span,
+                    "E0330",
+                    "this condition cannot go with `n`",
+                    late.left[0].span,
                     label="is checked on the finished value",
                     hint="write an `ensure` on the list after the hole",
-                )  # fmt: skip
+                )
             late.left, late.sampled = [], True
         listed = list_of(found)
         return (
@@ -168,10 +170,12 @@ class Holes:
         self.ends.check_junction(node, name, type, follow)
         if admits_break_unsaid(plain):
             self.module.report(
-                "W0221", f"hole `{name}` may write line breaks", span,
+                "W0221",
+                f"hole `{name}` may write line breaks",
+                span,
                 label="its pattern admits a newline, which then does not end the hole",
                 hint="write `line` in place of `str`, or `\\n` in the pattern where line breaks are meant",
-            )  # fmt: skip
+            )
         self.ends.note(node, name, type, follow)
         self.scopes.function.generated.append((type, span))
         return type

@@ -63,9 +63,11 @@ def kept_condition(module: ModuleContext, type: Type, kept: Kept, span: Span) ->
         return None
     if empty:
         module.report(
-            "E0303", "no value of the type meets the condition", kept[0][0].span,
+            "E0303",
+            "no value of the type meets the condition",
+            kept[0][0].span,
             label="nothing can be written here",
             reason=f"it is asked of {said(type)}",
-        )  # fmt: skip
+        )
         return None
     return condition

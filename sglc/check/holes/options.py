@@ -42,22 +42,30 @@ class HoleOptions:
         function = self.scopes.function
         if function.kind in ("pure", "const", "test"):
             self.module.report(
-                "E0404", f"a hole cannot stand in {self.scopes.place()}", node.span, label="asks a model",
+                "E0404",
+                f"a hole cannot stand in {self.scopes.place()}",
+                node.span,
+                label="asks a model",
                 hint="move it to a `fn`" if function.kind != "test" else "call a function, or `fuzz` it",
-            )  # fmt: skip
+            )
         elif function.role is not None and function.role != "assistant":
             assert function.role_span is not None
             self.module.report(
-                "E0405", f"a hole cannot stand under `{function.role}`", node.span,
+                "E0405",
+                f"a hole cannot stand under `{function.role}`",
+                node.span,
                 label="only the assistant's text is generated",
                 secondary=(Label(function.role_span, f"inside this `{function.role}`"),),
                 hint="move it under `assistant:`",
-            )  # fmt: skip
+            )
         elif function.role is None and function.has_roles and function.kind == "fn":
             self.module.report(
-                "E0405", "a hole stands outside the roles", node.span, label="belongs to no message",
+                "E0405",
+                "a hole stands outside the roles",
+                node.span,
+                label="belongs to no message",
                 hint="move it under `assistant:`",
-            )  # fmt: skip
+            )
 
     def read(self, node: HoleNode) -> dict[str, Any]:
         """Check the options; constants by kind, `until` as a list of texts."""
@@ -80,18 +88,23 @@ class HoleOptions:
                 self._number_option(option, found)
         if found.get("n", 1) > 1 and not any(_draws(self.module.constants, o) for o in node.options):
             self.module.report(
-                "W0216", "all samples will be the same", node.span, label="draws the likeliest token always",
+                "W0216",
+                "all samples will be the same",
+                node.span,
+                label="draws the likeliest token always",
                 hint="add a temperature, such as `temp 0.8`",
-            )  # fmt: skip
+            )
         return found
 
     def _samples(self, node: HoleNode, option: ast.HoleOption, found: dict[str, Any]) -> None:
         """`n k`: the value becomes a list of k."""
         if isinstance(node, ast.Select):
             self.module.report(
-                "E0330", "`n` belongs to `gen` and `choose`", option.span,
+                "E0330",
+                "`n` belongs to `gen` and `choose`",
+                option.span,
                 label="`select` weighs all options at once",
-            )  # fmt: skip
+            )
             return
         found["n"] = 1
         count = self.constants.needed(option.value, INT, "`n`")
@@ -136,9 +149,11 @@ class HoleOptions:
             return
         if rank is None or (whole and rank > 0):
             self.module.report(
-                "E0330", f"`{kind}` is {'an integer' if whole else 'a number'}, not {said(type)}",
-                option.value.span, label=f"this is {said(type)}",
-            )  # fmt: skip
+                "E0330",
+                f"`{kind}` is {'an integer' if whole else 'a number'}, not {said(type)}",
+                option.value.span,
+                label=f"this is {said(type)}",
+            )
             return
         known, value = fold(self.module, option.value)
         if known:
@@ -146,9 +161,12 @@ class HoleOptions:
             limits = RANGES.get(kind)
             if limits is not None and not limits[0] <= value <= limits[1]:
                 self.module.report(
-                    "E0330", f"`{kind}` cannot be {value}", option.value.span, label="out of range",
+                    "E0330",
+                    f"`{kind}` cannot be {value}",
+                    option.value.span,
+                    label="out of range",
                     reason=limits[2],
-                )  # fmt: skip
+                )
                 return
             found[kind] = value
 

@@ -209,10 +209,13 @@ def _constants(plain: ExpressionType) -> tuple[t.Constant, ...]:
 def _escaped(text: str) -> str:
     """A pattern for exactly this text."""
     return "".join(
-        char if char.isalnum() or char == " " else f"\\{char}" if char.isascii() and char.isprintable() else
-        f"\\u{{{ord(char):x}}}"
+        char
+        if char.isalnum() or char == " "
+        else f"\\{char}"
+        if char.isascii() and char.isprintable()
+        else f"\\u{{{ord(char):x}}}"
         for char in text
-    )  # fmt: skip
+    )
 
 
 def _whole_bounds(operator: str, bound: int | Decimal) -> tuple[int | None, int | None] | None:

@@ -61,8 +61,11 @@ def checked_validator(
         what = "the other arguments cannot ask a model"
     if what:
         module.report(
-            "E0355", f"`{node.function.name}` cannot judge the text of this hole", node.span,
-            label="a validator that is asked of every beginning of the text", reason=what,
-        )  # fmt: skip
+            "E0355",
+            f"`{node.function.name}` cannot judge the text of this hole",
+            node.span,
+            label="a validator that is asked of every beginning of the text",
+            reason=what,
+        )
         return None
     return Validator(signature.name, tuple(others))

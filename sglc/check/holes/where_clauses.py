@@ -96,9 +96,11 @@ class WhereClauses:
             return type
         for part in left:
             self.module.unavailable(
-                "E0904", "a condition that the type cannot express", part.span,
+                "E0904",
+                "a condition that the type cannot express",
+                part.span,
                 "write the `where` at a hole, or `ensure` after it",
-            )  # fmt: skip
+            )
         return type
 
     def _keep(self, hole: HoleClauses, type: t.Type, left: list[ast.Expression]) -> None:
@@ -157,16 +159,18 @@ class WhereClauses:
             count = ast.Number(ATTEMPTS, part.span)
             ensure = ast.Ensure(
                 True, None, part, None, ast.Retry(count, "resample", part.span), None, part.span
-            )  # fmt: skip
+            )
             self.module.constants[id(count)] = ATTEMPTS
             self.module.retries[id(ensure)] = node
             found.append(ensure)
             self.module.report(
-                "W0215", "this condition is checked when the value is complete", part.span,
+                "W0215",
+                "this condition is checked when the value is complete",
+                part.span,
                 label="not part of what the model can write",
                 reason=f"a value that fails is drawn again, {ATTEMPTS} times at most, then `Rejected`",
                 severity="note",
-            )  # fmt: skip
+            )
         facts = self.module.holes.get(id(node))
         if facts is None:
             return

@@ -98,20 +98,25 @@ class Scopes:
                 taken, what = entity.span, WORDS[entity.kind]
         if taken is not None and label != "_":
             self.module.report(
-                "E0210", f"`{label}` is already {what}", name.span, label="a second meaning",
+                "E0210",
+                f"`{label}` is already {what}",
+                name.span,
+                label="a second meaning",
                 reason="no value may hide another one, so that every line can be read by itself",
                 secondary=(Label(taken, "first meaning"),) if taken is not name.span else (),
                 hint="choose another name",
-            )  # fmt: skip
+            )
         enum = is_enum(without_null(type, self.module.table), self.module.table)
         if enum is not None and self.is_member(enum, label):
             short = enum.name.rsplit(".", 1)[-1]
             self.module.report(
-                "W0219", f"a value of `{short}` is called like its member `{label}`", name.span,
+                "W0219",
+                f"a value of `{short}` is called like its member `{label}`",
+                name.span,
                 label="easily taken for the member",
                 reason=f"`{label}` is this variable from here on, and only `{short}.{label}` the member",
                 hint="choose another name",
-            )  # fmt: skip
+            )
         number = function.slots[label] = function.slots.get(label, 0) + 1
         slot = label if number == 1 else f"{label}.{number}"
         local = Local(label, slot, type, kind, name.span, 0, boundary=function.boundary, **facts)

@@ -217,9 +217,10 @@ class Column:
         self._ends = _ends(forms)
         self._ranges = any(isinstance(form, NumberRange) for form in forms)
         self._named = {
-            exact(form.key): None for form in forms
+            exact(form.key): None
+            for form in forms
             if isinstance(form, Constructed) and exact(form.key) not in looks.listed
-        }  # fmt: skip
+        }
 
     def places(self, form: Form) -> Iterator[Place]:
         """The constructors that a form matches; never asked of WILD."""

@@ -112,9 +112,10 @@ class Patterns:
         low, high = node.minimum, node.maximum
         if low is not None and high is not None and (low > high or (node.below and low == high)):
             self._never(
-                node.span, "the range is empty",
+                node.span,
+                "the range is empty",
                 f"write `{high}..{low}`" if low > high else f"`{low}..{high}` includes {high}",
-            )  # fmt: skip
+            )
         elif numeric_rank(self.not_null(type), self.module.table) is None:
             self._never(node.span, f"{said(type)} is no number")
             return WILD
@@ -183,9 +184,10 @@ class Patterns:
         close = self.module.nearest(label, members)
         if members and (close is not None or label[:1].isupper()):
             self._never(
-                node.span, f"{said(type)} has no `{label}`",
+                node.span,
+                f"{said(type)} has no `{label}`",
                 f"did you mean `{close}`?" if close else "it has " + ", ".join(f"`{m}`" for m in members[:8]),
-            )  # fmt: skip
+            )
             return WILD
         known = label in self.module.members or label in self.module.variants
         if isinstance(type, Unknown) and (known or label[:1].isupper()):

@@ -33,9 +33,12 @@ class Blocks:
         for place, statement in enumerate(statements):
             if not open_ and not warned:
                 self.module.report(
-                    "W0203", "this is never run", statement.span, label="unreachable",
+                    "W0203",
+                    "this is never run",
+                    statement.span,
+                    label="unreachable",
                     reason="the statement before always leaves the block",
-                )  # fmt: skip
+                )
                 warned = True
             after = statements[place + 1] if place + 1 < len(statements) else None
             ends = self.callbacks.statement(statement, after)

@@ -64,9 +64,12 @@ class ControlFlow:
             self.module.report("E0410", "a test returns nothing", node.span, label="`return` in a test")
         elif function.forks:
             self.module.report(
-                "E0410", "a branch of a fork cannot return", node.span, label="would leave its siblings",
+                "E0410",
+                "a branch of a fork cannot return",
+                node.span,
+                label="would leave its siblings",
                 hint="`yield` its value, and return after the fork",
-            )  # fmt: skip
+            )
         if node.value is None:
             if function.kind != "test" and function.result not in (NULL, UNKNOWN):
                 if not isinstance(function.result, Unknown):
@@ -116,9 +119,12 @@ class ControlFlow:
             word = "break" if isinstance(node, ast.Break) else "continue"
             inside = bool(self.scopes.function.forks)
             self.module.report(
-                "E0411", f"`{word}` stands outside any loop", node.span, label="no loop to leave",
+                "E0411",
+                f"`{word}` stands outside any loop",
+                node.span,
+                label="no loop to leave",
                 reason="a fork is no loop: its branches run side by side" if inside else "",
-            )  # fmt: skip
+            )
         return True
 
     def try_(self, node: ast.Try) -> bool:
@@ -138,9 +144,12 @@ class ControlFlow:
                     continue
                 if found in caught or everything:
                     self.module.report(
-                        "E0337", f"`{name.text}` is caught before", name.span, label="never reached",
+                        "E0337",
+                        f"`{name.text}` is caught before",
+                        name.span,
+                        label="never reached",
                         hint="remove it, or move it up",
-                    )  # fmt: skip
+                    )
                 elif found not in ERRORS and found not in raised:
                     self.module.report(
                         "W0208", f"nothing here raises `{name.text}`", name.span, label="never caught"

@@ -57,11 +57,13 @@ class Forks:
         self.scopes.close()
         if reached:
             self.module.report(
-                "E0414", "a branch of this fork can end without a value", header(node.span),
+                "E0414",
+                "a branch of this fork can end without a value",
+                header(node.span),
                 label="not every way through it yields" if frame.yields else "its body never yields",
                 secondary=tuple(Label(span, "this way does") for _, span in frame.yields[:1]),
                 hint="" if frame.yields else "end the body with `yield …`, the branch's `.value`",
-            )  # fmt: skip
+            )
         return ListValue(BranchOf(self._value(frame), tuple(frame.holes)))
 
     def _options(self, node: ast.Fork) -> None:
@@ -77,9 +79,11 @@ class Forks:
             found = self.inference.infer(option.value)
             if not isinstance(found, Unknown) and numeric_rank(found, self.module.table) != 0:
                 self.module.report(
-                    "E0330", f"`seed` is an integer, not {said(found)}", option.value.span,
+                    "E0330",
+                    f"`seed` is an integer, not {said(found)}",
+                    option.value.span,
                     label=f"this is {said(found)}",
-                )  # fmt: skip
+                )
 
     def _value(self, frame: ForkFrame) -> ExpressionType:
         """The one type of what the branches yield."""
@@ -102,9 +106,12 @@ class Forks:
         found = self.inference.infer(node.value)
         if not self.scopes.function.forks:
             self.module.report(
-                "E0414", "`yield` stands outside any fork", node.span, label="no branch to give a value",
+                "E0414",
+                "`yield` stands outside any fork",
+                node.span,
+                label="no branch to give a value",
                 hint="write `return`",
-            )  # fmt: skip
+            )
             return True
         if not isinstance(found, Unknown):
             self.inference.displayable(node.value, found)

@@ -71,9 +71,12 @@ class Loops:
         self.inference.condition(node.condition)
         if node.limit is None:
             self.module.report(
-                "E0409", "a `while` needs a limit", node.condition.span, label="may go on for ever",
+                "E0409",
+                "a `while` needs a limit",
+                node.condition.span,
+                label="may go on for ever",
                 hint="write `while … limit 10:`; more rounds raise `Budget`",
-            )  # fmt: skip
+            )
         else:
             count = self.constants.needed(node.limit, INT, "the limit")
             if count is not None and count < 1:

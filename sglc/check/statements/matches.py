@@ -78,18 +78,24 @@ class Matches:
         if owners is None or isinstance(type, Unknown):
             return
         self.module.report(
-            "W0219", f"`{node.name.text}` takes every value here", node.span, label="a new variable",
+            "W0219",
+            f"`{node.name.text}` takes every value here",
+            node.span,
+            label="a new variable",
             reason=f"it is a member of `{owners[0].rsplit('.', 1)[-1]}`, but {said(type)} is matched",
             hint="write `_`, or choose another name",
-        )  # fmt: skip
+        )
 
     def _subject(self, node: ast.Match) -> ExpressionType:
         found = self.inference.infer(node.subject)
         if isinstance(found, RangeOf | BranchOf | ScoredOf | ListValue | ErrorOf):
             self.module.report(
-                "E0335", f"{said(found)} cannot be matched", node.subject.span, label="no plain value",
+                "E0335",
+                f"{said(found)} cannot be matched",
+                node.subject.span,
+                label="no plain value",
                 hint="match on `.top`" if isinstance(found, ScoredOf) else "",
-            )  # fmt: skip
+            )
             return UNKNOWN
         return found
 
@@ -104,31 +110,39 @@ class Matches:
             return
         for place in found.unreached:
             self.module.report(
-                "E0337", "no value reaches this case", forms[place][0].pattern.span, label="never taken",
+                "E0337",
+                "no value reaches this case",
+                forms[place][0].pattern.span,
+                label="never taken",
                 reason="the cases before it take every value that it matches",
                 hint="remove it, or move it up",
-            )  # fmt: skip
+            )
         missing = found.missing
         if missing is None:
             return
         guarded = any(case.guard is not None for case, _ in forms)
         self.module.report(
-            "E0338", "this match does not cover every value", node.subject.span,
+            "E0338",
+            "this match does not cover every value",
+            node.subject.span,
             label=f"{said(type)} has more values",
             reason="a case with a guard may be passed over" if guarded else "",
             witness="any other value" if missing == "_" else missing,
             hint=f"add `case {missing}:`",
-        )  # fmt: skip
+        )
 
     def _too_complex(self, node: ast.Match, forms: list[tuple[ast.Case, Form]]) -> None:
         """A match whose cases are too entangled to be judged needs one that takes any value."""
         if any(form == WILD and case.guard is None for case, form in forms):
             return
         self.module.report(
-            "E0341", "these cases are too many to tell whether a value is left out", node.subject.span,
-            label="not decided", reason=f"they were split into {MAX_WORK:,} groups without an end",
+            "E0341",
+            "these cases are too many to tell whether a value is left out",
+            node.subject.span,
+            label="not decided",
+            reason=f"they were split into {MAX_WORK:,} groups without an end",
             hint="add `case _:` at the end",
-        )  # fmt: skip
+        )
 
 
 def _never_null(form: Form) -> bool:

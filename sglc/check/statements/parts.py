@@ -42,9 +42,12 @@ class Parts:
             )
         elif function.role is None and function.has_roles and function.kind == "fn":
             self.module.report(
-                "E0407", "this text belongs to no message", node.span, label="outside the roles",
+                "E0407",
+                "this text belongs to no message",
+                node.span,
+                label="outside the roles",
                 hint="move it under a role",
-            )  # fmt: skip
+            )
         found: ExpressionType = UNKNOWN
         callee = node.call.function
         if isinstance(callee, ast.Reference):
@@ -79,10 +82,12 @@ class Parts:
         if has_holes(self.module.program, signature):
             assert self.scopes.function.role_span is not None
             self.module.report(
-                "E0405", f"part `{name}` has holes and cannot stand under `{role}`", node.span,
+                "E0405",
+                f"part `{name}` has holes and cannot stand under `{role}`",
+                node.span,
                 label="only the assistant's text is generated",
                 secondary=(Label(self.scopes.function.role_span, f"inside this `{role}`"),),
-            )  # fmt: skip
+            )
 
 
 def has_holes(program: ProgramState, signature: Signature) -> bool:

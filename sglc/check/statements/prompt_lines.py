@@ -55,9 +55,12 @@ class PromptLines:
         if match is not None:
             start = part.span.start + match.start(1)
             self.module.report(
-                "W0226", "`#` begins no comment in prompt text", Span(part.span.source, start, part.span.end),
-                label="the model reads this", hint="put the comment on a line of its own, above this one",
-            )  # fmt: skip
+                "W0226",
+                "`#` begins no comment in prompt text",
+                Span(part.span.source, start, part.span.end),
+                label="the model reads this",
+                hint="put the comment on a line of its own, above this one",
+            )
 
     def _text_allowed(self, span: Span, report: bool) -> None:
         function = self.scopes.function
@@ -72,10 +75,13 @@ class PromptLines:
                 )
         elif function.role is None and function.has_roles:
             self.module.report(
-                "E0407", "this text belongs to no message", span, label="outside the roles",
+                "E0407",
+                "this text belongs to no message",
+                span,
+                label="outside the roles",
                 reason="the function has role blocks, so all its text stands in one",
                 hint="move it under `user:`, or into a `system:` block",
-            )  # fmt: skip
+            )
 
     def include(self, node: ast.Include) -> bool:
         """The text of a file."""
@@ -103,15 +109,21 @@ class PromptLines:
             )
         elif function.kind == "part":
             self.module.report(
-                "E0408", "a part has no roles", node.keyword, label="its text joins the caller's message",
+                "E0408",
+                "a part has no roles",
+                node.keyword,
+                label="its text joins the caller's message",
                 hint="make it a `fn`, or take the role block to the caller",
-            )  # fmt: skip
+            )
         elif function.role is not None:
             assert function.role_span is not None
             self.module.report(
-                "E0408", "a role cannot stand inside another one", node.keyword, label="nested",
+                "E0408",
+                "a role cannot stand inside another one",
+                node.keyword,
+                label="nested",
                 secondary=(Label(function.role_span, f"inside this `{function.role}`"),),
-            )  # fmt: skip
+            )
         outer = function.role, function.role_span
         function.role, function.role_span = node.role, node.keyword
         reached = self.blocks.body(node.body)

@@ -58,9 +58,12 @@ class RetryPolicies:
         if node.fallback is not None:
             if not node.hard:
                 self.module.report(
-                    "E0412", "a `check` does not fail", node.fallback.span, label="never raised",
+                    "E0412",
+                    "a `check` does not fail",
+                    node.fallback.span,
+                    label="never raised",
                     hint="write `ensure` where the condition is needed",
-                )  # fmt: skip
+                )
             self.raising.raise_(node.fallback)
         if node.hard:
             self.scopes.assume(node.condition)
@@ -71,9 +74,12 @@ class RetryPolicies:
         if retry.strategy not in ("resample", "repair"):
             close = self.module.nearest(retry.strategy, ["resample", "repair"])
             self.module.report(
-                "E0412", f"there is no retry `{retry.strategy}`", retry.span, label="unknown policy",
+                "E0412",
+                f"there is no retry `{retry.strategy}`",
+                retry.span,
+                label="unknown policy",
                 hint=f"did you mean `{close}`?" if close else "there are `resample` and `repair`",
-            )  # fmt: skip
+            )
         count = self.constants.needed(retry.count, INT, "the number of retries")
         if count is not None and not 1 <= count <= MAX_ATTEMPTS:
             self.module.report(
@@ -94,23 +100,31 @@ class RetryPolicies:
             far = next(iter(holes), None)
             if far is not None:
                 self.module.report(
-                    "E0413", f"a retry from here cannot go back to hole `{far.name}`", retry.span,
+                    "E0413",
+                    f"a retry from here cannot go back to hole `{far.name}`",
+                    retry.span,
                     label="a loop, fork or try lies between",
                     secondary=(Label(far.span, "the hole"),),
                     hint="move the condition into the block of the hole, or the hole into this one",
-                )  # fmt: skip
+                )
             else:
                 self.module.report(
-                    "E0413", "the condition speaks of no hole", retry.span, label="nothing to draw again",
+                    "E0413",
+                    "the condition speaks of no hole",
+                    retry.span,
+                    label="nothing to draw again",
                     hint="mention the hole whose value the condition is about",
-                )  # fmt: skip
+                )
             return
         latest = max(near, key=lambda hole: hole.span.start)
         assert latest.hole is not None
         self.module.retries[id(node)] = latest.hole
         if retry.strategy == "repair" and not function.has_roles:
             self.module.report(
-                "E0412", "`repair` needs roles", retry.span, label="no conversation to repair in",
+                "E0412",
+                "`repair` needs roles",
+                retry.span,
+                label="no conversation to repair in",
                 reason="the rejected value and the reason are shown to the model as an extra turn",
                 hint="use `resample`, or write the prompt under roles",
-            )  # fmt: skip
+            )

@@ -38,7 +38,10 @@ def note_unshown(facts: TypeFacts, function: FunctionState) -> None:
         shown.add(plain.name)
         short = plain.name.rsplit(".", 1)[-1]
         facts.program.report(
-            "W0207", f"the model is never shown what `{short}` looks like", span, severity="note",
+            "W0207",
+            f"the model is never shown what `{short}` looks like",
+            span,
+            severity="note",
             label="generated here",
             hint=f"write `${{schema({short})}}` in the text before",
-        )  # fmt: skip
+        )

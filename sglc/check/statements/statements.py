@@ -117,13 +117,19 @@ class Statements:
         if isinstance(value, ast.String) and self.scopes.function.role is not None:
             plain = "\\" not in value.span.text and len(value.span.text) > 2 and value.span.text[-1] == '"'
             self.module.report(
-                "W0202", "this text is not part of the prompt", value.span, label="has no effect",
+                "W0202",
+                "this text is not part of the prompt",
+                value.span,
+                label="has no effect",
                 hint="write it on a pipe line, without quotes",
                 edits=(Edit(value.span, f"| {value.span.text[1:-1]}"),) if plain else (),
-            )  # fmt: skip
+            )
         elif found != UNKNOWN and not isinstance(value, _EFFECTS):
             self.module.report(
-                "W0202", "this value is not used", value.span, label="has no effect",
+                "W0202",
+                "this value is not used",
+                value.span,
+                label="has no effect",
                 hint="bind it with `let`, or remove the line",
-            )  # fmt: skip
+            )
         return False

@@ -83,9 +83,12 @@ class StatementsOfTests:
         reason = self.inference.not_a_member(value, facts.type)
         if reason is not None:
             self.module.report(
-                "E0302", f"hole `{node.hole.text}` can never have this value", node.value.span,
-                label=f"no value of {said(facts.type)}", reason=reason,
-            )  # fmt: skip
+                "E0302",
+                f"hole `{node.hole.text}` can never have this value",
+                node.value.span,
+                label=f"no value of {said(facts.type)}",
+                reason=reason,
+            )
             return False
         self.module.constants[id(node.value)] = convert(self.module.table, value, facts.type)
         return False

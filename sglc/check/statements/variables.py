@@ -97,15 +97,21 @@ class Variables:
         label = node.name.text
         if isinstance(found, ListValue) and isinstance(found.item, Never):
             self.module.report(
-                "E0326", f"the type of `{label}` is not clear", node.value.span, label="an empty list",
+                "E0326",
+                f"the type of `{label}` is not clear",
+                node.value.span,
+                label="an empty list",
                 hint=f"write it down: `{'var' if node.mutable else 'let'} {label}: [T] = []`",
-            )  # fmt: skip
+            )
             return UNKNOWN
         if found == NULL and node.mutable:
             self.module.report(
-                "E0326", f"the type of `{label}` is not clear", node.value.span, label="null only",
+                "E0326",
+                f"the type of `{label}` is not clear",
+                node.value.span,
+                label="null only",
                 hint=f"write it down: `var {label}: T? = null`",
-            )  # fmt: skip
+            )
             return UNKNOWN
         if isinstance(found, Never):
             return UNKNOWN
@@ -215,10 +221,12 @@ class Variables:
             indexed = isinstance(target, ast.Index)
             if indexed and isinstance(owner, MapOf) and owner != MapOf(STR, owner.value):
                 self.module.report(
-                    "E0339", f"entries of {said(owner)} cannot be assigned to", target.span,
+                    "E0339",
+                    f"entries of {said(owner)} cannot be assigned to",
+                    target.span,
                     label="its keys or their number are bounded",
                     hint="declare the variable as `{str: T}`, or make a new map",
-                )  # fmt: skip
+                )
                 return
             if isinstance(target, ast.Index):
                 fine = fine or isinstance(owner, ListOf | MapOf | ListValue)
@@ -263,9 +271,11 @@ class Variables:
                 self.module.coercions[id(node)] = due  # type: ignore[assignment]
         else:
             self.module.report(
-                "E0319", f"`{node.operator}` does not take {said(due)} and {said(found)}", node.span,
+                "E0319",
+                f"`{node.operator}` does not take {said(due)} and {said(found)}",
+                node.span,
                 label="these do not go together",
-            )  # fmt: skip
+            )
         return found
 
 

@@ -170,9 +170,13 @@ def _refuse(module: ModuleContext, node: ast.TypeSource, fault: SourceFault, sou
             place = Span(source, fault.start, fault.end)
             notes = (Label(node.span, "read here"),)
     module.report(
-        "E0356", f"`{_WORDS[node.kind]}` cannot be used here as a type", place, label=fault.reason,
-        hint=fault.hint, secondary=notes,
-    )  # fmt: skip
+        "E0356",
+        f"`{_WORDS[node.kind]}` cannot be used here as a type",
+        place,
+        label=fault.reason,
+        hint=fault.hint,
+        secondary=notes,
+    )
 
 
 def _inside(literal: Span, start: int, end: int) -> Span:

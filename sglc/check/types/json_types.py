@@ -19,10 +19,13 @@ def fits_json(module: ModuleContext, type: ExpressionType, span: Span) -> bool:
             reason = json_fault(grammar)
             if reason is not None:
                 module.report(
-                    "E0351", f"texts of {said(type)} cannot stand inside JSON", span,
-                    label="a part of a record, list, map or tuple is JSON", reason=reason,
+                    "E0351",
+                    f"texts of {said(type)} cannot stand inside JSON",
+                    span,
+                    label="a part of a record, list, map or tuple is JSON",
+                    reason=reason,
                     hint="give the text a hole of its own",
-                )  # fmt: skip
+                )
                 return False
             return True
         case t.Optional(item=item):

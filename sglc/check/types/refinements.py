@@ -89,10 +89,14 @@ def refine(module: ModuleContext, type: ExpressionType, refinement: ast.Refineme
 def misfit(module: ModuleContext, refinement: ast.Refinement, type: str, *, optional: bool = False) -> None:
     """Report a refinement of another kind of values."""
     words = {
-        ast.MinChars: "min … chars", ast.MaxChars: "max … chars", ast.Matching: "matching",
-        ast.Until: "until", ast.NotContaining: "not containing", ast.RangeRefinement: "in",
+        ast.MinChars: "min … chars",
+        ast.MaxChars: "max … chars",
+        ast.Matching: "matching",
+        ast.Until: "until",
+        ast.NotContaining: "not containing",
+        ast.RangeRefinement: "in",
         ast.MultipleOf: "multiple of",
-    }  # fmt: skip
+    }
     texts = isinstance(refinement, ast.MinChars | ast.MaxChars | ast.Matching | ast.Until | ast.NotContaining)
     module.report(
         "E0306",
@@ -125,10 +129,13 @@ def _bounds(module: ModuleContext, type: Int | Dec | Float, node: ast.RangeRefin
         high = None if high is None else int(high) - node.below
     elif node.below:
         module.report(
-            "E0306", f"the upper end of a range of {said(type)} cannot be left out", node.span,
-            label="has no last value", reason="between two decimals there is always another",
+            "E0306",
+            f"the upper end of a range of {said(type)} cannot be left out",
+            node.span,
+            label="has no last value",
+            reason="between two decimals there is always another",
             hint=f"name the last value, such as `in {'' if low is None else low}..{last_below(high)}`",
-        )  # fmt: skip
+        )
         return UNKNOWN
     else:
         low = None if low is None else Decimal(low)

@@ -22,9 +22,14 @@ from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, Constant, ListOf, MapOf, Named, Null, Optional, Str, TupleOf, Type
 
 BUILTIN_TYPES: dict[str, Type] = {
-    "str": STR, "int": INT, "decimal": DEC, "float": FLOAT, "bool": BOOL, "null": NULL,
+    "str": STR,
+    "int": INT,
+    "decimal": DEC,
+    "float": FLOAT,
+    "bool": BOOL,
+    "null": NULL,
     "json": JSON,
-}  # fmt: skip
+}
 
 TEXT_TYPES: dict[str, Type] = {"line": Str(layout="line"), "lines": Str(layout="lines")}
 """Types that a module may declare or import under the same name; its own then counts."""
@@ -96,11 +101,13 @@ class TypeResolver:
             return False
         if not any(name in self.module.program.too_deep for name in names_in(self.module, node)):
             self.module.report(
-                "E0342", "this type is nested too deeply", node.span,
+                "E0342",
+                "this type is nested too deeply",
+                node.span,
                 label=f"{levels} levels, counted through the names in it",
                 reason=f"the limit is {MAX_LEVELS} levels",
                 hint="leave out levels, or let a record contain itself",
-            )  # fmt: skip
+            )
         return True
 
     def _name(self, node: ast.TypeName) -> ExpressionType:
@@ -213,10 +220,13 @@ class TypeResolver:
         for refinement in node.refinements:
             if isinstance(type, Str) and type.grammar and not isinstance(refinement, ast.Where | ast.Surface):
                 self.module.report(
-                    "E0306", f"{said(base)} cannot be refined", refinement.span,
-                    label="refines plain texts only", reason="the grammar alone says which texts are legal",
+                    "E0306",
+                    f"{said(base)} cannot be refined",
+                    refinement.span,
+                    label="refines plain texts only",
+                    reason="the grammar alone says which texts are legal",
                     hint="write the bound into the grammar",
-                )  # fmt: skip
+                )
                 return UNKNOWN
             if isinstance(refinement, ast.Where):
                 type = self.callbacks.condition_of_type(type, node, refinement.condition)

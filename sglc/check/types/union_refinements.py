@@ -61,9 +61,13 @@ def _refinements(node: ast.TypeRefined) -> list[ast.Refinement]:
 
 
 def _behind(
-    resolver: TypeResolver, type: Type, written: ast.TypeExpression, refinement: ast.Refinement,
-    node: ast.TypeRefined, base: ast.TypeUnion,
-) -> list[Type] | None:  # fmt: skip
+    resolver: TypeResolver,
+    type: Type,
+    written: ast.TypeExpression,
+    refinement: ast.Refinement,
+    node: ast.TypeRefined,
+    base: ast.TypeUnion,
+) -> list[Type] | None:
     """An arm behind a refinement of its union; None after a fault."""
     try:
         found = _narrowed(resolver, type, refinement)
@@ -94,10 +98,13 @@ def _meant_of_last(
     )
     bare = isinstance(last, ast.TypeLiteral)
     resolver.module.report(
-        "E0215", what, refinement.span, label="behind a union it holds for all of it",
+        "E0215",
+        what,
+        refinement.span,
+        label="behind a union it holds for all of it",
         hint="leave the arm out" if bare else f"for the last arm alone write `({own.text})`",
         edits=() if bare else around,
-    )  # fmt: skip
+    )
 
 
 def _is_of_kind(refinement: ast.Refinement, plain: ExpressionType) -> bool:

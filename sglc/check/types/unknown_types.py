@@ -17,10 +17,20 @@ _BOUNDS = {
 """How the bounds of a built-in type are written."""
 
 IN_THE_LIBRARY = {
-    "date": "std.time", "time": "std.time", "datetime": "std.time", "duration": "std.time",
-    "email": "std.text", "uri": "std.text", "url": "std.text", "uuid": "std.text", "ipv4": "std.text",
-    "ipv6": "std.text", "hostname": "std.text", "slug": "std.text", "identifier": "std.text",
-}  # fmt: skip
+    "date": "std.time",
+    "time": "std.time",
+    "datetime": "std.time",
+    "duration": "std.time",
+    "email": "std.text",
+    "uri": "std.text",
+    "url": "std.text",
+    "uuid": "std.text",
+    "ipv4": "std.text",
+    "ipv6": "std.text",
+    "hostname": "std.text",
+    "slug": "std.text",
+    "identifier": "std.text",
+}
 
 
 def report_unknown_type(module: ModuleContext, node: ast.TypeName, known: Iterable[str]) -> None:
@@ -36,17 +46,25 @@ def report_unknown_type(module: ModuleContext, node: ast.TypeName, known: Iterab
     if not hint and close:
         hint = f"did you mean `{close}`?"
     module.report(
-        "E0202", f"there is no type `{node.name}`", node.span, label="unknown type", hint=hint,
+        "E0202",
+        f"there is no type `{node.name}`",
+        node.span,
+        label="unknown type",
+        hint=hint,
         edits=(Edit(node.span, meant),) if meant else (),
-    )  # fmt: skip
+    )
 
 
 def report_arguments(module: ModuleContext, node: ast.TypeName) -> None:
     """Say that a built-in type takes no arguments."""
     module.report(
-        "E0221", f"`{node.name}` takes no arguments", node.span, label="bounds stand behind the type",
-        hint=_BOUNDS.get(node.name, f"write `{node.name}`"), edits=_as_range(node),
-    )  # fmt: skip
+        "E0221",
+        f"`{node.name}` takes no arguments",
+        node.span,
+        label="bounds stand behind the type",
+        hint=_BOUNDS.get(node.name, f"write `{node.name}`"),
+        edits=_as_range(node),
+    )
 
 
 def _as_range(node: ast.TypeName) -> tuple[Edit, ...]:

@@ -57,16 +57,18 @@ def _functions(functions: dict[str, dict[str, Any]]) -> str:
     for name, figures in functions.items():
         runs = sum(figures["runs"].values())
         failed = {error: count for error, count in figures["runs"].items() if error != "ok"}
-        rows.append((
-            name,
-            f"{figures['calls']}",
-            f"{runs}" if runs else "-",
-            ", ".join(f"{count} {error}" for error, count in failed.items()) or "-",
-            f"{figures['retries']}" if runs else "-",
-            f"{figures['tokens']}",
-            duration(figures["p50"]) if runs else "-",
-            duration(figures["p99"]) if runs else "-",
-        ))  # fmt: skip
+        rows.append(
+            (
+                name,
+                f"{figures['calls']}",
+                f"{runs}" if runs else "-",
+                ", ".join(f"{count} {error}" for error, count in failed.items()) or "-",
+                f"{figures['retries']}" if runs else "-",
+                f"{figures['tokens']}",
+                duration(figures["p50"]) if runs else "-",
+                duration(figures["p99"]) if runs else "-",
+            )
+        )
     return _table(head, rows) if rows else ""
 
 

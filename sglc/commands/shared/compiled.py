@@ -26,10 +26,22 @@ KEPT = 256
 """Most programs in the cache; those written longest ago go first."""
 LARGEST = 64 * 1024 * 1024
 COMPILER = (
-    "sglc.automata", "sglc.bytecode", "sglc.cfg", "sglc.check", "sglc.emit", "sglc.grammar", "sglc.ir",
-    "sglc.lalr", "sglc.lower", "sglc.passes", "sglc.schema", "sglc.importers", "sglc.stdlib", "sglc.syntax",
+    "sglc.automata",
+    "sglc.bytecode",
+    "sglc.cfg",
+    "sglc.check",
+    "sglc.emit",
+    "sglc.grammar",
+    "sglc.ir",
+    "sglc.lalr",
+    "sglc.lower",
+    "sglc.passes",
+    "sglc.schema",
+    "sglc.importers",
+    "sglc.stdlib",
+    "sglc.syntax",
     "sglc.types",
-)  # fmt: skip
+)
 """Packages that a compiled program depends on."""
 
 

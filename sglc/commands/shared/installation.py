@@ -7,11 +7,29 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
 PACKAGES = (
-    "numpy", "llvmlite", "tokenizers", "safetensors", "jinja2", "torch", "transformers", "lark", "click",
-)  # fmt: skip
+    "numpy",
+    "llvmlite",
+    "tokenizers",
+    "safetensors",
+    "jinja2",
+    "torch",
+    "transformers",
+    "lark",
+    "click",
+)
 TOLD = (
-    "avx2", "fma", "f16c", "avx512f", "avx512vnni", "avxvnni", "amx-int8", "neon", "dotprod", "i8mm", "sve",
-)  # fmt: skip
+    "avx2",
+    "fma",
+    "f16c",
+    "avx512f",
+    "avx512vnni",
+    "avxvnni",
+    "amx-int8",
+    "neon",
+    "dotprod",
+    "i8mm",
+    "sve",
+)
 """Features of processors that kernels are written for, or that decide how fast they are."""
 
 

@@ -429,7 +429,8 @@ pub fn f() -> int:
         "E0344",
         "a type that asks for too much work",
         "The automata of types and holes are made when a program is checked. Work is counted, not timed, so "
-        "that a program is taken or refused alike on every machine; the message says what spends most of it.",
+        "that a program is taken or refused alike on every machine; the message says what spends most of it. "
+        "A step (`multiple of`) has at most 10,000 remainders: 20000 is refused, 0.00001 is not.",
         "pub type code = str "
         + " ".join(f"matching /.*{letter}.*/" for letter in "abcdefghijklmnopqrs")
         + " max 60 chars\n",

@@ -20,9 +20,13 @@ Value = str | int | Decimal | bool
 _LENGTHS = ("LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH", "LEN")
 _FLIPPED = {"less": "more", "more": "less", "at_most": "at_least", "at_least": "at_most"}
 _NEGATED = {
-    "less": "at_least", "at_least": "less", "more": "at_most", "at_most": "more", "equal": "other",
+    "less": "at_least",
+    "at_least": "less",
+    "more": "at_most",
+    "at_most": "more",
+    "equal": "other",
     "other": "equal",
-}  # fmt: skip
+}
 
 
 @dataclass(slots=True)
@@ -321,10 +325,12 @@ class _Check:
         if len(names) > 1:
             reason = f"a type cannot relate columns ({', '.join(sorted(names))})"
         return SourceFault(
-            node.start, node.end, reason,
+            node.start,
+            node.end,
+            reason,
             "a type says `x IN (…)`, `x BETWEEN a AND b`, comparisons with a number, `length(x) <= n`, "
             "`x LIKE '…'`, `x % n = 0`, and several of these with AND",
-        )  # fmt: skip
+        )
 
 
 def _inner(node: ParseNode) -> ParseNode:

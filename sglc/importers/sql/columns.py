@@ -165,7 +165,9 @@ def _without(type: Type, limits: Limits, table: TypeTable, node: ParseNode) -> T
                 type = rest[0] if len(rest) == 1 else Alternatives(tuple(rest))
             case _:
                 raise SourceFault(
-                    at.start, at.end, "a type cannot leave out single values of this column",
+                    at.start,
+                    at.end,
+                    "a type cannot leave out single values of this column",
                     "say which values are allowed",
-                )  # fmt: skip
+                )
     return type

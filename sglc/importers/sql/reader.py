@@ -39,9 +39,18 @@ from sglc.types.type import (
 
 MAX_COLUMNS = 2000
 _PASSED_OVER = (
-    ("CREATE", "INDEX"), ("CREATE", "UNIQUE", "INDEX"), ("CREATE", "VIEW"), ("DROP",), ("PRAGMA",),
-    ("BEGIN",), ("COMMIT",), ("SET",), ("INSERT",), ("USE",), ("ANALYZE",),
-)  # fmt: skip
+    ("CREATE", "INDEX"),
+    ("CREATE", "UNIQUE", "INDEX"),
+    ("CREATE", "VIEW"),
+    ("DROP",),
+    ("PRAGMA",),
+    ("BEGIN",),
+    ("COMMIT",),
+    ("SET",),
+    ("INSERT",),
+    ("USE",),
+    ("ANALYZE",),
+)
 """Statements that say nothing of one row of a table."""
 
 
@@ -61,9 +70,11 @@ def read_sql(text: str, wanted: str | None, like: str) -> Declared:
         if words[:1] != ["CREATE"] or not {"TABLE"} & set(token.text.upper() for token in tokens[1:3]):
             first = tokens[0]
             raise SourceFault(
-                first.start, first.end, f"a statement that begins with {first.text} is not read",
+                first.start,
+                first.end,
+                f"a statement that begins with {first.text} is not read",
                 "only CREATE TABLE says what a row is",
-            )  # fmt: skip
+            )
         node = _parsed(machine, tokens)
         name = _table_name(node)
         if name.lower() in nodes:

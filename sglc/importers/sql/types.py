@@ -30,29 +30,57 @@ MAX_SCALE = 10
 """Digits after the point of a decimal of the language."""
 
 _INTEGERS: dict[str, tuple[int, int] | None] = {
-    "TINYINT": (-(2**7), 2**7 - 1), "SMALLINT": (-(2**15), 2**15 - 1), "INT2": (-(2**15), 2**15 - 1),
-    "MEDIUMINT": (-(2**23), 2**23 - 1), "INTEGER": None, "INT": None, "INT4": None, "BIGINT": None,
-    "INT8": None, "SERIAL": None, "BIGSERIAL": None, "SMALLSERIAL": (1, 2**15 - 1),
-}  # fmt: skip
+    "TINYINT": (-(2**7), 2**7 - 1),
+    "SMALLINT": (-(2**15), 2**15 - 1),
+    "INT2": (-(2**15), 2**15 - 1),
+    "MEDIUMINT": (-(2**23), 2**23 - 1),
+    "INTEGER": None,
+    "INT": None,
+    "INT4": None,
+    "BIGINT": None,
+    "INT8": None,
+    "SERIAL": None,
+    "BIGSERIAL": None,
+    "SMALLSERIAL": (1, 2**15 - 1),
+}
 _UNSIGNED = {"TINYINT": 2**8 - 1, "SMALLINT": 2**16 - 1, "MEDIUMINT": 2**24 - 1}
 _SIZED_TEXTS = frozenset(
     {
-        "VARCHAR", "CHARACTER VARYING", "CHAR VARYING", "CHAR", "CHARACTER", "NCHAR", "NVARCHAR", "VARCHAR2",
-        "NVARCHAR2", "NATIONAL CHARACTER", "NATIONAL CHARACTER VARYING", "NATIONAL CHAR", "NATIVE CHARACTER",
-        "VARYING CHARACTER", "NATIONAL CHAR VARYING", "BPCHAR",
+        "VARCHAR",
+        "CHARACTER VARYING",
+        "CHAR VARYING",
+        "CHAR",
+        "CHARACTER",
+        "NCHAR",
+        "NVARCHAR",
+        "VARCHAR2",
+        "NVARCHAR2",
+        "NATIONAL CHARACTER",
+        "NATIONAL CHARACTER VARYING",
+        "NATIONAL CHAR",
+        "NATIVE CHARACTER",
+        "VARYING CHARACTER",
+        "NATIONAL CHAR VARYING",
+        "BPCHAR",
     }
-)  # fmt: skip
+)
 _TEXTS = frozenset({"TEXT", "CLOB", "NCLOB", "CHARACTER LARGE OBJECT", "STRING"})
 _FLOATS = frozenset({"REAL", "FLOAT", "DOUBLE", "DOUBLE PRECISION", "FLOAT4", "FLOAT8"})
 _DECIMALS = frozenset({"NUMERIC", "DECIMAL", "DEC", "NUMBER"})
 _WITH_ZONE = frozenset({"TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ"})
 _REFUSED = {
-    "BLOB": "bytes have no JSON", "BYTEA": "bytes have no JSON", "BINARY": "bytes have no JSON",
-    "VARBINARY": "bytes have no JSON", "MONEY": "how it is written depends on the database",
-    "INTERVAL": "how it is written depends on the database", "XML": "XML has no type here",
-    "BIT": "bits have no JSON", "INET": "how it is written depends on the database",
-    "ANY": "it may hold anything", "GEOMETRY": "shapes have no JSON",
-}  # fmt: skip
+    "BLOB": "bytes have no JSON",
+    "BYTEA": "bytes have no JSON",
+    "BINARY": "bytes have no JSON",
+    "VARBINARY": "bytes have no JSON",
+    "MONEY": "how it is written depends on the database",
+    "INTERVAL": "how it is written depends on the database",
+    "XML": "XML has no type here",
+    "BIT": "bits have no JSON",
+    "INET": "how it is written depends on the database",
+    "ANY": "it may hold anything",
+    "GEOMETRY": "shapes have no JSON",
+}
 SERIALS = frozenset({"SERIAL", "BIGSERIAL", "SMALLSERIAL"})
 """Types whose values the database counts up itself."""
 
@@ -197,6 +225,8 @@ def _bad_arguments(written: Written) -> SourceFault:
 
 def _unknown(written: Written) -> SourceFault:
     return SourceFault(
-        written.start, written.end, f"{written.name} is no type of a column that is known",
+        written.start,
+        written.end,
+        f"{written.name} is no type of a column that is known",
         "known are INTEGER, NUMERIC(p, s), REAL, TEXT, VARCHAR(n), BOOLEAN, DATE, TIME, TIMESTAMP, JSON, …",
-    )  # fmt: skip
+    )

@@ -166,9 +166,11 @@ class Objects:
             other = known.get(field.name)
             if other is not None and other.type != field.type:
                 raise SourceFault(
-                    node.start, node.end, f"property {field.name} has two types",
+                    node.start,
+                    node.end,
+                    f"property {field.name} has two types",
                     "their intersection is not read",
-                )  # fmt: skip
+                )
             optional = field.optional and (other is None or other.optional)
             known[field.name] = replace(other or field, optional=optional)
         return tuple(known.values())
@@ -204,9 +206,11 @@ class Objects:
         self.open = outer
         if not fields:
             raise SourceFault(
-                node.start, node.end, "an object type without properties means nearly anything",
+                node.start,
+                node.end,
+                "an object type without properties means nearly anything",
                 "write `Record<string, unknown>`",
-            )  # fmt: skip
+            )
         return tuple(fields.values())
 
     def field(self, name: str, body: ParseNode, path: str, question: bool, part: ParseNode) -> FieldType:

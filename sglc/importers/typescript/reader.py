@@ -22,11 +22,17 @@ from sglc.lalr.parse import ParseNode, Token, TooDeep, Unexpected, machine_of, p
 _NO_EXPORT = "an export without a declaration says nothing"
 _NOT_READ = {
     "import": "what is imported is not read: write the declarations into one text",
-    "class": "a class is no type of data", "abstract": "a class is no type of data",
-    "function": "a function is no type of data", "namespace": "namespaces are not read",
-    "module": "modules are not read", "let": "a variable is no type", "var": "a variable is no type",
-    "default": _NO_EXPORT, "{": _NO_EXPORT, "*": _NO_EXPORT,
-}  # fmt: skip
+    "class": "a class is no type of data",
+    "abstract": "a class is no type of data",
+    "function": "a function is no type of data",
+    "namespace": "namespaces are not read",
+    "module": "modules are not read",
+    "let": "a variable is no type",
+    "var": "a variable is no type",
+    "default": _NO_EXPORT,
+    "{": _NO_EXPORT,
+    "*": _NO_EXPORT,
+}
 
 
 def read_typescript(text: str, wanted: str | None, like: str) -> Declared:

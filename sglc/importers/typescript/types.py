@@ -34,9 +34,15 @@ from sglc.types.type import (
 )
 
 _PLAIN: dict[str, Type] = {
-    "string": Str(), "number": Float(), "boolean": Bool(), "null": Null(), "any": Json(), "unknown": Json(),
-    "true": Constant(True), "false": Constant(False),
-}  # fmt: skip
+    "string": Str(),
+    "number": Float(),
+    "boolean": Bool(),
+    "null": Null(),
+    "any": Json(),
+    "unknown": Json(),
+    "true": Constant(True),
+    "false": Constant(False),
+}
 _REFUSED = {
     "object": ("any object, array or function", "write the properties, or `Record<string, unknown>`"),
     "Object": ("nearly anything", "write the properties, or `Record<string, unknown>`"),
@@ -52,8 +58,14 @@ _REFUSED = {
     "Promise": ("an object with methods", ""),
 }
 _GENERIC = {
-    "Array": 1, "ReadonlyArray": 1, "Record": 2, "NonNullable": 1, "Exclude": 2, "Extract": 2, **SHAPED,
-}  # fmt: skip
+    "Array": 1,
+    "ReadonlyArray": 1,
+    "Record": 2,
+    "NonNullable": 1,
+    "Exclude": 2,
+    "Extract": 2,
+    **SHAPED,
+}
 
 
 class Declarations(Objects):
@@ -108,9 +120,11 @@ class Declarations(Objects):
         name = token.text
         if name in self.open:
             raise SourceFault(
-                token.start, token.end, f"{name} is defined by itself",
+                token.start,
+                token.end,
+                f"{name} is defined by itself",
                 "only objects may contain themselves: write an interface",
-            )  # fmt: skip
+            )
         self.declare(name)
         return Named(name)
 

@@ -286,11 +286,29 @@ def _bad_pattern(fault: RegexError, pattern: str, keyword: str, path: str) -> Sc
     return SchemaError(f"{pattern!r} is no ECMAScript pattern: {fault}", path)
 
 
-STANDARD_FORMATS = frozenset({
-    "date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname", "ipv4", "ipv6", "iri",
-    "iri-reference", "json-pointer", "regex", "relative-json-pointer", "time", "uri", "uri-reference",
-    "uri-template", "uuid",
-})  # fmt: skip
+STANDARD_FORMATS = frozenset(
+    {
+        "date",
+        "date-time",
+        "duration",
+        "email",
+        "hostname",
+        "idn-email",
+        "idn-hostname",
+        "ipv4",
+        "ipv6",
+        "iri",
+        "iri-reference",
+        "json-pointer",
+        "regex",
+        "relative-json-pointer",
+        "time",
+        "uri",
+        "uri-reference",
+        "uri-template",
+        "uuid",
+    }
+)
 
 
 def format_strings(name: str, path: str) -> strings.Strings | None:

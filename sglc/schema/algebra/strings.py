@@ -380,11 +380,13 @@ def of_exactly_one(sets: list[Strings]) -> Strings | None:
         if any(one.low or one.high is not None or _is_term(one) for one in these):
             return None
         parts.append(
-            united([
-                minus_words(one.dfa, one.minus) if one.words is None else automaton_of(one.words)
-                for one in these
-            ])
-        )  # fmt: skip
+            united(
+                [
+                    minus_words(one.dfa, one.minus) if one.words is None else automaton_of(one.words)
+                    for one in these
+                ]
+            )
+        )
     try:
         return of_dfa(product.of_exactly_one(parts))
     except automata.TooLarge:

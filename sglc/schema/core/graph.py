@@ -165,9 +165,29 @@ class UnevaluatedProperties:
 
 
 Part = (
-    Types | Values | Range | Length | Pattern | Format | Items | Size | Contains | Unique | Properties | Names
-    | Required | Dependent | All | Any_ | One | Not | If | Ref | UnevaluatedItems | UnevaluatedProperties
-)  # fmt: skip
+    Types
+    | Values
+    | Range
+    | Length
+    | Pattern
+    | Format
+    | Items
+    | Size
+    | Contains
+    | Unique
+    | Properties
+    | Names
+    | Required
+    | Dependent
+    | All
+    | Any_
+    | One
+    | Not
+    | If
+    | Ref
+    | UnevaluatedItems
+    | UnevaluatedProperties
+)
 
 
 @dataclass(slots=True, eq=False)

@@ -33,9 +33,15 @@ def joined_objects(layouts: Iterable[ObjectLayout | None]) -> list[ObjectLayout]
 def _frame(layout: ObjectLayout) -> Hashable:
     """All of a layout but what values may be."""
     return (
-        tuple(layout.names), tuple([keys for keys, _ in layout.families]), layout.clauses, layout.low,
-        layout.high, layout.distinct, layout.known, layout.keys,
-    )  # fmt: skip
+        tuple(layout.names),
+        tuple([keys for keys, _ in layout.families]),
+        layout.clauses,
+        layout.low,
+        layout.high,
+        layout.distinct,
+        layout.known,
+        layout.keys,
+    )
 
 
 def _joined(layouts: list[ObjectLayout]) -> list[ObjectLayout]:

@@ -14,9 +14,13 @@ from sglc.schema.emit.layout import ArrayLayout
 from sglc.schema.emit.productive import Productive, ValueLayout, has_enough, possible, required
 
 _NAMES = {
-    g.NULL: "null", g.BOOL: "boolean", g.NUMBER: "number", g.STRING: "string", g.ARRAY: "array",
+    g.NULL: "null",
+    g.BOOL: "boolean",
+    g.NUMBER: "number",
+    g.STRING: "string",
+    g.ARRAY: "array",
     g.OBJECT: "object",
-}  # fmt: skip
+}
 _PART_WORDS = {g.Any_: "anyOf", g.One: "oneOf", g.Not: "not", g.If: "if"}
 
 

@@ -288,9 +288,14 @@ class Lowering:
             return self._texts_term(layout)
         places = tuple(self._arms(arms) for arms in layout.places)
         inside = Array(
-            places, self._arms(layout.rest), layout.low, layout.high, layout.counters, self.comma,
+            places,
+            self._arms(layout.rest),
+            layout.low,
+            layout.high,
+            layout.counters,
+            self.comma,
             layout.distinct is not None,
-        )  # fmt: skip
+        )
         return self._around(b"[", inside, b"]")
 
     def _object_term(self, layout: ObjectLayout) -> Term:
@@ -361,9 +366,13 @@ class Lowering:
         return self._scalars[key]
 
     def _scalar_union(
-        self, constants: frozenset[bool | None], texts: strings.Strings, figures: numbers.Numbers, path: str,
+        self,
+        constants: frozenset[bool | None],
+        texts: strings.Strings,
+        figures: numbers.Numbers,
+        path: str,
         steps: str | None = None,
-    ) -> Term | None:  # fmt: skip
+    ) -> Term | None:
         """`steps`: where a `multipleOf` is asked for, if one is."""
         words = {json.dumps(value).encode() for value in constants}
         arms: list[Term] = []
@@ -427,15 +436,24 @@ def _around(opening: bytes, inside: Term, closing: bytes, blank: Text | None) ->
 
 @small_cache(64)
 def _any_value(
-    scalars: Term, comma: Term, colon: Term, blank: Text | None, order: Order, distinct: bool,
+    scalars: Term,
+    comma: Term,
+    colon: Term,
+    blank: Text | None,
+    order: Order,
+    distinct: bool,
     encoding: Encoding,
-) -> Term:  # fmt: skip
+) -> Term:
     """The term of the rule `_ANY`: the same object for all schemas, so that it is compiled once."""
     arm = (Arm(Rule(_ANY, own=True)),)
     anything = Object(
-        families=(Family(automata.all_words(), arm),), order=order, distinct=distinct, encoding=encoding,
-        comma=comma, colon=colon,
-    )  # fmt: skip
+        families=(Family(automata.all_words(), arm),),
+        order=order,
+        distinct=distinct,
+        encoding=encoding,
+        comma=comma,
+        colon=colon,
+    )
     items = Array(rest=arm, comma=comma)
     return Choice((scalars, _around(b"[", items, b"]", blank), _around(b"{", anything, b"}", blank)))
 
@@ -443,8 +461,9 @@ def _any_value(
 def has_values(algebra: Algebra, options: SchemaOptions, these: Literals, number: int | None) -> bool:
     """Whether so many different values satisfy the literals, without end if None; False if not known."""
     # A value has finitely many texts of these, so they are without end exactly if the values are.
-    plain = replace(options, spelling="canonical", numbers=None, spacing="canonical", order="declared",
-                    distinct=True)  # fmt: skip
+    plain = replace(
+        options, spelling="canonical", numbers=None, spacing="canonical", order="declared", distinct=True
+    )
     try:
         language = Lowering(algebra, plain).language(these, checked=False)
         if not is_finite(language):

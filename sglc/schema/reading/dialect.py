@@ -17,13 +17,31 @@ _DRAFTS = {"4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
 
 _LOGIC_4 = {"allOf", "anyOf", "oneOf", "not"}
 _APPLICATOR_4 = _LOGIC_4 | {
-    "properties", "patternProperties", "additionalProperties", "dependencies", "items", "additionalItems",
-}  # fmt: skip
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "dependencies",
+    "items",
+    "additionalItems",
+}
 _VALIDATION_4 = {
-    "type", "enum", "multipleOf", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "maxLength",
-    "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties",
+    "type",
+    "enum",
+    "multipleOf",
+    "maximum",
+    "minimum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "maxLength",
+    "minLength",
+    "pattern",
+    "maxItems",
+    "minItems",
+    "uniqueItems",
+    "maxProperties",
+    "minProperties",
     "required",
-}  # fmt: skip
+}
 _APPLICATOR_6 = _APPLICATOR_4 | {"contains", "propertyNames"}
 _APPLICATOR_7 = _APPLICATOR_6 | {"if", "then", "else"}
 _APPLICATOR_2019 = _APPLICATOR_7 | {"dependentSchemas"}
@@ -95,14 +113,33 @@ def custom_dialect(metaschema: Any) -> Dialect | None:
     return _dialect(base.draft, frozenset(uri.rpartition("/")[2] for uri in vocabularies))
 
 
-_IN_MAPS = frozenset({
-    "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies",
-})  # fmt: skip
+_IN_MAPS = frozenset(
+    {
+        "properties",
+        "patternProperties",
+        "$defs",
+        "definitions",
+        "dependentSchemas",
+        "dependencies",
+    }
+)
 _IN_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
-_ALONE = frozenset({
-    "additionalProperties", "items", "additionalItems", "contains", "propertyNames", "not", "if", "then",
-    "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema",
-})  # fmt: skip
+_ALONE = frozenset(
+    {
+        "additionalProperties",
+        "items",
+        "additionalItems",
+        "contains",
+        "propertyNames",
+        "not",
+        "if",
+        "then",
+        "else",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "contentSchema",
+    }
+)
 
 
 def subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -22,9 +22,14 @@ from sglc.schema.reading.dialect import escape
 from sglc.schema.reading.loader import Loader, Place, ScopesNeeded
 
 _TYPES = {
-    "null": g.NULL, "boolean": g.BOOL, "number": g.NUMBER, "integer": g.NUMBER, "string": g.STRING,
-    "array": g.ARRAY, "object": g.OBJECT,
-}  # fmt: skip
+    "null": g.NULL,
+    "boolean": g.BOOL,
+    "number": g.NUMBER,
+    "integer": g.NUMBER,
+    "string": g.STRING,
+    "array": g.ARRAY,
+    "object": g.OBJECT,
+}
 _SINGLE = {
     (name, plain): g.Types(bit, name == "integer", name == "integer" and plain)
     for name, bit in _TYPES.items()
@@ -370,34 +375,69 @@ class _Reader:
 
 
 _NAMES = {
-    "$id": 6, "$anchor": 2019, "$dynamicAnchor": 2020, "$defs": 2019, "definitions": 4, "$comment": 7,
-}  # fmt: skip
+    "$id": 6,
+    "$anchor": 2019,
+    "$dynamicAnchor": 2020,
+    "$defs": 2019,
+    "definitions": 4,
+    "$comment": 7,
+}
 """Words that name schemas and places, or explain them, from which draft on."""
 
 _GROUP = {
-    "const": "const", "minimum": "range", "maximum": "range", "exclusiveMinimum": "range",
-    "exclusiveMaximum": "range", "multipleOf": "range", "minLength": "length", "maxLength": "length",
-    "prefixItems": "items", "additionalItems": "items", "minItems": "itemCount", "maxItems": "itemCount",
-    "minProperties": "propertyCount", "maxProperties": "propertyCount", "minContains": "contains",
-    "maxContains": "contains", "patternProperties": "properties", "additionalProperties": "properties",
-    "then": "if", "else": "if",
-}  # fmt: skip
+    "const": "const",
+    "minimum": "range",
+    "maximum": "range",
+    "exclusiveMinimum": "range",
+    "exclusiveMaximum": "range",
+    "multipleOf": "range",
+    "minLength": "length",
+    "maxLength": "length",
+    "prefixItems": "items",
+    "additionalItems": "items",
+    "minItems": "itemCount",
+    "maxItems": "itemCount",
+    "minProperties": "propertyCount",
+    "maxProperties": "propertyCount",
+    "minContains": "contains",
+    "maxContains": "contains",
+    "patternProperties": "properties",
+    "additionalProperties": "properties",
+    "then": "if",
+    "else": "if",
+}
 """Keywords that are read together, under one name."""
 
 _READERS: dict[str, Callable[[_Reader, Place, dict[str, Any], str], Any]] = {
     "$ref": lambda reader, place, value, word: reader.reference(place, word, None),
     "$dynamicRef": lambda reader, place, value, word: reader.reference(place, word, None),
     "$recursiveRef": lambda reader, place, value, word: reader.reference(place, word, None),
-    "type": _Reader.types, "enum": _Reader.values, "const": _Reader.values, "range": _Reader.range,
-    "length": _Reader.length, "pattern": _Reader.pattern, "format": _Reader.format, "items": _Reader.items,
-    "itemCount": _Reader.sizes, "propertyCount": _Reader.sizes, "contains": _Reader.contains,
-    "uniqueItems": _Reader.unique, "unevaluatedItems": _Reader.unevaluated,
-    "unevaluatedProperties": _Reader.unevaluated, "properties": _Reader.properties,
-    "propertyNames": _Reader.names, "required": _Reader.required, "dependencies": _Reader.dependent,
-    "dependentRequired": _Reader.dependent, "dependentSchemas": _Reader.dependent,
-    "allOf": _Reader.several, "anyOf": _Reader.several, "oneOf": _Reader.several, "not": _Reader.negation,
+    "type": _Reader.types,
+    "enum": _Reader.values,
+    "const": _Reader.values,
+    "range": _Reader.range,
+    "length": _Reader.length,
+    "pattern": _Reader.pattern,
+    "format": _Reader.format,
+    "items": _Reader.items,
+    "itemCount": _Reader.sizes,
+    "propertyCount": _Reader.sizes,
+    "contains": _Reader.contains,
+    "uniqueItems": _Reader.unique,
+    "unevaluatedItems": _Reader.unevaluated,
+    "unevaluatedProperties": _Reader.unevaluated,
+    "properties": _Reader.properties,
+    "propertyNames": _Reader.names,
+    "required": _Reader.required,
+    "dependencies": _Reader.dependent,
+    "dependentRequired": _Reader.dependent,
+    "dependentSchemas": _Reader.dependent,
+    "allOf": _Reader.several,
+    "anyOf": _Reader.several,
+    "oneOf": _Reader.several,
+    "not": _Reader.negation,
     "if": _Reader.conditional,
-}  # fmt: skip
+}
 
 
 # Values

@@ -51,15 +51,22 @@ def ensure_policy(
         if second is not None:
             place = policy.span
             context.reporter.error(
-                "E0135", "this policy is given twice", place.start, place.end, label="the second one",
+                "E0135",
+                "this policy is given twice",
+                place.start,
+                place.end,
+                label="the second one",
                 hint="write one `retry` and one `else raise`",
-            )  # fmt: skip
+            )
         elif isinstance(policy, ast.Retry):
             if fallback is not None:
                 context.reporter.error(
-                    "E0135", "`retry` comes before `else raise`", policy.span.start, policy.span.end,
+                    "E0135",
+                    "`retry` comes before `else raise`",
+                    policy.span.start,
+                    policy.span.end,
                     hint="what is raised is decided after the last try",
-                )  # fmt: skip
+                )
             retry = policy
         else:
             fallback = policy
@@ -78,9 +85,12 @@ def retry(context: Context, start: int, end: int, count: Expression, strategy: N
     text = strategy.text
     if text not in ("resample", "repair"):
         context.reporter.error(
-            "E0115", f"there is no way `{text}` to retry", strategy.span.start, strategy.span.end,
+            "E0115",
+            f"there is no way `{text}` to retry",
+            strategy.span.start,
+            strategy.span.end,
             hint="write `retry n resample` or `retry n repair`",
-        )  # fmt: skip
+        )
         text = "resample"
     return ast.Retry(count, text, context.span(start, end))
 

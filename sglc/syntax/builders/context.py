@@ -80,10 +80,13 @@ class DocComments:
         for line, comment in self._comments.items():
             if line not in self._used:
                 self.reporter.warning(
-                    "W0104", "this `##` comment belongs to nothing", comment.start, comment.end,
+                    "W0104",
+                    "this `##` comment belongs to nothing",
+                    comment.start,
+                    comment.end,
                     reason="`##` is part of the schema text; it stands above or beside what it describes",
                     hint="write `#` for a comment that is for people",
-                )  # fmt: skip
+                )
 
 
 class Context:

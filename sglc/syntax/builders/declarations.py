@@ -12,10 +12,16 @@ from sglc.syntax.tree import ast
 from sglc.syntax.tree.ast import Expression, Name
 
 Shareable = (
-    ast.RecordDeclaration | ast.EnumDeclaration | ast.UnionDeclaration | ast.TypeDeclaration
-    | ast.ErrorDeclaration | ast.ConstDeclaration | ast.GrammarDeclaration | ast.FunctionDeclaration
+    ast.RecordDeclaration
+    | ast.EnumDeclaration
+    | ast.UnionDeclaration
+    | ast.TypeDeclaration
+    | ast.ErrorDeclaration
+    | ast.ConstDeclaration
+    | ast.GrammarDeclaration
+    | ast.FunctionDeclaration
     | ast.ExternDeclaration
-)  # fmt: skip
+)
 """What `pub` may stand before."""
 
 

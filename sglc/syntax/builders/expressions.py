@@ -15,9 +15,14 @@ def reference(context: Context, start: int, end: int, name: Name) -> Expression:
         return ast.Reference(name.text, name.span)
     meant = _FOREIGN_WORDS[name.text]
     context.reporter.error(
-        "E0113", f"`{name.text}` is written `{meant}`", start, end, label="from another language",
-        hint=f"write `{meant}`", edits=((start, end, meant),),
-    )  # fmt: skip
+        "E0113",
+        f"`{name.text}` is written `{meant}`",
+        start,
+        end,
+        label="from another language",
+        hint=f"write `{meant}`",
+        edits=((start, end, meant),),
+    )
     return ast.Null(name.span) if meant == "null" else ast.Boolean(meant == "true", name.span)
 
 

@@ -45,9 +45,13 @@ def parameter(
 ) -> ast.Parameter:
     if name.text in HARD:
         context.reporter.error(
-            "E0136", f"`{name.text}` is a word of the language", name.span.start, name.span.end,
-            label="a name is due here", hint=f"choose another name, such as `{name.text}_`",
-        )  # fmt: skip
+            "E0136",
+            f"`{name.text}` is a word of the language",
+            name.span.start,
+            name.span.end,
+            label="a name is due here",
+            hint=f"choose another name, such as `{name.text}_`",
+        )
     return ast.Parameter(name, settled(context, type), default, context.span(start, end))
 
 
@@ -120,9 +124,12 @@ def _function(
     for clause in cast("tuple[Clause, ...]", rest[1:-1]):
         if clause.word in given:
             context.reporter.error(
-                "E0135", f"`{clause.word}` is given twice", clause.start, clause.end,
+                "E0135",
+                f"`{clause.word}` is given twice",
+                clause.start,
+                clause.end,
                 label="the second one",
-            )  # fmt: skip
+            )
         given.add(clause.word)
         if clause.word == "within":
             count = clause.count
@@ -130,9 +137,18 @@ def _function(
             errors = clause.errors
         using = clause.models or using
     return ast.FunctionDeclaration(
-        kind, name, parameters, result, count, using, errors, body, False, doc,
+        kind,
+        name,
+        parameters,
+        result,
+        count,
+        using,
+        errors,
+        body,
+        False,
+        doc,
         context.span(start, end),
-    )  # fmt: skip
+    )
 
 
 def extern(
@@ -149,13 +165,22 @@ def extern(
     word = "write" if effects is None else effects.text
     if effects is not None and word not in ("pure", "model", "read", "write"):
         context.reporter.error(
-            "E0115", f"there is no effect `{word}`", effects.span.start, effects.span.end,
+            "E0115",
+            f"there is no effect `{word}`",
+            effects.span.start,
+            effects.span.end,
             hint="effects are pure, model, read or write",
-        )  # fmt: skip
+        )
     return ast.ExternDeclaration(
-        plain_text(context, target, "a target"), name, parameters, settled(context, type), word, False, doc,
+        plain_text(context, target, "a target"),
+        name,
+        parameters,
+        settled(context, type),
+        word,
+        False,
+        doc,
         context.span(start, end),
-    )  # fmt: skip
+    )
 
 
 def _models(value: Expression) -> tuple[Name, ...]:

@@ -21,9 +21,13 @@ def grammar(
     skips = [line for line in lines if isinstance(line, ast.Regex)]
     for again in skips[1:]:
         context.reporter.error(
-            "E0135", "`skip` is given twice", again.span.start, again.span.end,
-            label="the second one", hint="join the two with `|` in one pattern",
-        )  # fmt: skip
+            "E0135",
+            "`skip` is given twice",
+            again.span.start,
+            again.span.end,
+            label="the second one",
+            hint="join the two with `|` in one pattern",
+        )
     skip = skips[-1].pattern if skips else None
     return ast.GrammarDeclaration(name, parameters or (), rules, skip, False, doc, context.span(start, end))
 

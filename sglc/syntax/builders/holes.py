@@ -67,9 +67,12 @@ def using_option(context: Context, start: int, end: int, models: tuple[ast.Name,
 def by(context: Context, start: int, end: int, name: ast.Name) -> By:
     if name.text not in ("sum", "mean", "greedy", "contrast"):
         context.reporter.error(
-            "E0115", f"there is no normaliser `{name.text}`", name.span.start, name.span.end,
+            "E0115",
+            f"there is no normaliser `{name.text}`",
+            name.span.start,
+            name.span.end,
             hint="`by` takes sum, mean, greedy or contrast",
-        )  # fmt: skip
+        )
         return "greedy", context.span(start, end)
     return name.text, context.span(start, end)
 
@@ -79,9 +82,13 @@ def gen(context: Context, start: int, end: int, type: WrittenType) -> ast.Gen:
     options, by = split_by(context, written)
     if by is not None:
         context.reporter.error(
-            "E0115", "`by` is an option of `select`", by[1].start, by[1].end,
-            label="nothing is scored here", hint="write `select T by …`",
-        )  # fmt: skip
+            "E0115",
+            "`by` is an option of `select`",
+            by[1].start,
+            by[1].end,
+            label="nothing is scored here",
+            hint="write `select T by …`",
+        )
     return ast.Gen(bare(type), options, context.span(start, end))
 
 
@@ -98,9 +105,13 @@ def choose(context: Context, start: int, end: int, choices: Choices, options: Mo
     kept, by = split_by(context, choice_options(context, options))
     if by is not None:
         context.reporter.error(
-            "E0115", "`by` is an option of `select`", by[1].start, by[1].end,
-            label="`choose` draws one option and scores none", hint="write `select … by …`",
-        )  # fmt: skip
+            "E0115",
+            "`by` is an option of `select`",
+            by[1].start,
+            by[1].end,
+            label="`choose` draws one option and scores none",
+            hint="write `select … by …`",
+        )
     return ast.Choose(choices, kept, context.span(start, end))
 
 
@@ -127,9 +138,12 @@ def _as_type(context: Context, node: ast.Expression) -> ast.TypeExpression:
         case ast.Number(value) | ast.Boolean(value):
             return ast.TypeLiteral(value, node.span)
     context.reporter.error(
-        "E0101", "a type or a literal is needed here", node.span.start, node.span.end,
+        "E0101",
+        "a type or a literal is needed here",
+        node.span.start,
+        node.span.end,
         hint="write the options as a list: `choose [a, b]`",
-    )  # fmt: skip
+    )
     return ast.TypeName("null", (), node.span)
 
 

@@ -109,10 +109,13 @@ class Literals:
                 return chr(point)
             what = "is no character" if code else "is not an escape"
             self.reporter.error(
-                "E0116", f"`{match[0]}` {what}", start + match.start(), start + match.end(),
+                "E0116",
+                f"`{match[0]}` {what}",
+                start + match.start(),
+                start + match.end(),
                 label="in this string",
-                hint=r'escapes are \n \t \r \" \\ \$ \u{1F600}; write \\ for a backslash',
-            )  # fmt: skip
+                hint=r"escapes are \n \t \r \" \\ \$ \u{1F600}; write \\ for a backslash",
+            )
             return ""
 
         return _ESCAPE.sub(replace, raw)

@@ -13,10 +13,29 @@ MAX_TERMS = 200
 """Operands of one chain of operators; a chain becomes a tree as deep as it is long."""
 
 _PRECEDENCE: dict[str, int] = {
-    "or": 1, "and": 2,
-    "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "not in": 4, "matches": 4, "contains": 4,
-    "..": 5, "..=": 5, "..<": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "**": 9,
-}  # fmt: skip
+    "or": 1,
+    "and": 2,
+    "==": 4,
+    "!=": 4,
+    "<": 4,
+    "<=": 4,
+    ">": 4,
+    ">=": 4,
+    "in": 4,
+    "not in": 4,
+    "matches": 4,
+    "contains": 4,
+    "..": 5,
+    "..=": 5,
+    "..<": 5,
+    "+": 6,
+    "-": 6,
+    "*": 7,
+    "/": 7,
+    "//": 7,
+    "%": 7,
+    "**": 9,
+}
 _NOT, _COMPARISON, _RANGE, _MINUS, _POWER = 3, 4, 5, 8, 9
 _REPLACED = {"&&": "and", "&": "and", "|": "or", "^": "**", "=": "==", "is": "=="}
 
@@ -56,9 +75,12 @@ def chain(
         return _joined(context, operators[0], first, operands[0], start, end)
     if len(rest) > 2 * MAX_TERMS:
         context.reporter.error(
-            "E0131", f"more than {MAX_TERMS} operands in one expression", start, end,
+            "E0131",
+            f"more than {MAX_TERMS} operands in one expression",
+            start,
+            end,
             hint="give parts of it names with `let`, or use a list and `sum` or `join`",
-        )  # fmt: skip
+        )
         return ast.Null(context.span(start, end))
     stack = _OperatorStack(context, start, end, first, operands[-1] if operands else first)
     for operator, operand in zip(operators, operands, strict=True):
@@ -159,9 +181,12 @@ def _joined(
     ):
         middle = context.source.text[left.right.span.start : left.right.span.end]
         context.reporter.error(
-            "E0125", "comparisons do not chain", begin, end,
+            "E0125",
+            "comparisons do not chain",
+            begin,
+            end,
             hint=f"write `{left.span.text} and {middle} {text} {right.span.text}`",
             edits=((left.span.end, left.span.end, f" and {middle}"),),
-        )  # fmt: skip
+        )
         return ast.Binary("and", left, ast.Binary(text, left.right, right, span), span)
     return ast.Binary(text, left, right, span)

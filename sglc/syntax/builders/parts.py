@@ -61,13 +61,16 @@ def settled(context: Context, type: WrittenType | None) -> ast.TypeExpression | 
     for option in type.options:
         kind, span = option if isinstance(option, tuple) else (option.kind, option.span)
         context.reporter.error(
-            "E0121", f"`{span.text}` does not belong to a type", span.start, span.end,
+            "E0121",
+            f"`{span.text}` does not belong to a type",
+            span.start,
+            span.end,
             label="an option of a hole",
             reason="a type says which texts are legal; how a model writes them is said at the hole",
             hint="for a bound on the text itself write `max … chars`"
             if kind == "max_tokens"
             else f"write it in the hole: `?{{name: T {span.text}}}`",
-        )  # fmt: skip
+        )
     return type.type
 
 
@@ -97,9 +100,12 @@ def choice_options(context: Context, parts: Iterable[Option | ast.Refinement | N
             kept.append(part)
         elif part is not None:
             context.reporter.error(
-                "E0115", f"`{part.span.text}` does not go with options to choose from",
-                part.span.start, part.span.end, label="refines a type",
-            )  # fmt: skip
+                "E0115",
+                f"`{part.span.text}` does not go with options to choose from",
+                part.span.start,
+                part.span.end,
+                label="refines a type",
+            )
     return tuple(kept)
 
 
@@ -113,9 +119,12 @@ def plain_text(context: Context, string: ast.String, what: str) -> str:
     parts = [part for part in string.parts if isinstance(part, str)]
     if len(parts) < len(string.parts):
         context.reporter.error(
-            "E0119", f"{what} cannot have `${{…}}` in it", string.span.start, string.span.end,
+            "E0119",
+            f"{what} cannot have `${{…}}` in it",
+            string.span.start,
+            string.span.end,
             label="must be known when the program is compiled",
-        )  # fmt: skip
+        )
     return "".join(parts)
 
 
@@ -129,7 +138,10 @@ def whole_number(context: Context, node: ast.Expression) -> int:
     if isinstance(node, ast.Number) and isinstance(node.value, int):
         return node.value
     context.reporter.error(
-        "E0120", "a whole number is needed here", node.span.start, node.span.end,
+        "E0120",
+        "a whole number is needed here",
+        node.span.start,
+        node.span.end,
         label="not written as a whole number" if isinstance(node, ast.Number) else "is computed",
-    )  # fmt: skip
+    )
     return 1

@@ -26,9 +26,12 @@ def field_pattern(
 
 def positional_pattern(context: Context, start: int, end: int, pattern: ast.Pattern) -> None:
     context.reporter.error(
-        "E0126", "a field in a pattern needs its name", start, end,
+        "E0126",
+        "a field in a pattern needs its name",
+        start,
+        end,
         hint=f"write `field = {context.source.text[start:end]}`",
-    )  # fmt: skip
+    )
 
 
 def literal_pattern(

@@ -94,10 +94,14 @@ class PromptLines:
             what = "hole" if mark == "?{" else "insert"
             if not any(fault.kind in ("string", "deep") for fault in faults):
                 self.reporter.error(
-                    "E0104", f"this {what} is not closed on its line", place, place + 2,
-                    label=f"`{mark}` opens it", hint=f"add `}}`, or write `\\{mark}` for the text itself",
+                    "E0104",
+                    f"this {what} is not closed on its line",
+                    place,
+                    place + 2,
+                    label=f"`{mark}` opens it",
+                    hint=f"add `}}`, or write `\\{mark}` for the text itself",
                     edits=self._closing_brace(place, stop),
-                )  # fmt: skip
+                )
             else:
                 self.reporter.lexical_faults(faults)
             return stop
@@ -125,11 +129,14 @@ class PromptLines:
     def _trailing_blanks(self, begin: int, end: int, line: str) -> None:
         start = begin + len(line.rstrip(" \t\u00a0"))
         self.reporter.warning(
-            "W0101", "blanks at the end of a pipe line", start, end,
+            "W0101",
+            "blanks at the end of a pipe line",
+            start,
+            end,
             label="the model sees them",
             reason="a blank before a generated word often spoils its first token",
             hint='remove them, or write `${" "}` if they are meant',
-        )  # fmt: skip
+        )
 
     def _odd_blanks(self, begin: int, line: str) -> None:
         match = _ODD_BLANK.search(line.rstrip(" \t\u00a0"))
@@ -139,8 +146,10 @@ class PromptLines:
         self.reporter.warning(
             "W0102" if tab else "W0103",
             "a tab in prompt text" if tab else "a no-break space in prompt text",
-            begin + match.start(), begin + match.end(),
+            begin + match.start(),
+            begin + match.end(),
             label="looks like blanks, is another character to the model",
-            hint='write blanks, or `${"\\t"}` if a tab is meant' if tab
+            hint='write blanks, or `${"\\t"}` if a tab is meant'
+            if tab
             else 'write a blank, or `${"\\u{a0}"}` if it is meant',
-        )  # fmt: skip
+        )

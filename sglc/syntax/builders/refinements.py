@@ -131,9 +131,13 @@ def _text_of(context: Context, value: ast.Expression, word: str) -> str | None:
     if isinstance(value, ast.String):
         return plain_text(context, value, f"the text after `{word}`")
     context.reporter.error(
-        "E0115", f"`{word}` needs a text in quotes", value.span.start, value.span.end,
-        label="must be known when the program is compiled", hint=f'write `{word} "…"`',
-    )  # fmt: skip
+        "E0115",
+        f"`{word}` needs a text in quotes",
+        value.span.start,
+        value.span.end,
+        label="must be known when the program is compiled",
+        hint=f'write `{word} "…"`',
+    )
     return None
 
 

@@ -84,9 +84,13 @@ def _called(context: Context, node: Expression, word: str) -> ast.Call:
     if isinstance(node, ast.Call):
         return node
     context.reporter.error(
-        "E0127", f"`{word}` needs a call", node.span.start, node.span.end,
-        label="not a call", hint=f"write `{word} {node.span.text}(…)`",
-    )  # fmt: skip
+        "E0127",
+        f"`{word}` needs a call",
+        node.span.start,
+        node.span.end,
+        label="not a call",
+        hint=f"write `{word} {node.span.text}(…)`",
+    )
     return ast.Call(node, (), node.span)
 
 
@@ -103,10 +107,13 @@ def augment(
 def _target(context: Context, target: Expression) -> Expression:
     if not isinstance(target, ast.Reference | ast.Attribute | ast.Index):
         context.reporter.error(
-            "E0128", "this cannot be assigned to", target.span.start, target.span.end,
+            "E0128",
+            "this cannot be assigned to",
+            target.span.start,
+            target.span.end,
             label="a variable, a field or an element is needed",
             hint="compare with `==`" if isinstance(target, ast.Call | ast.Number | ast.String) else "",
-        )  # fmt: skip
+        )
     return target
 
 
@@ -249,9 +256,12 @@ def role_with_tools(
     limit, body = cast("tuple[Expression | None, Body]", rest[-2:])
     if word.text != "assistant":
         context.reporter.error(
-            "E0122", f"`{word.text}` has no tools", word.span.start, word.span.end,
+            "E0122",
+            f"`{word.text}` has no tools",
+            word.span.start,
+            word.span.end,
             hint="only `assistant` can call tools",
-        )  # fmt: skip
+        )
     return ast.Role(word.text, body, present(tools), limit, context.span(start, end), word.span)
 
 

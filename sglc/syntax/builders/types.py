@@ -27,9 +27,12 @@ def type_call(
     for argument in present(arguments):
         if argument.name is not None:
             context.reporter.error(
-                "E0127", "arguments of a type have no names", argument.span.start, argument.span.end,
+                "E0127",
+                "arguments of a type have no names",
+                argument.span.start,
+                argument.span.end,
                 hint=f"write `{name.text}({argument.value.span.text})`",
-            )  # fmt: skip
+            )
         values.append(argument.value)
     return ast.TypeName(name.text, tuple(values), context.span(start, end))
 

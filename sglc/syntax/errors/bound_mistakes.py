@@ -24,9 +24,13 @@ def bound_mistake(run: Run, line: Line) -> Mistake | None:
     before = line.at(line.index - 1)
     if before == "in" and line.token in ("[", "("):
         return Mistake(
-            "E0147", "a range is written `low..high`", line.start, line.end, label="no list here",
+            "E0147",
+            "a range is written `low..high`",
+            line.start,
+            line.end,
+            label="no list here",
             hint="write `in 1..5`; for a few values `1 | 5` as the type",
-        )  # fmt: skip
+        )
     if line.token in (">=", "<=", ">", "<") and run.could_take("where") and run.could_take("in"):
         low = line.token[0] == ">"
         number = line.at(line.index + 1)
@@ -85,9 +89,14 @@ def _unit(run: Run, line: Line) -> Mistake:
 
 def _range(line: Line, start: int, end: int, meant: str) -> Mistake:
     return Mistake(
-        "E0147", "a range is written with two dots", start, end, label="between two numbers",
-        hint=f"write `{meant}`", edits=((start, end, meant),),
-    )  # fmt: skip
+        "E0147",
+        "a range is written with two dots",
+        start,
+        end,
+        label="between two numbers",
+        hint=f"write `{meant}`",
+        edits=((start, end, meant),),
+    )
 
 
 def pattern_mistake(run: Run, line: Line) -> Mistake | None:

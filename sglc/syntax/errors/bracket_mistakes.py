@@ -16,9 +16,15 @@ def named_argument(run: Run, line: Line) -> Mistake | None:
             return None
         edits = tuple((line.starts(i), line.ends(i), " =") for i in _labels(line, opened))
         return Mistake(
-            "E0113", "an argument is named by `=`", line.start, line.end,
-            hint=f"write `{line.at(index - 1)} = …`", edits=edits, repair="=", skip=1,
-        )  # fmt: skip
+            "E0113",
+            "an argument is named by `=`",
+            line.start,
+            line.end,
+            hint=f"write `{line.at(index - 1)} = …`",
+            edits=edits,
+            repair="=",
+            skip=1,
+        )
     if line.token == "{" and index > line.first and line.at(index - 1)[:1].isupper() and run.could_take("("):
         close = line.closing(index)
         if close is None:
@@ -26,9 +32,13 @@ def named_argument(run: Run, line: Line) -> Mistake | None:
         edits = ((line.ends(index - 1), line.end, "("), (line.starts(close), line.ends(close), ")"))
         edits += tuple((line.starts(i), line.ends(i), " =") for i in _labels(line, index))
         return Mistake(
-            "E0113", "a record is made by a call", line.start, line.end,
-            hint=f"write `{line.at(index - 1)}(field = …)`", edits=edits,
-        )  # fmt: skip
+            "E0113",
+            "a record is made by a call",
+            line.start,
+            line.end,
+            hint=f"write `{line.at(index - 1)}(field = …)`",
+            edits=edits,
+        )
     return None
 
 
@@ -54,9 +64,15 @@ def braced_list(run: Run, line: Line) -> Mistake | None:
         if line.token == "}":
             return None
         return Mistake(
-            "E0144", "a map's type has a colon between keys and values", line.start, line.end,
-            hint="write `{str: T}`", edits=((line.start, line.end, ":"),), repair=":", skip=1,
-        )  # fmt: skip
+            "E0144",
+            "a map's type has a colon between keys and values",
+            line.start,
+            line.end,
+            hint="write `{str: T}`",
+            edits=((line.start, line.end, ":"),),
+            repair=":",
+            skip=1,
+        )
     close = line.closing(opened)
     edits: Replacements = ()
     if close is not None and not any(line.at(i) == ":" for i in range(opened, close)):
@@ -65,9 +81,14 @@ def braced_list(run: Run, line: Line) -> Mistake | None:
             (line.starts(close), line.ends(close), "]"),
         )
     return Mistake(
-        "E0113", "a list stands in square brackets", line.starts(opened), line.ends(opened),
-        label="`{…}` is a map", hint="write `[…]`", edits=edits,
-    )  # fmt: skip
+        "E0113",
+        "a list stands in square brackets",
+        line.starts(opened),
+        line.ends(opened),
+        label="`{…}` is a map",
+        hint="write `[…]`",
+        edits=edits,
+    )
 
 
 def choice(line: Line) -> Mistake | None:
@@ -83,9 +104,14 @@ def choice(line: Line) -> Mistake | None:
     made = " | ".join(line.at(i) for i in range(opened + 1, close) if line.at(i) != ",")
     start, end = line.starts(opened), line.ends(close)
     return Mistake(
-        "E0144", "one of several texts is written with bars", start, end, label="`[…]` is a list",
-        hint=f"write `{made}`", edits=((start, end, made),),
-    )  # fmt: skip
+        "E0144",
+        "one of several texts is written with bars",
+        start,
+        end,
+        label="`[…]` is a list",
+        hint=f"write `{made}`",
+        edits=((start, end, made),),
+    )
 
 
 def sign_of_another(line: Line) -> Mistake | None:
@@ -93,14 +119,22 @@ def sign_of_another(line: Line) -> Mistake | None:
     before = line.at(line.index - 1)
     if line.token == ":" and (before == ":" or (before == "[" and line.at(line.index + 1) == ":")):
         return Mistake(
-            "E0113", "a slice has no step", line.start, line.end, label="two numbers at most",
+            "E0113",
+            "a slice has no step",
+            line.start,
+            line.end,
+            label="two numbers at most",
             hint="write `[xs[i] for i in 0..<len(xs) if i % 2 == 0]`",
-        )  # fmt: skip
+        )
     if line.token in ("*", "**") and before in ("(", ",", "[") and line.word != "use":
         return Mistake(
-            "E0113", "lists and maps are not unpacked", line.start, line.end, label="from another language",
+            "E0113",
+            "lists and maps are not unpacked",
+            line.start,
+            line.end,
+            label="from another language",
             hint="pass the list itself, or join lists by `+`",
-        )  # fmt: skip
+        )
     return None
 
 
@@ -112,9 +146,13 @@ def generator(line: Line) -> Mistake | None:
     close = line.closing(opened)
     if line.at(opened) == "{":
         return Mistake(
-            "E0113", "there are comprehensions of lists only", line.starts(opened), line.ends(opened),
-            label="a map is written out", hint="fill a map in a loop: `m[key] = value`",
-        )  # fmt: skip
+            "E0113",
+            "there are comprehensions of lists only",
+            line.starts(opened),
+            line.ends(opened),
+            label="a map is written out",
+            hint="fill a map in a loop: `m[key] = value`",
+        )
     edits: Replacements = ()
     if close is not None:
         edits = ((line.ends(opened), line.ends(opened), "["), (line.starts(close), line.starts(close), "]"))

@@ -47,18 +47,29 @@ def _header(run: Run, line: Line) -> Mistake | None:
         return _arrow(line, index, index + 1, "->")
     if line.kind in _VALUE_KINDS and line.at(index - 1) == ")" and line.token != "{":
         return Mistake(
-            "E0146", "an arrow stands before the result", line.start, line.end, label="the result's type",
-            hint=f"write `-> {line.token}`", edits=((line.start, line.start, "-> "),), repair="->",
-        )  # fmt: skip
+            "E0146",
+            "an arrow stands before the result",
+            line.start,
+            line.end,
+            label="the result's type",
+            hint=f"write `-> {line.token}`",
+            edits=((line.start, line.start, "-> "),),
+            repair="->",
+        )
     return None
 
 
 def _arrow(line: Line, first: int, last: int, text: str) -> Mistake:
     start, end = line.starts(first), line.ends(last)
     return Mistake(
-        "E0146", "an arrow stands before the result", start, end, label="`->` is due here",
-        hint="write `->`", edits=((start, end, text),),
-    )  # fmt: skip
+        "E0146",
+        "an arrow stands before the result",
+        start,
+        end,
+        label="`->` is due here",
+        hint="write `->`",
+        edits=((start, end, text),),
+    )
 
 
 def _parameter(run: Run, line: Line) -> Mistake | None:
@@ -73,10 +84,13 @@ def _parameter(run: Run, line: Line) -> Mistake | None:
         made = f"{named}: {TYPE_NAMES.get(type, type)}"
         clear = is_type_word(type) and not is_type_word(named)
         return Mistake(
-            "E0146", "a parameter is a name, a colon and its type", start, line.end,
+            "E0146",
+            "a parameter is a name, a colon and its type",
+            start,
+            line.end,
             hint=f"write `{made}`" if clear else "write `name: Type`",
             edits=((start, line.end, made),) if clear else (),
-        )  # fmt: skip
+        )
     if line.token in (")", ",", "="):
         return Mistake(
             "E0146",
@@ -118,10 +132,14 @@ def _enum(run: Run, line: Line) -> Mistake | None:
     what = {"=": "members of an enum have no values", "|": "members of an enum are separated by commas"}
     message = what.get(line.token, "members of an enum are names")
     return Mistake(
-        "E0148", message, line.start, line.end, label="not in an enum",
+        "E0148",
+        message,
+        line.start,
+        line.end,
+        label="not in an enum",
         hint=f"write `{made}`" if names and len(made) < 60 else "write `enum E: one, two`",
         edits=((start, end, made),) if names and len(set(names)) == len(names) else (),
-    )  # fmt: skip
+    )
 
 
 def _alias(run: Run, line: Line) -> Mistake | None:
@@ -131,19 +149,29 @@ def _alias(run: Run, line: Line) -> Mistake | None:
         return None
     if line.index == first + 2 and line.token == ":":
         return Mistake(
-            "E0148", "a type gets its name by `=`", line.start, line.end, hint="write `=`",
-            edits=((line.start, line.end, " ="),), repair="=", skip=1,
-        )  # fmt: skip
+            "E0148",
+            "a type gets its name by `=`",
+            line.start,
+            line.end,
+            hint="write `=`",
+            edits=((line.start, line.end, " ="),),
+            repair="=",
+            skip=1,
+        )
     brace = first + 3
     if line.at(first + 2) == "=" and line.at(brace) == "{" and line.index > brace:
         fields = _fields(line, brace)
         name = line.at(first + 1)
         made = None if fields is None else "".join(f"\n    {label}: {type}" for label, type in fields)
         return Mistake(
-            "E0148", "a type with fields is a `record`", line.starts(brace), line.ends(brace),
-            label="`{…}` is a map here", hint=f"write `record {name}:` and a field on each line below",
+            "E0148",
+            "a type with fields is a `record`",
+            line.starts(brace),
+            line.ends(brace),
+            label="`{…}` is a map here",
+            hint=f"write `record {name}:` and a field on each line below",
             edits=((line.starts(first), line.ends(line.last - 1), f"record {name}:{made}"),) if made else (),
-        )  # fmt: skip
+        )
     return None
 
 
@@ -233,15 +261,23 @@ def _variable(run: Run, line: Line) -> Mistake | None:
         typed = f"let {line.token}: {TYPE_NAMES.get(line.word, line.word)}"
         made = typed if is_type_word(line.word) else f"let {line.token}"
         return Mistake(
-            "E0113", "`let` and `var` begin a variable, its type stands behind the name", start, line.end,
-            hint=f"write `{made} = …`", edits=((start, line.end, made),),
-        )  # fmt: skip
+            "E0113",
+            "`let` and `var` begin a variable, its type stands behind the name",
+            start,
+            line.end,
+            hint=f"write `{made} = …`",
+            edits=((start, line.end, made),),
+        )
     if index == first + 1 and line.token == ":" and line.at(index + 1) == "=":
         if not line.touching(index, index + 1) or line.tokens.kinds[first] != "NAME":
             return None
         start, end = line.starts(first), line.ends(index + 1)
         return Mistake(
-            "E0113", "`let` begins a variable", line.start, end, hint=f"write `let {line.word} = …`",
+            "E0113",
+            "`let` begins a variable",
+            line.start,
+            end,
+            hint=f"write `let {line.word} = …`",
             edits=((start, end, f"let {line.word} ="),),
-        )  # fmt: skip
+        )
     return None

@@ -99,9 +99,15 @@ def _comment(run: Run, line: Line, module_level: bool) -> Mistake | None:
         if index == line.first or (line.index > index + 1 and "NAME" in following):
             start, end = line.starts(index), line_extent(text, line.starts(index), line.ends(index))[1]
             return Mistake(
-                "E0113", "a comment begins with `#`", start, start + 2, label="divides whole numbers",
-                hint="write `#`", edits=((start, start + 2, "#"),), covers=(start, end),
-            )  # fmt: skip
+                "E0113",
+                "a comment begins with `#`",
+                start,
+                start + 2,
+                label="divides whole numbers",
+                hint="write `#`",
+                edits=((start, start + 2, "#"),),
+                covers=(start, end),
+            )
     start = line.starts(line.first)
     if text.startswith('"""', start) and block_of(line) in ROLES:
         end = text.find('"""', start + 3)
@@ -141,17 +147,26 @@ def _start(run: Run, line: Line, module_level: bool) -> Mistake | None:
     if word == "else" and following == "if":
         end = line.ends(line.first + 1)
         return Mistake(
-            "E0113", "`else if` is written `elif`", start, end, hint="write `elif …:`",
+            "E0113",
+            "`else if` is written `elif`",
+            start,
+            end,
+            hint="write `elif …:`",
             edits=((start, end, "elif"),),
-        )  # fmt: skip
+        )
     if line.index - line.first > 2 or following in ("=", "."):
         return None
     if word == "assert" and following != ":":
         meant = "expect" if declaring_word(line.text, start) == "test" else "ensure"
         return Mistake(
-            "E0113", "`ensure` states a condition, `expect` does so in tests", start, end,
-            label="from another language", hint=f"write `{meant}`", edits=((start, end, meant),),
-        )  # fmt: skip
+            "E0113",
+            "`ensure` states a condition, `expect` does so in tests",
+            start,
+            end,
+            label="from another language",
+            hint=f"write `{meant}`",
+            edits=((start, end, meant),),
+        )
     if word == "from":
         extent = line_extent(line.text, start, end)
         match = _FROM.fullmatch(line.text[start : extent[1]].rstrip("\n"))
@@ -159,10 +174,15 @@ def _start(run: Run, line: Line, module_level: bool) -> Mistake | None:
             names = ", ".join(part.strip() for part in match[2].split(","))
             made = f"use {match[1]} ({names})"
             return Mistake(
-                "E0113", "`use` imports names", start, start + len(match[0].rstrip()),
-                label="from another language", hint=f"write `{made}`",
-                edits=((start, start + len(match[0].rstrip()), made),), covers=extent,
-            )  # fmt: skip
+                "E0113",
+                "`use` imports names",
+                start,
+                start + len(match[0].rstrip()),
+                label="from another language",
+                hint=f"write `{made}`",
+                edits=((start, start + len(match[0].rstrip()), made),),
+                covers=extent,
+            )
     if following == ":" and word not in ("do", "loop", "finally"):
         return None
     if word == "import" and module_level and following != "grammar":
@@ -203,9 +223,14 @@ def _modifier(run: Run, line: Line, module_level: bool) -> Mistake | None:
     if following in _STARTS:
         edits.append((line.starts(line.first + 1), line.ends(line.first + 1), _STARTS[following][1]))
     return Mistake(
-        "E0113", message, start, end, label="from another language",
-        hint=f"write `{meant}`" if meant else f"leave `{word}` out", edits=tuple(edits),
-    )  # fmt: skip
+        "E0113",
+        message,
+        start,
+        end,
+        label="from another language",
+        hint=f"write `{meant}`" if meant else f"leave `{word}` out",
+        edits=tuple(edits),
+    )
 
 
 # -- braces and semicolons -------------------------------------------------------------------------
@@ -215,10 +240,14 @@ def _braces(run: Run, line: Line, module_level: bool) -> Mistake | None:
     if line.token != "{" or line.word not in BLOCK_WORDS | HEADER_WORDS or line.index == line.first:
         return None
     return Mistake(
-        "E0113", "blocks are indented, not put in braces", line.start, line.end,
-        label="a colon is due here", hint="end the line with `:` and indent what follows",
+        "E0113",
+        "blocks are indented, not put in braces",
+        line.start,
+        line.end,
+        label="a colon is due here",
+        hint="end the line with `:` and indent what follows",
         edits=_without_braces(line),
-    )  # fmt: skip
+    )
 
 
 def _without_braces(line: Line) -> Replacements:
@@ -276,12 +305,16 @@ def foreign_type(run: Run, line: Line) -> Mistake | None:
     start = line.starts(index)
     end = line.end if found is None else line.ends(found[1] - 1)
     return Mistake(
-        "E0144", "this type is in the notation of another language", start, end,
+        "E0144",
+        "this type is in the notation of another language",
+        start,
+        end,
         label=f"written `{found[0]}` here" if found else "from another language",
-        hint=f"write `{found[0]}`" if found
+        hint=f"write `{found[0]}`"
+        if found
         else "lists are `[T]`, maps `{str: T}`, tuples `(A, B)`, optional values `T?`, others `A | B`",
         edits=((start, end, found[0]), *_null_default(line, found[1])) if found else (),
-    )  # fmt: skip
+    )
 
 
 def _null_default(line: Line, index: int) -> Replacements:
@@ -316,29 +349,47 @@ def foreign_operator(run: Run, line: Line) -> Mistake | None:
     if token in ("+", "-") and before == token and pair and line.at(index + 1) == "":
         start = line.ends(index - 2)
         return Mistake(
-            "E0113", f"there is no `{token}{token}`", line.starts(index - 1), line.end,
-            label="from another language", hint=f"write `{token}= 1`",
+            "E0113",
+            f"there is no `{token}{token}`",
+            line.starts(index - 1),
+            line.end,
+            label="from another language",
+            hint=f"write `{token}= 1`",
             edits=((start, line.end, f" {token}= 1"),),
-        )  # fmt: skip
+        )
     if line.kind == "NUMBER" and before == "." and pair:
         place = line.starts(index - 1)
         return Mistake(
-            "E0113", "a part of a tuple is read by its place in brackets", place, line.end, label="no field",
-            hint=f"write `[{token}]`", edits=((place, line.end, f"[{token}]"),),
-        )  # fmt: skip
+            "E0113",
+            "a part of a tuple is read by its place in brackets",
+            place,
+            line.end,
+            label="no field",
+            hint=f"write `[{token}]`",
+            edits=((place, line.end, f"[{token}]"),),
+        )
     if token == "?" and run.could_take("BINARY"):
         return _null(line) or _ternary(line)
     if token == "," and line.word == "return" and run.could_take("BINARY") and not line.depth_before(index):
         start, end = line.starts(line.first + 1), line.ends(line.last - 1)
         return Mistake(
-            "E0113", "a tuple stands in parentheses", line.start, line.end, label="ends the value",
-            hint="write `return (a, b)`", edits=((start, start, "("), (end, end, ")")),
-        )  # fmt: skip
+            "E0113",
+            "a tuple stands in parentheses",
+            line.start,
+            line.end,
+            label="ends the value",
+            hint="write `return (a, b)`",
+            edits=((start, start, "("), (end, end, ")")),
+        )
     if token == "if" and before in ("return", "=") and not run.could_take("BINARY"):
         return Mistake(
-            "E0113", "a choice is written `a if condition else b`", line.start, line.end,
-            label="from another language", hint="write the first value before the `if`",
-        )  # fmt: skip
+            "E0113",
+            "a choice is written `a if condition else b`",
+            line.start,
+            line.end,
+            label="from another language",
+            hint="write the first value before the `if`",
+        )
     if token == "is" and line.kind == "NAME":
         negated = line.at(index + 1) == "not"
         meant = "!=" if negated else "=="
@@ -346,9 +397,16 @@ def foreign_operator(run: Run, line: Line) -> Mistake | None:
         return _replaced(line, index, last, meant, "compares", "BINARY", skip=last - index + 1)
     if token == "then" and line.kind == "NAME" and line.word in ("if", "elif", "while"):
         return Mistake(
-            "E0113", "a colon ends the condition", line.start, line.end, label="from another language",
-            hint="write `:`", edits=((line.ends(index - 1), line.end, ":"),), repair=":", skip=1,
-        )  # fmt: skip
+            "E0113",
+            "a colon ends the condition",
+            line.start,
+            line.end,
+            label="from another language",
+            hint="write `:`",
+            edits=((line.ends(index - 1), line.end, ":"),),
+            repair=":",
+            skip=1,
+        )
     return None
 
 
@@ -356,9 +414,16 @@ def _replaced(line: Line, first: int, last: int, meant: str, what: str, repair: 
     start, end = line.starts(first), line.ends(last)
     written = line.text[start:end]
     return Mistake(
-        "E0113", f"`{written}` is written `{meant}`", start, end, label=what, hint=f"write `{meant}`",
-        edits=((start, end, meant),), repair=repair, skip=skip,
-    )  # fmt: skip
+        "E0113",
+        f"`{written}` is written `{meant}`",
+        start,
+        end,
+        label=what,
+        hint=f"write `{meant}`",
+        edits=((start, end, meant),),
+        repair=repair,
+        skip=skip,
+    )
 
 
 def _null(line: Line) -> Mistake | None:
@@ -371,9 +436,13 @@ def _null(line: Line) -> Mistake | None:
     if following == ".":
         label = line.at(index + 2)
         return Mistake(
-            "E0113", "there is no `?.`", line.start, line.ends(index + 1), label="from another language",
+            "E0113",
+            "there is no `?.`",
+            line.start,
+            line.ends(index + 1),
+            label="from another language",
             hint=f"test it first: `{owner}.{label} if {owner} != null else …`",
-        )  # fmt: skip
+        )
     rest = line.last - 1
     plain = line.tokens.kinds[index - 1] == "NAME" and line.at(index - 2) in ("return", "=", "(", ",", "[")
     end = line.ends(rest)
@@ -382,10 +451,14 @@ def _null(line: Line) -> Mistake | None:
     made = f"{owner} if {owner} != null else {other}"
     sure = plain and bool(other) and not line.depth_before(index)
     return Mistake(
-        "E0113", "there is no `??`", line.start, line.ends(index + 1), label="from another language",
+        "E0113",
+        "there is no `??`",
+        line.start,
+        line.ends(index + 1),
+        label="from another language",
         hint=f"write `{made}`" if sure else "write `x if x != null else y`",
         edits=((start, end, made),) if sure else (),
-    )  # fmt: skip
+    )
 
 
 def _ternary(line: Line) -> Mistake:
@@ -436,13 +509,23 @@ def foreign_word(line: Line) -> Mistake | None:
             if made[1] == "filter":
                 what = f"[{made[2]} for {made[2]} in {made[4]} if {made[3]}]"
             return Mistake(
-                "E0113", message, start, end, label="from another language", hint=f"write `{what}`",
+                "E0113",
+                message,
+                start,
+                end,
+                label="from another language",
+                hint=f"write `{what}`",
                 edits=((made.start(), made.end(), what),),
-            )  # fmt: skip
+            )
         return Mistake(
-            "E0113", message, start, end, label="from another language", hint=hint,
+            "E0113",
+            message,
+            start,
+            end,
+            label="from another language",
+            hint=hint,
             edits=((start, line.starts(index + 1), ""),) if drop else (),
-        )  # fmt: skip
+        )
     return None
 
 
@@ -468,9 +551,14 @@ def prefixed_text(line: Line) -> Mistake | None:
             for match in _INSERTABLE.finditer(text)
         ]
     return Mistake(
-        "E0113", "a text has no letter before it; `${…}` inserts a value", start, line.start,
-        label="from another language", hint='write "…${x}…"', edits=tuple(edits) if clear else (),
-    )  # fmt: skip
+        "E0113",
+        "a text has no letter before it; `${…}` inserts a value",
+        start,
+        line.start,
+        label="from another language",
+        hint='write "…${x}…"',
+        edits=tuple(edits) if clear else (),
+    )
 
 
 def block_of(line: Line) -> str:

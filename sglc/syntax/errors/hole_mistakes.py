@@ -25,10 +25,17 @@ OPTION_WORDS = (
     "max min matching until not in multiple where as temp top_p top_k min_p seed using n decode by".split()
 )
 _FOREIGN_OPTIONS = {
-    "temperature": "temp t", "max_tokens": "max n tok", "stop": 'until "…"', "regex": "matching /…/",
-    "pattern": "matching /…/", "topp": "top_p p", "topk": "top_k k", "length": "max n chars",
-    "max_length": "max n chars", "min_length": "min n chars",
-}  # fmt: skip
+    "temperature": "temp t",
+    "max_tokens": "max n tok",
+    "stop": 'until "…"',
+    "regex": "matching /…/",
+    "pattern": "matching /…/",
+    "topp": "top_p p",
+    "topk": "top_k k",
+    "length": "max n chars",
+    "max_length": "max n chars",
+    "min_length": "min n chars",
+}
 _EXAMPLE = "str max 80 chars"
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -42,9 +49,12 @@ def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> M
             return found
     if line.kind == "$END" and run.index == 0:
         return Mistake(
-            "E0101", "nothing is inserted", *place, label="an expression is due here",
+            "E0101",
+            "nothing is inserted",
+            *place,
+            label="an expression is due here",
             hint="write `${name}`, or `\\${}` for the text itself",
-        )  # fmt: skip
+        )
     found = choice(line)
     if found is not None:
         return found
@@ -68,42 +78,67 @@ def _shape(run: Run, line: Line, place: tuple[int, int]) -> Mistake | None:
     kinds, index = line.tokens.kinds, run.index
     if kinds[0] == "$END":
         return Mistake(
-            "E0134", "an empty hole", *place, label="needs a name and a type",
+            "E0134",
+            "an empty hole",
+            *place,
+            label="needs a name and a type",
             hint=f"write `?{{name: {_EXAMPLE}}}`, or another type",
-        )  # fmt: skip
+        )
     if line.word == "think" and line.at(1) != ":":
         return _think(line, place)
     if line.kind == "$END" and index == 1 and kinds[0] != "STRING" and not is_type_word(line.word):
         return Mistake(
-            "E0134", f"the hole `{line.word}` has no type", *place, label="what may the model write?",
+            "E0134",
+            f"the hole `{line.word}` has no type",
+            *place,
+            label="what may the model write?",
             hint=f"write `?{{{line.word}: {_EXAMPLE}}}`, or another type",
-        )  # fmt: skip
+        )
     if index == 1 and line.token == "=" and kinds[0] == "NAME":
         return Mistake(
-            "E0134", "a colon stands between the name of a hole and its type", line.start, line.end,
-            hint=f"write `{line.word}: …`", edits=((line.ends(0), line.end, ":"),),
-        )  # fmt: skip
+            "E0134",
+            "a colon stands between the name of a hole and its type",
+            line.start,
+            line.end,
+            hint=f"write `{line.word}: …`",
+            edits=((line.ends(0), line.end, ":"),),
+        )
     if index == 2 and line.kind == "REGEX":
         return Mistake(
-            "E0149", "a pattern bounds a type", line.start, line.end, label="of texts",
-            hint=f"write `str matching {line.token}`", edits=((line.start, line.start, "str matching "),),
-        )  # fmt: skip
+            "E0149",
+            "a pattern bounds a type",
+            line.start,
+            line.end,
+            label="of texts",
+            hint=f"write `str matching {line.token}`",
+            edits=((line.start, line.start, "str matching "),),
+        )
     if index == 3 and line.at(1) == ":" and line.at(2) in ("max", "min", "temp") and kinds[3] == "NUMBER":
         return Mistake(
-            "E0134", "the type comes first, its bounds and options behind it", line.starts(2), line.end,
-            label="of which type?", hint=f"write `{line.word}: str {line.at(2)} …`",
-        )  # fmt: skip
+            "E0134",
+            "the type comes first, its bounds and options behind it",
+            line.starts(2),
+            line.end,
+            label="of which type?",
+            hint=f"write `{line.word}: str {line.at(2)} …`",
+        )
     if index == 0 or (index == 1 and run.could_take(":")):
         written = line.text[place[0] + 2 : place[1] - 1].strip(": ")
         return Mistake(
-            "E0134", "a hole needs a name and a type", *place, label="no `name:` before the type",
+            "E0134",
+            "a hole needs a name and a type",
+            *place,
+            label="no `name:` before the type",
             hint=f"write `?{{name: {written}}}`" if place[1] - place[0] < 60 else "write `?{name: T}`",
-        )  # fmt: skip
+        )
     if line.kind == "$END" and index == 2:
         return Mistake(
-            "E0134", f"the hole `{line.word}` has no type", *place, label="what may the model write?",
+            "E0134",
+            f"the hole `{line.word}` has no type",
+            *place,
+            label="what may the model write?",
             hint=f"write `?{{{line.word}: {_EXAMPLE}}}`, or another type",
-        )  # fmt: skip
+        )
     return None
 
 
@@ -128,9 +163,13 @@ def _think(line: Line, place: tuple[int, int]) -> Mistake:
         inner = column + "    "
         edits = ((colon, after, f"\n{inner}{statement}" + (f"\n{inner}| " if rest else "")),)
     return Mistake(
-        "E0134", "`think` is no type: a hole has a name and a type", *place, label="nothing is bound here",
-        hint=f"let the model think in a hole of its own: `{statement[2:]}`", edits=edits,
-    )  # fmt: skip
+        "E0134",
+        "`think` is no type: a hole has a name and a type",
+        *place,
+        label="nothing is bound here",
+        hint=f"let the model think in a hole of its own: `{statement[2:]}`",
+        edits=edits,
+    )
 
 
 # -- options ---------------------------------------------------------------------------------------
@@ -142,9 +181,13 @@ def _option(run: Run, line: Line) -> Mistake | None:
         following = _named_option(line, line.index + 1)
         edits = ((line.start, line.end, ""), *(following[1] if following else ()))
         return Mistake(
-            "E0115", "options are not separated by commas", line.start, line.end, hint="leave the comma out",
+            "E0115",
+            "options are not separated by commas",
+            line.start,
+            line.end,
+            hint="leave the comma out",
             edits=edits,
-        )  # fmt: skip
+        )
     if line.token == "=" and line.at(line.index - 1) in OPTION_WORDS:
         place = line.ends(line.index - 1)
         return Mistake(
@@ -168,9 +211,14 @@ def _option(run: Run, line: Line) -> Mistake | None:
         hint = f"write `{foreign}`" if foreign else f"did you mean `{meant}`?"
     named = _named_option(line, line.index)
     return Mistake(
-        "E0115", f"there is no option `{line.token}`", line.start, line.end, label="after a type",
-        hint=named[0] if named else hint, edits=named[1] if named else (),
-    )  # fmt: skip
+        "E0115",
+        f"there is no option `{line.token}`",
+        line.start,
+        line.end,
+        label="after a type",
+        hint=named[0] if named else hint,
+        edits=named[1] if named else (),
+    )
 
 
 def _named_option(line: Line, index: int) -> tuple[str, tuple[tuple[int, int, str], ...]] | None:
@@ -191,7 +239,11 @@ def _named_option(line: Line, index: int) -> tuple[str, tuple[tuple[int, int, st
 def _equals(run: Run, line: Line) -> Mistake | None:
     if line.token == "=" and run.could_take("BINARY"):
         return Mistake(
-            "E0110", "`=` assigns; `==` compares", line.start, line.end, hint="write `==`",
+            "E0110",
+            "`=` assigns; `==` compares",
+            line.start,
+            line.end,
+            hint="write `==`",
             edits=((line.start, line.end, "=="),),
-        )  # fmt: skip
+        )
     return None

@@ -26,9 +26,14 @@ def describe_fault(fault: Fault, source: Source) -> Diagnostic:
         return _DESCRIBED[fault.kind](fault, span)
     marked = Span(source, fault.start, fault.start + message.marked) if message.marked else span
     return Diagnostic(
-        message.code, message.text, marked, label=message.label, reason=message.reason, hint=message.hint,
+        message.code,
+        message.text,
+        marked,
+        label=message.label,
+        reason=message.reason,
+        hint=message.hint,
         edits=message.edits(fault, span),
-    )  # fmt: skip
+    )
 
 
 # -- edits -----------------------------------------------------------------------------------------
@@ -175,55 +180,72 @@ _MESSAGES = {
 
 def _dedent(fault: Fault, span: Span) -> Diagnostic:
     return Diagnostic(
-        "E0108", "this line is indented like no block around it", span,
+        "E0108",
+        "this line is indented like no block around it",
+        span,
         label=f"{len(span.text)} columns" if span.text.isspace() else "",
         hint=f"the block above it is indented by {fault.detail}",
-    )  # fmt: skip
+    )
 
 
 def _bracket(fault: Fault, span: Span) -> Diagnostic:
     return Diagnostic(
-        "E0106", f"`{fault.detail}` is never closed", span, label="opened here",
-        hint=f"add `{_CLOSER[fault.detail]}`", edits=_closing(fault, span),
-    )  # fmt: skip
+        "E0106",
+        f"`{fault.detail}` is never closed",
+        span,
+        label="opened here",
+        hint=f"add `{_CLOSER[fault.detail]}`",
+        edits=_closing(fault, span),
+    )
 
 
 def _mismatch(fault: Fault, span: Span) -> Diagnostic:
     assert fault.other is not None
     opened = Span(span.source, *fault.other)
     return Diagnostic(
-        "E0106", f"`{fault.detail}` does not close `{opened.text}`", span,
-        label=f"`{_CLOSER[opened.text]}` is due here", secondary=(Label(opened, "opened here"),),
-    )  # fmt: skip
+        "E0106",
+        f"`{fault.detail}` does not close `{opened.text}`",
+        span,
+        label=f"`{_CLOSER[opened.text]}` is due here",
+        secondary=(Label(opened, "opened here"),),
+    )
 
 
 def _stray_bracket(fault: Fault, span: Span) -> Diagnostic:
     return Diagnostic(
-        "E0107", f"`{fault.detail}` closes nothing", span, label="no bracket is open here", hint="remove it",
+        "E0107",
+        f"`{fault.detail}` closes nothing",
+        span,
+        label="no bracket is open here",
+        hint="remove it",
         edits=(Edit(span, ""),) if _is_left_over(span.source, span) else (),
-    )  # fmt: skip
+    )
 
 
 def _json(fault: Fault, span: Span) -> Diagnostic:
-    return Diagnostic(
-        "E0129", "this is not JSON", span, label=fault.detail[:1].lower() + fault.detail[1:]
-    )  # fmt: skip
+    return Diagnostic("E0129", "this is not JSON", span, label=fault.detail[:1].lower() + fault.detail[1:])
 
 
 def _insert_in_code(fault: Fault, span: Span) -> Diagnostic:
     inner = span.text[2:-1]
     return Diagnostic(
-        "E0112", "`${…}` stands outside prompt text and strings", span, label="this is code",
+        "E0112",
+        "`${…}` stands outside prompt text and strings",
+        span,
+        label="this is code",
         hint=f"write `{inner}`" if inner.isidentifier() else "in code, write the expression itself",
-    )  # fmt: skip
+    )
 
 
 def _single_quotes(fault: Fault, span: Span) -> Diagnostic:
     return Diagnostic(
-        "E0113", "text stands in double quotes", span, label="single quotes mean nothing",
+        "E0113",
+        "text stands in double quotes",
+        span,
+        label="single quotes mean nothing",
         hint=f'write "{span.text.strip(chr(39))}"',
         edits=(Edit(span, f'"{span.text[1:-1]}"'),) if _plain_quoted(span.text) else (),
-    )  # fmt: skip
+    )
 
 
 def _character(fault: Fault, span: Span) -> Diagnostic:

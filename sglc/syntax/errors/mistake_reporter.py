@@ -71,9 +71,15 @@ class MistakeReporter:
         """Say what is wrong."""
         if not self.full:
             self.reporter.error(
-                mistake.code, mistake.message, mistake.start, mistake.end,
-                label=mistake.label, reason=mistake.reason, hint=mistake.hint, edits=mistake.edits,
-            )  # fmt: skip
+                mistake.code,
+                mistake.message,
+                mistake.start,
+                mistake.end,
+                label=mistake.label,
+                reason=mistake.reason,
+                hint=mistake.hint,
+                edits=mistake.edits,
+            )
 
     def _is_covered(self, place: int) -> bool:
         return any(first <= place < last for first, last in self.covered)

@@ -39,9 +39,16 @@ from sglc.syntax.errors.unexpected import unexpected
 from sglc.syntax.lexer.keywords import HARD, ROLES
 
 _ROLE_NAMES = {
-    "human": "user", "person": "user", "question": "user", "ai": "assistant", "bot": "assistant",
-    "model": "assistant", "answer": "assistant", "gpt": "assistant", "developer": "system",
-}  # fmt: skip
+    "human": "user",
+    "person": "user",
+    "question": "user",
+    "ai": "assistant",
+    "bot": "assistant",
+    "model": "assistant",
+    "answer": "assistant",
+    "gpt": "assistant",
+    "developer": "system",
+}
 """What roles are called elsewhere."""
 
 
@@ -89,10 +96,16 @@ def _arm(run: Run, line: Line, module_level: bool) -> Mistake | None:
             return None
         end = line.end if token == "->" else line.ends(line.index + 1)
         return Mistake(
-            "E0143", "a colon ends the pattern of a case", line.start, end, label="`:` is due here",
-            hint="write `:`", edits=((line.ends(line.index - 1), end, ":"),),
-            repair=":", skip=1 if token == "->" else 2,
-        )  # fmt: skip
+            "E0143",
+            "a colon ends the pattern of a case",
+            line.start,
+            end,
+            label="`:` is due here",
+            hint="write `:`",
+            edits=((line.ends(line.index - 1), end, ":"),),
+            repair=":",
+            skip=1 if token == "->" else 2,
+        )
     if line.index != line.first or not run.could_take("case") or run.could_take("let"):
         return None
     if line.word in ("default", "else", "otherwise", "_"):
@@ -109,9 +122,15 @@ def _arm(run: Run, line: Line, module_level: bool) -> Mistake | None:
     if line.kind not in ("NAME", "STRING", "NUMBER", "true", "false", "null", "ROLE", "(", "-", ".."):
         return None
     return Mistake(
-        "E0143", "an arm of a `match` begins with `case`", line.start, line.end, label="`case` is due here",
-        hint=f"write `case {line.token}: …`", edits=_arms(line), repair="case",
-    )  # fmt: skip
+        "E0143",
+        "an arm of a `match` begins with `case`",
+        line.start,
+        line.end,
+        label="`case` is due here",
+        hint=f"write `case {line.token}: …`",
+        edits=_arms(line),
+        repair="case",
+    )
 
 
 def _arms(line: Line) -> Replacements:
@@ -152,9 +171,12 @@ def _misplaced(run: Run, line: Line, module_level: bool) -> Mistake | None:
         return None
     if word in FOLLOWERS:
         return Mistake(
-            "E0122", f"`{word}` follows no {FOLLOWERS[word].split()[1]}", line.start, line.end,
+            "E0122",
+            f"`{word}` follows no {FOLLOWERS[word].split()[1]}",
+            line.start,
+            line.end,
             label=f"belongs to {FOLLOWERS[word]} at the same indentation",
-        )  # fmt: skip
+        )
     if line.kind == "PIPE":
         where = "outside a function" if module_level else "inside a declaration"
         return Mistake(
@@ -165,12 +187,16 @@ def _misplaced(run: Run, line: Line, module_level: bool) -> Mistake | None:
         named = following if word in ("let", "var") else word if following == "=" else ""
         if word in STATEMENT_WORDS or following in ("=", "(", ".", "+=", "["):
             return Mistake(
-                "E0122", "code outside a function", line.start, line.end,
+                "E0122",
+                "code outside a function",
+                line.start,
+                line.end,
                 reason="a file holds declarations; what runs stands in functions and tests",
-                hint=f"write `const {named} = …`" if named.isidentifier()
+                hint=f"write `const {named} = …`"
+                if named.isidentifier()
                 else "indent it if it belongs to the function above, or put it into a `fn`",
                 edits=_constant(line, named),
-            )  # fmt: skip
+            )
     return None
 
 
@@ -190,10 +216,16 @@ def _role(run: Run, line: Line, module_level: bool) -> Mistake | None:
         ):
             return None
         return Mistake(
-            "E0103", "text behind a role begins with a pipe", start, len(line.text[: extent[1]].rstrip()),
-            label="this is code", reason="prompt text stands behind `|`; everything else is code",
-            hint=f"write `{line.word}: | …`", edits=((start, start, "| "),), covers=extent,
-        )  # fmt: skip
+            "E0103",
+            "text behind a role begins with a pipe",
+            start,
+            len(line.text[: extent[1]].rstrip()),
+            label="this is code",
+            reason="prompt text stands behind `|`; everything else is code",
+            hint=f"write `{line.word}: | …`",
+            edits=((start, start, "| "),),
+            covers=extent,
+        )
     if following in ("|", "") or (
         following not in (":", "with", "=", ".", "(", "[", ",") and line.index == first + 1
     ):
@@ -229,10 +261,14 @@ def _role_name(run: Run, line: Line, module_level: bool) -> Mistake | None:
     start, end = line.starts(line.first), line.ends(line.first)
     meant = _ROLE_NAMES.get(line.word.lower()) or nearest(line.word, ROLES)
     return Mistake(
-        "E0111", f"there is no role `{line.word}`", start, end, label="unknown role",
+        "E0111",
+        f"there is no role `{line.word}`",
+        start,
+        end,
+        label="unknown role",
         hint=f"write `{meant}`" if meant else "roles are `system`, `user`, `assistant` and `tool`",
         edits=((start, end, meant),) if meant else (),
-    )  # fmt: skip
+    )
 
 
 def _constant(line: Line, named: str) -> Replacements:
@@ -257,10 +293,15 @@ def _colon(run: Run, line: Line, module_level: bool) -> Mistake | None:
     written = line.text[line.tokens.starts[line.first] : place]
     shown = written if len(written) <= 40 and "\n" not in written else f"{line.word} …"
     return Mistake(
-        "E0102", "a colon is missing", place - 1, place, label="the block begins after this",
-        hint=f"write `{shown}:`", repair=":" if line.kind != "|" and run.can_take(":") else "",
+        "E0102",
+        "a colon is missing",
+        place - 1,
+        place,
+        label="the block begins after this",
+        hint=f"write `{shown}:`",
+        repair=":" if line.kind != "|" and run.can_take(":") else "",
         edits=((place, place, ":"),),
-    )  # fmt: skip
+    )
 
 
 def _equals(run: Run, line: Line, module_level: bool) -> Mistake | None:
@@ -276,9 +317,14 @@ def _equals(run: Run, line: Line, module_level: bool) -> Mistake | None:
             place = line.ends(line.last - 1)
             edits, hint = (*edits, (place, place, ":")), "write `==`, and `:` at the end of the line"
     return Mistake(
-        "E0110", "`=` assigns; `==` compares", line.start, line.end, hint=hint,
-        repair="BINARY" if run.can_take("BINARY") else "", edits=edits,
-    )  # fmt: skip
+        "E0110",
+        "`=` assigns; `==` compares",
+        line.start,
+        line.end,
+        hint=hint,
+        repair="BINARY" if run.can_take("BINARY") else "",
+        edits=edits,
+    )
 
 
 def _hole(run: Run, line: Line, module_level: bool) -> Mistake | None:
@@ -286,12 +332,15 @@ def _hole(run: Run, line: Line, module_level: bool) -> Mistake | None:
     for place in (index, index - 1):
         if place >= line.first and line.text.startswith("?{", tokens.starts[place]):
             return Mistake(
-                "E0112", "a hole stands outside prompt text", tokens.starts[place], tokens.starts[place] + 2,
+                "E0112",
+                "a hole stands outside prompt text",
+                tokens.starts[place],
+                tokens.starts[place] + 2,
                 label="this is code",
                 hint="put it on a pipe line: `| ?{name: T}`, or write `let name = gen T`",
                 edits=_as_text(line, tokens.starts[place]) if place == line.first else (),
                 covers=line_extent(line.text, tokens.starts[place], line.end),
-            )  # fmt: skip
+            )
     return None
 
 
@@ -309,10 +358,13 @@ def _as_text(line: Line, place: int) -> Replacements:
 def _pipe(run: Run, line: Line, module_level: bool) -> Mistake | None:
     if line.token == "|":
         return Mistake(
-            "E0101", "a pipe line begins its own line", line.start, line.end,
+            "E0101",
+            "a pipe line begins its own line",
+            line.start,
+            line.end,
             label="text cannot begin here",
             hint="put `| text` on the next line, or after the colon of a block",
-        )  # fmt: skip
+        )
     return None
 
 
@@ -326,11 +378,16 @@ def _misspelt(run: Run, line: Line, module_level: bool) -> Mistake | None:
     start, end = line.tokens.starts[line.first], line.tokens.ends[line.first]
     if meant is not None and not (line.index == line.first + 1 and line.kind == "NAME" and meant in ROLES):
         return Mistake(
-            "E0111", f"no statement begins with `{line.word}`" if not module_level
+            "E0111",
+            f"no statement begins with `{line.word}`"
+            if not module_level
             else f"no declaration begins with `{line.word}`",
-            start, end, label="unknown word", hint=f"did you mean `{meant}`?",
+            start,
+            end,
+            label="unknown word",
+            hint=f"did you mean `{meant}`?",
             edits=((start, end, meant),) if line.tokens.kinds[line.index] != ":" else (),
-        )  # fmt: skip
+        )
     return None
 
 
@@ -341,10 +398,13 @@ def _prose(run: Run, line: Line, module_level: bool) -> Mistake | None:
     if module_level:
         if line.index <= line.first + 1 and line.tokens.kinds[line.first] == "NAME":
             return Mistake(
-                "E0111", f"no declaration begins with `{line.word}`", start, line.tokens.ends[line.first],
+                "E0111",
+                f"no declaration begins with `{line.word}`",
+                start,
+                line.tokens.ends[line.first],
                 label="unknown word",
                 hint="a file holds use, const, type, record, enum, union, error, grammar, fn, part and test",
-            )  # fmt: skip
+            )
         return None
     neighbours = sum(
         a in ("NAME", "ROLE") and (b in ("NAME", "ROLE") or b[0].islower()) for a, b in pairwise(kinds)
@@ -360,11 +420,15 @@ def _prose(run: Run, line: Line, module_level: bool) -> Mistake | None:
         return None
     lines = _prose_lines(line.text, start)
     return Mistake(
-        "E0103", "this looks like prompt text without its pipe", start, max(end, lines[0][1]),
+        "E0103",
+        "this looks like prompt text without its pipe",
+        start,
+        max(end, lines[0][1]),
         reason="prompt text stands on lines that begin with `|`; everything else is code",
         hint="begin the line with `| `" if len(lines) == 1 else "begin these lines with `| `",
-        edits=tuple((place, place, "| ") for place, _ in lines), covers=(start, lines[-1][1]),
-    )  # fmt: skip
+        edits=tuple((place, place, "| ") for place, _ in lines),
+        covers=(start, lines[-1][1]),
+    )
 
 
 _CODE = re.compile(
@@ -407,20 +471,34 @@ def _loop(run: Run, line: Line, module_level: bool) -> Mistake | None:
         if counted is not None:
             made = f"for {counted[1]} in {counted[2]}..{'<' if counted[3] == '<' else ''}{counted[4]}:"
             return Mistake(
-                "E0113", "a loop goes through a range or a list", *whole, label="from another language",
-                hint=f"write `{made}`", edits=((*whole, made),), covers=line_extent(line.text, *whole),
-            )  # fmt: skip
+                "E0113",
+                "a loop goes through a range or a list",
+                *whole,
+                label="from another language",
+                hint=f"write `{made}`",
+                edits=((*whole, made),),
+                covers=line_extent(line.text, *whole),
+            )
         through = _THROUGH.fullmatch(line.text, *whole)
         if through is not None:
             made = f"for {through[1]} in {through[2]}:"
             return Mistake(
-                "E0113", "a loop has no parentheses", *whole, label="from another language",
-                hint=f"write `{made}`", edits=((*whole, made),), covers=line_extent(line.text, *whole),
-            )  # fmt: skip
+                "E0113",
+                "a loop has no parentheses",
+                *whole,
+                label="from another language",
+                hint=f"write `{made}`",
+                edits=((*whole, made),),
+                covers=line_extent(line.text, *whole),
+            )
         return Mistake(
-            "E0113", "a loop goes through a range or a list", *whole, label="from another language",
-            hint="write `for i in 1..n:` or `for x in xs:`", covers=line_extent(line.text, *whole),
-        )  # fmt: skip
+            "E0113",
+            "a loop goes through a range or a list",
+            *whole,
+            label="from another language",
+            hint="write `for i in 1..n:` or `for x in xs:`",
+            covers=line_extent(line.text, *whole),
+        )
     if index == first + 2 and (line.token == "=" or line.token in ("of", ":")):
         edits = [(line.start, line.end, "in" if line.text[line.start - 1] == " " else " in")]
         to = next((i for i in range(index, line.last) if line.at(i) == "to"), None)
@@ -428,25 +506,38 @@ def _loop(run: Run, line: Line, module_level: bool) -> Mistake | None:
             edits.append((line.ends(to - 1), line.starts(to + 1), ".."))
         clear = to is not None or line.token == "of"
         return Mistake(
-            "E0113", "a loop goes through a range or a list", line.start, line.end, label="`in` is due here",
-            hint=f"write `for {line.at(first + 1)} in 1..n:`", edits=tuple(edits) if clear else (),
-        )  # fmt: skip
+            "E0113",
+            "a loop goes through a range or a list",
+            line.start,
+            line.end,
+            label="`in` is due here",
+            hint=f"write `for {line.at(first + 1)} in 1..n:`",
+            edits=tuple(edits) if clear else (),
+        )
     return None
 
 
 def _raised(run: Run, line: Line, module_level: bool) -> Mistake | None:
     if line.at(line.index - 1) == "raise" and line.kind == "STRING":
         return Mistake(
-            "E0113", "what is raised is an error with a name", line.start, line.end, label="this is a text",
+            "E0113",
+            "what is raised is an error with a name",
+            line.start,
+            line.end,
+            label="this is a text",
             hint=f"declare `error Name(why: str)` at the left margin and write `raise Name({line.token})`",
-        )  # fmt: skip
+        )
     if line.word == "mock" and line.token == "=" and line.index == line.first + 2:
         return _mock(line)
     if line.word == "use" and line.token in ("*", ")") and line.at(line.index - 1) == "(":
         return Mistake(
-            "E0113", "`use` names what it takes", line.start, line.end, label="everything is never taken",
+            "E0113",
+            "`use` names what it takes",
+            line.start,
+            line.end,
+            label="everything is never taken",
             hint="write the names: `use module (one, two)`",
-        )  # fmt: skip
+        )
     return None
 
 
@@ -487,7 +578,11 @@ def reserved(run: Run, line: Line, module_level: bool) -> Mistake | None:
     word = line.token
     if word in HARD and run.could_take("NAME") and not run.could_take("NUMBER"):
         return Mistake(
-            "E0136", f"`{word}` is a word of the language", line.start, line.end,
-            label="a name is due here", hint=f"choose another name, such as `{word}_`",
-        )  # fmt: skip
+            "E0136",
+            f"`{word}` is a word of the language",
+            line.start,
+            line.end,
+            label="a name is due here",
+            hint=f"choose another name, such as `{word}_`",
+        )
     return None

@@ -83,9 +83,13 @@ def _several_variables(run: Run, line: Line) -> Mistake | None:
         return None
     if line.word == "for" and line.token == ",":
         return Mistake(
-            "E0113", "a loop has one variable", line.starts(first + 1), line.end, label="several names",
+            "E0113",
+            "a loop has one variable",
+            line.starts(first + 1),
+            line.end,
+            label="several names",
             hint="write `for pair in …:` and read `pair[0]` and `pair[1]`",
-        )  # fmt: skip
+        )
     if line.word in ("let", "var") and line.token == ",":
         return Mistake(
             "E0113",
@@ -119,9 +123,14 @@ def _use(run: Run, line: Line) -> Mistake | None:
     made = f"use {match[1]} ({', '.join(name.strip() for name in match[2].split(','))})"
     whole = (start, start + len(match[0]))
     return Mistake(
-        "E0113", "`use` names what it takes in parentheses", line.start, line.end,
-        hint=f"write `{made}`", edits=((*whole, made),), covers=extent,
-    )  # fmt: skip
+        "E0113",
+        "`use` names what it takes in parentheses",
+        line.start,
+        line.end,
+        hint=f"write `{made}`",
+        edits=((*whole, made),),
+        covers=extent,
+    )
 
 
 def _field(run: Run, line: Line) -> Mistake | None:
@@ -134,19 +143,32 @@ def _field(run: Run, line: Line) -> Mistake | None:
         if line.token == "=" and line.tokens.kinds[index + 1] in ("NAME", "[", "{", "("):
             edits: Replacements = ((line.ends(first), line.end, ":"),)
             return Mistake(
-                "E0148", "a colon stands between a field and its type", line.start, line.end,
-                hint=f"write `{name}: {line.at(index + 1)}`", edits=edits,
-            )  # fmt: skip
+                "E0148",
+                "a colon stands between a field and its type",
+                line.start,
+                line.end,
+                hint=f"write `{name}: {line.at(index + 1)}`",
+                edits=edits,
+            )
         if line.kind == "_NEWLINE":
             return Mistake(
-                "E0148", f"the field `{name}` has no type", line.starts(first), line.ends(first),
-                label="of which type?", hint=f"write `{name}: str`, `{name}: int`, or another type",
-            )  # fmt: skip
+                "E0148",
+                f"the field `{name}` has no type",
+                line.starts(first),
+                line.ends(first),
+                label="of which type?",
+                hint=f"write `{name}: str`, `{name}: int`, or another type",
+            )
     if index > first + 2 and line.token == ":" and line.at(first + 1) == ":" and run.could_take("="):
         if line.depth_before(index):
             return None
         return Mistake(
-            "E0148", "a default stands behind `=`", line.start, line.end, label="the type is complete",
-            hint="write `=`", edits=((line.start, line.end, " ="),),
-        )  # fmt: skip
+            "E0148",
+            "a default stands behind `=`",
+            line.start,
+            line.end,
+            label="the type is complete",
+            hint="write `=`",
+            edits=((line.start, line.end, " ="),),
+        )
     return None

@@ -27,10 +27,18 @@ class Reporter:
         self.diagnostics: list[Diagnostic] = []
 
     def error(
-        self, code: str, message: str, start: int, end: int, *,
-        label: str = "", reason: str = "", hint: str = "", secondary: tuple[Label, ...] = (),
+        self,
+        code: str,
+        message: str,
+        start: int,
+        end: int,
+        *,
+        label: str = "",
+        reason: str = "",
+        hint: str = "",
+        secondary: tuple[Label, ...] = (),
         edits: Replacements = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Add an error about the characters `start` to `end`."""
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             return
@@ -43,9 +51,16 @@ class Reporter:
         )
 
     def warning(
-        self, code: str, message: str, start: int, end: int, *,
-        label: str = "", reason: str = "", hint: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        code: str,
+        message: str,
+        start: int,
+        end: int,
+        *,
+        label: str = "",
+        reason: str = "",
+        hint: str = "",
+    ) -> None:
         """Add a warning about the characters `start` to `end`."""
         span = Span(self.source, start, end)
         self.diagnostics.append(

@@ -6,11 +6,19 @@ from sglc.lalr.machine import Run
 from sglc.syntax.errors.faulty_line import Line, Mistake
 
 _SAID = {
-    "NAME": "a name", "NUMBER": "a number", "STRING": "a text in quotes", "REGEX": "a regular expression",
-    "PIPE": "a pipe line", "_NEWLINE": "the end of the line", "_INDENT": "an indented block",
-    "PATH": "a path", "BINARY": "an operator", "INLINE_JSON": "JSON",
-    "_DEDENT": "the end of the block", "$END": "the end",
-}  # fmt: skip
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "STRING": "a text in quotes",
+    "REGEX": "a regular expression",
+    "PIPE": "a pipe line",
+    "_NEWLINE": "the end of the line",
+    "_INDENT": "an indented block",
+    "PATH": "a path",
+    "BINARY": "an operator",
+    "INLINE_JSON": "JSON",
+    "_DEDENT": "the end of the block",
+    "$END": "the end",
+}
 _VALUE = {"NAME", "NUMBER", "STRING", "[", "(", "{"}
 _VALUE_MORE = {
     "true",

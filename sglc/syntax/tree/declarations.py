@@ -170,9 +170,14 @@ class GrammarRepeat:
 
 
 GrammarTerm = (
-    GrammarSymbol | GrammarText | GrammarRegex | GrammarOneOf | GrammarSequence | GrammarChoice
+    GrammarSymbol
+    | GrammarText
+    | GrammarRegex
+    | GrammarOneOf
+    | GrammarSequence
+    | GrammarChoice
     | GrammarRepeat
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -254,10 +259,19 @@ class TestDeclaration:
 
 
 Declaration = (
-    Use | RecordDeclaration | EnumDeclaration | UnionDeclaration | TypeDeclaration | ErrorDeclaration
-    | ConstDeclaration | GrammarDeclaration | GrammarImport | FunctionDeclaration | ExternDeclaration
+    Use
+    | RecordDeclaration
+    | EnumDeclaration
+    | UnionDeclaration
+    | TypeDeclaration
+    | ErrorDeclaration
+    | ConstDeclaration
+    | GrammarDeclaration
+    | GrammarImport
+    | FunctionDeclaration
+    | ExternDeclaration
     | TestDeclaration
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

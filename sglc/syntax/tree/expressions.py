@@ -100,10 +100,26 @@ class Call:
 
 UnaryOperator = Literal["-", "not"]
 BinaryOperator = Literal[
-    "+", "-", "*", "/", "//", "%", "**",
-    "==", "!=", "<", "<=", ">", ">=", "in", "not in", "matches", "contains",
-    "and", "or",
-]  # fmt: skip
+    "+",
+    "-",
+    "*",
+    "/",
+    "//",
+    "%",
+    "**",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "in",
+    "not in",
+    "matches",
+    "contains",
+    "and",
+    "or",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

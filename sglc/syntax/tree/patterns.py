@@ -72,6 +72,11 @@ class SequencePattern:
 
 
 Pattern = (
-    WildcardPattern | LiteralPattern | RangePattern | NamePattern | ConstructorPattern
-    | AlternativesPattern | SequencePattern
-)  # fmt: skip
+    WildcardPattern
+    | LiteralPattern
+    | RangePattern
+    | NamePattern
+    | ConstructorPattern
+    | AlternativesPattern
+    | SequencePattern
+)

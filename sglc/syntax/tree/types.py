@@ -134,7 +134,7 @@ class Surface:
 
 Refinement = (
     RangeRefinement | MinChars | MaxChars | Matching | Until | NotContaining | MultipleOf | Where | Surface
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,6 +185,16 @@ class TypeSource:
 
 
 TypeExpression = (
-    TypeName | TypeLiteral | TypeList | TypeMap | TypeTuple | TypeOptional | TypeUnion | TypeRefined
-    | TypeSpanOf | TypeOneOf | TypeJsonSchema | TypeSource
-)  # fmt: skip
+    TypeName
+    | TypeLiteral
+    | TypeList
+    | TypeMap
+    | TypeTuple
+    | TypeOptional
+    | TypeUnion
+    | TypeRefined
+    | TypeSpanOf
+    | TypeOneOf
+    | TypeJsonSchema
+    | TypeSource
+)

@@ -115,8 +115,19 @@ class Either:
 Condition = Compared | Divided | Among | TextAt | Matches | Flag | Not | All | Either
 
 CLASSES: tuple[type, ...] = (
-    Given, Known, Subject, Compared, Divided, Among, TextAt, Matches, Flag, Not, All, Either,
-)  # fmt: skip
+    Given,
+    Known,
+    Subject,
+    Compared,
+    Divided,
+    Among,
+    TextAt,
+    Matches,
+    Flag,
+    Not,
+    All,
+    Either,
+)
 OPERANDS = ("bound", "step", "rest", "values", "text", "value")
 
 

@@ -148,8 +148,16 @@ def serve(engine: Requests, workloads: dict[str, Any]) -> None:
         traceback.print_exc()
         send(ok=False, error=f"{type(fault).__name__}: {fault}")
         return
-    send(ok=True, load_s=loaded - STARTED, warmup_s=0.0, rss_mb=peak_megabytes(), can_batch=True, note="",
-         versions=versions, pid=os.getpid())  # fmt: skip
+    send(
+        ok=True,
+        load_s=loaded - STARTED,
+        warmup_s=0.0,
+        rss_mb=peak_megabytes(),
+        can_batch=True,
+        note="",
+        versions=versions,
+        pid=os.getpid(),
+    )
     for line in sys.stdin:
         asked = json.loads(line)
         if asked["op"] == "quit":
@@ -165,8 +173,15 @@ def serve(engine: Requests, workloads: dict[str, Any]) -> None:
             texts = engine.run(name, items)
             wall, used = time.perf_counter() - started, engine.seconds() - used
             after = engine.counts()
-            send(ok=True, wall_s=wall, cpu_s=used, out=texts, forwards=after[0] - before[0],
-                 positions=after[1] - before[1], rss_mb=peak_megabytes())  # fmt: skip
+            send(
+                ok=True,
+                wall_s=wall,
+                cpu_s=used,
+                out=texts,
+                forwards=after[0] - before[0],
+                positions=after[1] - before[1],
+                rss_mb=peak_megabytes(),
+            )
         except Exception as fault:
             traceback.print_exc()
             send(ok=False, unsupported=False, error=f"{type(fault).__name__}: {fault}"[:300])

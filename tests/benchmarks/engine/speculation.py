@@ -233,9 +233,19 @@ def main() -> int:
     assert program is not None
     clock = timed_drafts()
     ways = {name: Way(program, executor, name, place) for place, name in enumerate(WAYS)}
-    head = ("workload", "tokens", "drawn", *(f"steps {way}" for way in WAYS), "drafted", "came",
-            *(f"tok/s {way}" for way in WAYS), f"over {FORCED}", f"over {TOKENS}", "µs of drafts",
-            "same text")  # fmt: skip
+    head = (
+        "workload",
+        "tokens",
+        "drawn",
+        *(f"steps {way}" for way in WAYS),
+        "drafted",
+        "came",
+        *(f"tok/s {way}" for way in WAYS),
+        f"over {FORCED}",
+        f"over {TOKENS}",
+        "µs of drafts",
+        "same text",
+    )
     table = [head]
     different = 0
     for name, inputs in WORKLOADS.items():
@@ -259,15 +269,20 @@ def main() -> int:
         different += not same
         typical = {key: sorted(each, key=lambda r: r.seconds)[len(each) // 2] for key, each in rounds.items()}
         first = typical[ALL]
-        table.append((
-            name, f"{first.tokens:,}", f"{first.sampled:,}",
-            *(f"{typical[way].steps:,}" for way in WAYS),
-            f"{first.drafted:,}", f"{first.accepted:,}",
-            *(f"{typical[way].speed:.0f}" for way in WAYS),
-            *(f"{ratio(drafted, rounds[way]):.2f}" for way in (FORCED, TOKENS)),
-            f"{min(r.proposing / r.sampled for r in drafted) / 1000:.0f}",
-            "yes" if same else "no",
-        ))  # fmt: skip
+        table.append(
+            (
+                name,
+                f"{first.tokens:,}",
+                f"{first.sampled:,}",
+                *(f"{typical[way].steps:,}" for way in WAYS),
+                f"{first.drafted:,}",
+                f"{first.accepted:,}",
+                *(f"{typical[way].speed:.0f}" for way in WAYS),
+                *(f"{ratio(drafted, rounds[way]):.2f}" for way in (FORCED, TOKENS)),
+                f"{min(r.proposing / r.sampled for r in drafted) / 1000:.0f}",
+                "yes" if same else "no",
+            )
+        )
         print(" | ".join(table[-1]), flush=True)
     cost = ways[ALL].cost
     rows = (1, 2, 3, 4, 6, 8, 12, 16)

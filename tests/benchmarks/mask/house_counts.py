@@ -67,8 +67,11 @@ def bounding(tree: ast.Module) -> set[str]:
 
 
 def _names_of_call(node: ast.Call) -> set[str]:
-    return {part.id if isinstance(part, ast.Name) else part.attr for part in ast.walk(node.func)
-            if isinstance(part, ast.Name | ast.Attribute)}  # fmt: skip
+    return {
+        part.id if isinstance(part, ast.Name) else part.attr
+        for part in ast.walk(node.func)
+        if isinstance(part, ast.Name | ast.Attribute)
+    }
 
 
 def _names(node: ast.expr) -> Iterator[str]:

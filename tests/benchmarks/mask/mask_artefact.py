@@ -177,9 +177,18 @@ def main() -> None:
             sizes.append(size)
             known, whole = known + some, whole + of
             states = load_frozen(folder, made, vocabulary).tables.n
-            rows.append([name.removesuffix(".json"), str(states), f"{size / 1e3:.0f}", f"{expanded:.1f}",
-                         show(statistics.median(first) / 1e3), show(max(first) / 1e3), show(new / 1e3),
-                         f"{some / max(of, 1):.0%}"])  # fmt: skip
+            rows.append(
+                [
+                    name.removesuffix(".json"),
+                    str(states),
+                    f"{size / 1e3:.0f}",
+                    f"{expanded:.1f}",
+                    show(statistics.median(first) / 1e3),
+                    show(max(first) / 1e3),
+                    show(new / 1e3),
+                    f"{some / max(of, 1):.0%}",
+                ]
+            )
     summary = [["microseconds", "n", *NAMES]]
     for which, all_times in times.items():
         summary.append(

@@ -22,10 +22,15 @@ from sglc.runtime.mask.constraint import Constraint
 
 PERSON: Any = {
     "type": "object",
-    "properties": {"name": {"type": "string"}, "age": {"type": "integer", "minimum": 0, "maximum": 150},
-                   "mood": {"enum": ["calm", "happy", "sad"]}, "tags": {"type": "array", "items": {"type": "string"}}},
-    "required": ["name", "age", "mood", "tags"], "additionalProperties": False,
-}  # fmt: skip
+    "properties": {
+        "name": {"type": "string"},
+        "age": {"type": "integer", "minimum": 0, "maximum": 150},
+        "mood": {"enum": ["calm", "happy", "sad"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["name", "age", "mood", "tags"],
+    "additionalProperties": False,
+}
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "record": (
         {"json_schema": PERSON},

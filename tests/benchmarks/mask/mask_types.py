@@ -49,8 +49,14 @@ TABLE = {
         ),
     ),
 }
-PERSON = {"name": "Ada Lovelace", "age": 36, "post": "engineer", "skills": ["maths", "poetry"], "pay": 12.5,
-          "fit": True}  # fmt: skip
+PERSON = {
+    "name": "Ada Lovelace",
+    "age": 36,
+    "post": "engineer",
+    "skills": ["maths", "poetry"],
+    "pay": 12.5,
+    "fit": True,
+}
 CASES: list[tuple[str, Type, str]] = [
     ("free text", Str(), "The quick brown fox jumps over the lazy dog and runs away into the green forest."),
     ("text of at most 60", Str(0, 60), "The quick brown fox jumps over the lazy dog."),
@@ -114,8 +120,10 @@ def count_loads(made: Constraint, vocabulary: Vocabulary) -> None:
         else:
             node = int(trie.end[node])
     best = min(_timed(walk, machine, made.start, row) for _ in range(20))
-    print(f"whole walk: {looked} nodes looked at, {alive} alive, {5 * looked + alive * 2 + looked} loads, "
-          f"{best * 1e6:.0f} us, {best * 1e9 / looked:.2f} ns a node")  # fmt: skip
+    print(
+        f"whole walk: {looked} nodes looked at, {alive} alive, {5 * looked + alive * 2 + looked} loads, "
+        f"{best * 1e6:.0f} us, {best * 1e9 / looked:.2f} ns a node"
+    )
 
 
 def _timed(walk: SubtreeWalk, machine: Machine, start: int, row: np.ndarray) -> float:
@@ -129,13 +137,17 @@ def main() -> None:
     vocabulary = Vocabulary.from_tokenizer_json(sys.argv[1])
     read = time.perf_counter()
     nodes = vocabulary.trie.size
-    print(f"{vocabulary.size} tokens, {nodes} nodes; read {(read - started) * 1e3:.0f} ms, "
-          f"trie {(time.perf_counter() - read) * 1e3:.0f} ms")  # fmt: skip
+    print(
+        f"{vocabulary.size} tokens, {nodes} nodes; read {(read - started) * 1e3:.0f} ms, "
+        f"trie {(time.perf_counter() - read) * 1e3:.0f} ms"
+    )
     free = compile_constraint(type=Str(), table=TABLE)
     free.matcher(vocabulary).mask_size()
     count_loads(free, vocabulary)
-    print(f"{'':20} {'compile':>8} | {'cold mask: first':>16} {'p50':>7} {'max':>7} {'step':>6} "
-          f"| {'warm mask':>9} {'step':>6} {'rows':>6}")  # fmt: skip
+    print(
+        f"{'':20} {'compile':>8} | {'cold mask: first':>16} {'p50':>7} {'max':>7} {'step':>6} "
+        f"| {'warm mask':>9} {'step':>6} {'rows':>6}"
+    )
     for name, type, text in CASES:
         tokens = tokens_of(text, vocabulary)
         workspaces.clear()
@@ -146,9 +158,11 @@ def main() -> None:
         cold, cold_steps = replay(made, vocabulary, tokens)
         warm, warm_steps = replay(made, vocabulary, tokens)
         middle = statistics.median
-        print(f"{name:20} {compiled:8.0f} | {cold[0]:16.0f} {middle(cold):7.0f} {max(cold):7.0f} "
-              f"{middle(cold_steps):6.1f} | {middle(warm):9.2f} {middle(warm_steps):6.2f} "
-              f"{made.machine.row_count:6}")  # fmt: skip
+        print(
+            f"{name:20} {compiled:8.0f} | {cold[0]:16.0f} {middle(cold):7.0f} {max(cold):7.0f} "
+            f"{middle(cold_steps):6.1f} | {middle(warm):9.2f} {middle(warm_steps):6.2f} "
+            f"{made.machine.row_count:6}"
+        )
 
 
 if __name__ == "__main__":

@@ -140,8 +140,11 @@ def _first(engine: Engine, job: dict[str, Any], answer: Any) -> dict[str, Any]:
         except Refused as fault:
             refused = str(fault)
     if refused is not None and "no JSON value satisfies" in refused:  # which answers for every text
-        done["wrong"] = [{"text": number, "kind": "over", "why": None, "context": refused[:200]}
-                         for number, (_, valid) in enumerate(texts) if valid]  # fmt: skip
+        done["wrong"] = [
+            {"text": number, "kind": "over", "why": None, "context": refused[:200]}
+            for number, (_, valid) in enumerate(texts)
+            if valid
+        ]
         return done | {"outcome": "over" if done["wrong"] else "right", "compile": compiling.ns}
     if refused is not None:
         return {"outcome": "refused", "why": refused[:400], "compile": compiling.ns}
@@ -163,8 +166,14 @@ def _first(engine: Engine, job: dict[str, Any], answer: Any) -> dict[str, Any]:
         legal, taken, why = replay.text(tokens)
         if legal != valid or why is not None:
             kind = "gave up" if why is not None else "under" if legal else "over"
-            done["wrong"].append({"text": number, "kind": kind, "why": why and why[:300],
-                                  "context": _context(engine.tokenizer, tokens, taken)})  # fmt: skip
+            done["wrong"].append(
+                {
+                    "text": number,
+                    "kind": kind,
+                    "why": why and why[:300],
+                    "context": _context(engine.tokenizer, tokens, taken),
+                }
+            )
     kinds = {wrong["kind"] for wrong in done["wrong"]}
     if "gave up" in kinds:
         done["why"] = next(wrong["why"] for wrong in done["wrong"] if wrong["kind"] == "gave up")

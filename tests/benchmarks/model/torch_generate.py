@@ -71,9 +71,13 @@ def theirs(folder: Path, dtype: str, threads: int, batch: int) -> Callable[[int]
 
     def write(count: int) -> np.ndarray:
         found = model.generate(
-            given, attention_mask=torch.ones_like(given), max_new_tokens=count, min_new_tokens=count,
-            do_sample=False, pad_token_id=0,
-        )  # fmt: skip
+            given,
+            attention_mask=torch.ones_like(given),
+            max_new_tokens=count,
+            min_new_tokens=count,
+            do_sample=False,
+            pad_token_id=0,
+        )
         tokens: np.ndarray = found[:, READ:].numpy()
         return tokens
 

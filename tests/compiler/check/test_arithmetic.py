@@ -99,7 +99,7 @@ def test_signs_lose_no_digits(number: Any) -> None:
         (1, "//", 0, "division by zero"),
         (1.0, "%", 0.0, "division by zero"),
     ],
-)  # fmt: skip
+)
 def test_what_has_no_result_says_why(a: Any, symbol: str, b: Any, reason: str) -> None:
     with pytest.raises(SglError, match=reason):
         BINARY[symbol](a, b)
@@ -107,8 +107,13 @@ def test_what_has_no_result_says_why(a: Any, symbol: str, b: Any, reason: str) -
 
 def test_powers_that_exist() -> None:
     assert [compute("**", *pair) for pair in ((1, -3), (-1, -3), (-1, -2), (0, 0), (2, 10), (10, 999))] == [
-        1, -1, 1, 1, 1024, 10**999,
-    ]  # fmt: skip
+        1,
+        -1,
+        1,
+        1,
+        1024,
+        10**999,
+    ]
     assert compute("**", Decimal(2), -1) == Decimal("0.5")
     assert compute("**", Decimal(0), 0) == 1
     assert compute("**", Decimal(-2), 3) == -8

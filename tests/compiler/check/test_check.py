@@ -203,8 +203,22 @@ def test_findings_come_in_the_order_of_the_text():
 PIECES = re.compile(r'\w+|"[^"\n]*"|/[^/\n]*/|\n *| |.')
 TEXTS = [path.read_text(encoding="utf-8") for path in FILES] + [e.good for e in codes_check.ENTRIES if e.good]
 STRAY = [
-    "null", "0", "-1", "it", "[]", '""', "?", "not ", "x", "(", ")", "str", "json", "gen int", "| ?{z: T}",
-]  # fmt: skip
+    "null",
+    "0",
+    "-1",
+    "it",
+    "[]",
+    '""',
+    "?",
+    "not ",
+    "x",
+    "(",
+    ")",
+    "str",
+    "json",
+    "gen int",
+    "| ?{z: T}",
+]
 
 
 @settings(max_examples=60, deadline=None)

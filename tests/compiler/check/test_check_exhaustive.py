@@ -130,12 +130,21 @@ def forms(type):
 
 TYPES = st.sampled_from(
     [
-        Bool(), Int(0, 3), Named("E"), Named("R"), Named("U"), Optional(Named("U")), Optional(Bool()),
-        TupleOf((Bool(), Named("E"))), Alternatives((Constant("p"), Constant("q"))),
-        TupleOf((Bool(),) * 4), TupleOf((Bool(), Named("E"), Int(0, 2), Optional(Bool()))),
-        Alternatives((Int(0, 2), Named("R"))), TupleOf((Named("U"), Optional(Int(1, 2)))),
+        Bool(),
+        Int(0, 3),
+        Named("E"),
+        Named("R"),
+        Named("U"),
+        Optional(Named("U")),
+        Optional(Bool()),
+        TupleOf((Bool(), Named("E"))),
+        Alternatives((Constant("p"), Constant("q"))),
+        TupleOf((Bool(),) * 4),
+        TupleOf((Bool(), Named("E"), Int(0, 2), Optional(Bool()))),
+        Alternatives((Int(0, 2), Named("R"))),
+        TupleOf((Named("U"), Optional(Int(1, 2)))),
     ]
-)  # fmt: skip
+)
 
 
 def is_written(value, witness: str) -> bool:

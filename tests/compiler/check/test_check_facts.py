@@ -213,10 +213,13 @@ def test_enum_members_are_read_by_the_type_that_is_due():
 
 def test_names_of_imported_modules_are_qualified():
     program, diagnostics = check(
-        Source("program.sgl", "use std.time (Weekday, weekday)\n\n"
-               "pub pure fn f(day: Weekday) -> bool:\n    return day == weekday(\"2024-02-29\")\n"),
+        Source(
+            "program.sgl",
+            "use std.time (Weekday, weekday)\n\n"
+            'pub pure fn f(day: Weekday) -> bool:\n    return day == weekday("2024-02-29")\n',
+        ),
         Library(),
-    )  # fmt: skip
+    )
     assert diagnostics == [] and program is not None
     assert [module.name for module in program.modules] == ["", "std.time"]
     assert {"std.time.Weekday", "std.time.date"} <= set(program.table)

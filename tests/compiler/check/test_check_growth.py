@@ -293,11 +293,17 @@ PROGRAMS = [
     parameters_with_patterns, arguments_by_name, unused_variables,
 ]  # fmt: skip
 FAULTY = {
-    "unknown_names": unknown_names, "unknown_functions": unknown_functions, "unknown_types": unknown_types,
-    "unknown_among_many": unknown_among_many, "errors_left_out": errors_left_out, "prose": prose,
-    "misspelt": misspelt, "wrong_signs": wrong_signs, "holes_in_code": holes_in_code,
+    "unknown_names": unknown_names,
+    "unknown_functions": unknown_functions,
+    "unknown_types": unknown_types,
+    "unknown_among_many": unknown_among_many,
+    "errors_left_out": errors_left_out,
+    "prose": prose,
+    "misspelt": misspelt,
+    "wrong_signs": wrong_signs,
+    "holes_in_code": holes_in_code,
     "colons_left_out": colons_left_out,
-}  # fmt: skip
+}
 
 
 def emitted(text: str) -> Program:

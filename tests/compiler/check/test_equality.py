@@ -25,9 +25,26 @@ from sglc.types.type import Alternatives, Constant, ListOf
 from sglc.types.values import EnumValue, RecordValue
 
 SCALARS = st.sampled_from(
-    (True, False, 1, 0, 2, Decimal(1), Decimal("1.0"), Decimal("0.1"), 1.0, 0.0, 0.1, "1", "", "a", None,
-     EnumValue("E", "a"), EnumValue("F", "a"))
-)  # fmt: skip
+    (
+        True,
+        False,
+        1,
+        0,
+        2,
+        Decimal(1),
+        Decimal("1.0"),
+        Decimal("0.1"),
+        1.0,
+        0.0,
+        0.1,
+        "1",
+        "",
+        "a",
+        None,
+        EnumValue("E", "a"),
+        EnumValue("F", "a"),
+    )
+)
 VALUES = st.recursive(
     SCALARS,
     lambda inner: (
@@ -47,14 +64,20 @@ def alike(a: Any, b: Any) -> bool:
         next(
             name
             for name, classes in (
-                ("bool", bool), ("number", (int, Decimal, float)), ("text", str), ("null", type(None)),
-                ("list", (list, range)), ("tuple", tuple), ("map", dict), ("record", RecordValue),
+                ("bool", bool),
+                ("number", (int, Decimal, float)),
+                ("text", str),
+                ("null", type(None)),
+                ("list", (list, range)),
+                ("tuple", tuple),
+                ("map", dict),
+                ("record", RecordValue),
                 ("member", EnumValue),
             )
             if isinstance(value, classes)
         )
         for value in (a, b)
-    ]  # fmt: skip
+    ]
     if kinds[0] != kinds[1]:
         return False
     match kinds[0]:
@@ -95,8 +118,13 @@ def test_the_first_place_of_a_value(items: list[Any], item: Any) -> None:
 
 def test_ranges_hold_numbers_only() -> None:
     assert [BINARY["in"](x, range(3)) for x in (1, Decimal("2.0"), True, "1", None, [1])] == [
-        True, True, False, False, False, False,
-    ]  # fmt: skip
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_literal_types_that_python_takes_for_one() -> None:

@@ -20,11 +20,31 @@ from strategies.nests import FORMS
 LONG_RUNNING = ("elifs", "functions", "parts", "rules_two")
 """Forms that need seconds, not levels, at 5,000."""
 WITHIN = (
-    "aliases", "alias_lists", "alias_unions", "records", "records_down", "records_in_lists", "unions",
-    "schemas", "schema_arrays", "type_lists", "type_tuples", "lists", "maps", "calls", "ifs", "parts",
-    "rules", "elifs",
-    "constants_down", "values", "values_equal", "values_returned", "values_records", "values_matched",
-)  # fmt: skip
+    "aliases",
+    "alias_lists",
+    "alias_unions",
+    "records",
+    "records_down",
+    "records_in_lists",
+    "unions",
+    "schemas",
+    "schema_arrays",
+    "type_lists",
+    "type_tuples",
+    "lists",
+    "maps",
+    "calls",
+    "ifs",
+    "parts",
+    "rules",
+    "elifs",
+    "constants_down",
+    "values",
+    "values_equal",
+    "values_returned",
+    "values_records",
+    "values_matched",
+)
 
 
 @pytest.mark.parametrize("levels", [100, 300, 1_000, 5_000])

@@ -179,9 +179,12 @@ def agree(type, values, term, given_values, test):
 
 LETTERS = ("a", "b", "é")
 WORDS = [
-    "", *LETTERS, *(x + y for x in LETTERS for y in LETTERS),
-    *(x + y + z for x in LETTERS for y in LETTERS for z in LETTERS), "null",
-]  # fmt: skip
+    "",
+    *LETTERS,
+    *(x + y for x in LETTERS for y in LETTERS),
+    *(x + y + z for x in LETTERS for y in LETTERS for z in LETTERS),
+    "null",
+]
 
 
 @settings(max_examples=250, deadline=None)
@@ -266,8 +269,12 @@ PEOPLE = [
 def test_fields_of_records(data):
     values = Values()
     parts = []
-    for names, kinds in (("age", ("number", "divided")), ("name", ("text", "length")), ("mood", ("mood",)),
-                         ("rank", ("number",))):  # fmt: skip
+    for names, kinds in (
+        ("age", ("number", "divided")),
+        ("name", ("text", "length")),
+        ("mood", ("mood",)),
+        ("rank", ("number",)),
+    ):
         if data.draw(st.booleans()):
             parts.append(data.draw(formula(kinds, values, ((names,),), 1)))
     term = All(tuple(term for term, _ in parts))

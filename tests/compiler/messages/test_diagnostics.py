@@ -61,10 +61,15 @@ def spanned(text: str, *places: tuple[int, int]) -> tuple[Source, list[Span]]:
 def test_all_parts_of_a_diagnostic_are_drawn_in_order():
     _, (first, second) = spanned("let x = 1\nlet y = 2\nlet x = 3\n", (24, 25), (4, 5))
     diagnostic = Diagnostic(
-        "E0203", "`x` is declared twice", first,
-        label="again here", reason="a name means one thing", witness="x", hint="rename one\nof the two",
+        "E0203",
+        "`x` is declared twice",
+        first,
+        label="again here",
+        reason="a name means one thing",
+        witness="x",
+        hint="rename one\nof the two",
         secondary=(Label(second, "first here"),),
-    )  # fmt: skip
+    )
     assert render(diagnostic) == (
         "error[E0203]: `x` is declared twice\n"
         " --> a.sgl:3:5\n"

@@ -89,14 +89,47 @@ def attention(
     qkv = np.ascontiguousarray(queries.reshape(-1))
     if python:
         run(
-            attend, qkv, 0, out, 0, memory.pool, 0, memory.part, memory.table, 0, start, length, size**-0.5,
-            scores, 0, spare, 0, stride, together, size,
-        )  # fmt: skip
+            attend,
+            qkv,
+            0,
+            out,
+            0,
+            memory.pool,
+            0,
+            memory.part,
+            memory.table,
+            0,
+            start,
+            length,
+            size**-0.5,
+            scores,
+            0,
+            spare,
+            0,
+            stride,
+            together,
+            size,
+        )
     else:
         compiled(attend, together=together, size=size)(
-            at(qkv), 0, at(out), 0, at(memory.pool), 0, memory.part, at(memory.table), 0, start, length,
-            size**-0.5, at(scores), 0, at(spare), 0, stride,
-        )  # fmt: skip
+            at(qkv),
+            0,
+            at(out),
+            0,
+            at(memory.pool),
+            0,
+            memory.part,
+            at(memory.table),
+            0,
+            start,
+            length,
+            size**-0.5,
+            at(scores),
+            0,
+            at(spare),
+            0,
+            stride,
+        )
     return out.reshape(together, size)
 
 

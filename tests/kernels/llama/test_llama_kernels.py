@@ -56,19 +56,29 @@ SMALL = {**BASE, "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers"
 MODELS: dict[str, tuple[dict[str, Any], int]] = {
     "8 bits, biases, a window, few registers": (
         {
-            **config_of("qwen2"), **SMALL, "num_attention_heads": 3, "num_key_value_heads": 1,
-            "head_dim": 96, "sliding_window": 5, "max_window_layers": 0, "layer_types": None,
+            **config_of("qwen2"),
+            **SMALL,
+            "num_attention_heads": 3,
+            "num_key_value_heads": 1,
+            "head_dim": 96,
+            "sliding_window": 5,
+            "max_window_layers": 0,
+            "layer_types": None,
         },
         8,
     ),
     "4 bits, norms of heads, part of a head turns": (
         {
-            **config_of("qwen3"), **SMALL, "num_attention_heads": 4, "num_key_value_heads": 2,
-            "head_dim": 64, "partial_rotary_factor": 0.5,
+            **config_of("qwen3"),
+            **SMALL,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 2,
+            "head_dim": 64,
+            "partial_rotary_factor": 0.5,
         },
         4,
     ),
-}  # fmt: skip
+}
 
 
 class MixedSource:
@@ -217,9 +227,17 @@ def test_weights_of_zero() -> None:
 )
 def test_shapes_that_are_refused(change: dict[str, int]) -> None:
     good = {
-        "layers": 1, "heads": 6, "shared": 2, "size": 64, "turned": 64, "width": 64, "inner": 64,
-        "vocabulary": 9, "biased": False, "normed": False,
-    }  # fmt: skip
+        "layers": 1,
+        "heads": 6,
+        "shared": 2,
+        "size": 64,
+        "turned": 64,
+        "width": 64,
+        "inner": 64,
+        "vocabulary": 9,
+        "biased": False,
+        "normed": False,
+    }
     assert ModelShape(**good).padded_vocabulary == 32  # type: ignore[arg-type]
     with pytest.raises(ShapeError):
         ModelShape(**{**good, **change})  # type: ignore[arg-type]
@@ -280,9 +298,14 @@ def test_products_of_extremes(parts: list[float], centred: bool, bits: int, fine
 def one_by_one(y: F32, count: int, q: I8, factors: F32, apart: int, centre: int) -> None:
     for g in range(count):
         quantise(
-            load_floats(y, 32 * g), load_floats(y, 32 * g + 16), q, 32 * apart * g, factors,
-            FACTORS * apart * g, centre,
-        )  # fmt: skip
+            load_floats(y, 32 * g),
+            load_floats(y, 32 * g + 16),
+            q,
+            32 * apart * g,
+            factors,
+            FACTORS * apart * g,
+            centre,
+        )
 
 
 @pytest.mark.parametrize("count", [1, 3, TOGETHER, TOGETHER + 5, 2 * TOGETHER + 2])

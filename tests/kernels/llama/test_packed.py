@@ -99,10 +99,14 @@ def quantised_llama(path: Path, head: int = 32) -> Path:
     dice = np.random.default_rng(8)
     width, inner, heads, shared = 2 * head, 96, 2, 1
     shapes = {
-        "attn_q": (heads * head, width), "attn_k": (shared * head, width), "attn_v": (shared * head, width),
-        "attn_output": (width, heads * head), "ffn_gate": (inner, width), "ffn_up": (inner, width),
+        "attn_q": (heads * head, width),
+        "attn_k": (shared * head, width),
+        "attn_v": (shared * head, width),
+        "attn_output": (width, heads * head),
+        "ffn_gate": (inner, width),
+        "ffn_up": (inner, width),
         "ffn_down": (width, inner),
-    }  # fmt: skip
+    }
     tensors = {"token_embd.weight": as_blocks(dice.normal(0, 0.3, (259, width)), "Q8_0")}
     tensors["output_norm.weight"] = floats(dice.normal(1, 0.2, width))
     for layer in range(2):
@@ -112,13 +116,18 @@ def quantised_llama(path: Path, head: int = 32) -> Path:
         for name in ("attn_norm", "ffn_norm"):
             tensors[f"blk.{layer}.{name}.weight"] = floats(dice.normal(1, 0.2, width))
     facts = {
-        "general.architecture": "llama", "llama.block_count": 2, "llama.context_length": 64,
-        "llama.embedding_length": width, "llama.feed_forward_length": inner,
-        "llama.attention.head_count": heads, "llama.attention.head_count_kv": shared,
-        "llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.freq_base": 100.0,
+        "general.architecture": "llama",
+        "llama.block_count": 2,
+        "llama.context_length": 64,
+        "llama.embedding_length": width,
+        "llama.feed_forward_length": inner,
+        "llama.attention.head_count": heads,
+        "llama.attention.head_count_kv": shared,
+        "llama.attention.layer_norm_rms_epsilon": 1e-5,
+        "llama.rope.freq_base": 100.0,
         **{key: fact for key, fact in byte_level_metadata().items() if not isinstance(fact, np.ndarray)},
         "tokenizer.ggml.token_type": [1] * 258 + [3],
-    }  # fmt: skip
+    }
     path.write_bytes(gguf_bytes(facts, tensors))
     return path
 

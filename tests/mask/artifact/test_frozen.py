@@ -113,10 +113,12 @@ def walk(cold: Matcher, live: Matcher, vocabulary: Vocabulary, random: random.Ra
 @settings(
     max_examples=EXAMPLES,
     suppress_health_check=[
-        HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large,
+        HealthCheck.too_slow,
+        HealthCheck.filter_too_much,
+        HealthCheck.data_too_large,
         HealthCheck.large_base_example,
     ],
-)  # fmt: skip
+)
 @given(st.data())
 def test_frozen_and_live_agree(data: st.DataObject) -> None:
     language = data.draw(languages())
@@ -179,10 +181,14 @@ def test_a_record_walks_alike(budget: FreezeBudget) -> None:
 DIFFERENT: list[dict[str, object]] = [
     {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
     {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}, "uniqueItems": True},
-    {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "integer"}},
-     "uniqueItems": True, "minItems": 2},
+    {
+        "type": "array",
+        "items": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "uniqueItems": True,
+        "minItems": 2,
+    },
     {"type": "array", "items": {"type": "array", "items": {"type": "boolean"}}, "uniqueItems": True},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("schema", DIFFERENT)
@@ -194,8 +200,13 @@ def test_arrays_of_different_items_walk_alike(schema: dict[str, object], budget:
         cold = frozen(language, VOCABULARY, budget)
         for seed in range(3):
             walk(cold.matcher(VOCABULARY), live.matcher(VOCABULARY), VOCABULARY, random.Random(seed), 20)
-        for text in (b"[1, 2, 1, 3", b"[0, 0.0", b'["a", "b", "a"', b'[{"a": 1, "b": 2}, {"b": 2, "a": 1}',
-                     b"[[true], [false], [true]"):  # fmt: skip
+        for text in (
+            b"[1, 2, 1, 3",
+            b"[0, 0.0",
+            b'["a", "b", "a"',
+            b'[{"a": 1, "b": 2}, {"b": 2, "a": 1}',
+            b"[[true], [false], [true]",
+        ):
             one, other = cold.matcher(VOCABULARY), live.matcher(VOCABULARY)
             for at in range(len(text)):
                 accepted = one.accept_bytes(text[at : at + 1])
@@ -274,13 +285,20 @@ def test_digests_are_equal_exactly_for_equal_terms(one: Language, other: Languag
 
 def test_digests_do_not_mix_up_fields() -> None:
     terms = [
-        Bytes(b"ab"), Words(frozenset({b"ab"})), Words(frozenset({b"a", b"b"})), Anything(), Nothing(),
+        Bytes(b"ab"),
+        Words(frozenset({b"ab"})),
+        Words(frozenset({b"a", b"b"})),
+        Anything(),
+        Nothing(),
         Rule("ab"),
-        Sequence((Bytes(b"a"), Bytes(b"b"))), Choice((Bytes(b"a"), Bytes(b"b"))), Repeat(Bytes(b"a"), 1, 2),
-        Repeat(Bytes(b"a"), 12), Repeat(Bytes(b"a"), 1, 2, b","),
+        Sequence((Bytes(b"a"), Bytes(b"b"))),
+        Choice((Bytes(b"a"), Bytes(b"b"))),
+        Repeat(Bytes(b"a"), 1, 2),
+        Repeat(Bytes(b"a"), 12),
+        Repeat(Bytes(b"a"), 1, 2, b","),
         Sequence((Bytes(b"a"), Bytes(b"b"), Bytes(b""))),
         Sequence((Sequence((Bytes(b"a"),)), Bytes(b"b"))),
-    ]  # fmt: skip
+    ]
     digests = {term_digest(Language(term)) for term in terms}
     assert len(digests) == len(terms)
     rules = [{"a": Bytes(b"x")}, {"b": Bytes(b"x")}, {"a": Bytes(b"y")}, {}]

@@ -108,10 +108,25 @@ def test_types_at_the_places_of_a_value(data: st.DataObject) -> None:
 
 def test_positions() -> None:
     cases = {
-        "": (), "{": (), '{"a': (), '{"a"': ("a",), '{"a": ': ("a",), '{"a": "x': ("a",), '{"a": "x"': (),
-        '{"a": 1': ("a",), '{"a": 1, ': (), "[": (0,), "[1, ": (1,), '[{"a": [': (0, "a", 0), "[[]": (),
-        "[[], ": (1,), '{"a\\"b": ': ('a"b',), '{"a": "}': ("a",), '{"a": "\\"': ("a",), "[]": (),
-    }  # fmt: skip
+        "": (),
+        "{": (),
+        '{"a': (),
+        '{"a"': ("a",),
+        '{"a": ': ("a",),
+        '{"a": "x': ("a",),
+        '{"a": "x"': (),
+        '{"a": 1': ("a",),
+        '{"a": 1, ': (),
+        "[": (0,),
+        "[1, ": (1,),
+        '[{"a": [': (0, "a", 0),
+        "[[]": (),
+        "[[], ": (1,),
+        '{"a\\"b": ': ('a"b',),
+        '{"a": "}': ("a",),
+        '{"a": "\\"': ("a",),
+        "[]": (),
+    }
     assert {text: json_position(text.encode()) for text in cases} == cases
     assert json_position(b"12") is None and json_position(b"{]") is None
     assert show_path(("items", 2, "due date", "é")) == '$.items[2]["due date"]["é"]'

@@ -50,9 +50,12 @@ def test_very_many_choices(spelling) -> None:
 @given(st.data(), listed(), listed())
 def test_masks_of_lists_are_exact(data, one: Listed, other: Listed) -> None:
     ways = (
-        one, Sequence((Bytes(b'["'), one, Bytes(b'"]'))), Choice((one, other)), Sequence((one, other)),
+        one,
+        Sequence((Bytes(b'["'), one, Bytes(b'"]'))),
+        Choice((one, other)),
+        Sequence((one, other)),
         Sequence((one, Text(all_words(((0x61, 0x7A),)), one.encoding))),
-    )  # fmt: skip
+    )
     language = Language(data.draw(st.sampled_from(ways)))
     constraint = compile_constraint(language=language)
     assert constraint.is_empty == (not viable(language, b""))

@@ -27,14 +27,21 @@ PIECES: list[bytes | None] = [
     b'{"a": 1, "a": 2', b"null, ",
 ]  # fmt: skip
 OPTIONS = [
-    SchemaOptions(order="any", spelling="any"), SchemaOptions(), SchemaOptions(spacing="flexible", blanks=1),
+    SchemaOptions(order="any", spelling="any"),
+    SchemaOptions(),
+    SchemaOptions(spacing="flexible", blanks=1),
     SchemaOptions(order="any", spacing="compact", distinct=True),
-]  # fmt: skip
+]
 VALUES: tuple[Any, ...] = (
-    {}, {"type": "number"}, {"type": "array"}, {"type": "object"}, {"type": "string"},
-    {"type": "array", "prefixItems": [{"type": "integer"}], "minItems": 1}, {"enum": ["a", 1, None]},
+    {},
+    {"type": "number"},
+    {"type": "array"},
+    {"type": "object"},
+    {"type": "string"},
+    {"type": "array", "prefixItems": [{"type": "integer"}], "minItems": 1},
+    {"enum": ["a", 1, None]},
     {"type": "object", "properties": {"a": {}}, "required": ["a"]},
-)  # fmt: skip
+)
 
 
 @st.composite

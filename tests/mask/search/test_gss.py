@@ -59,9 +59,10 @@ TOKENS = Vocabulary(
     ]
 )
 SETTINGS = settings(
-    max_examples=examples(30), deadline=None,
+    max_examples=examples(30),
+    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)  # fmt: skip
+)
 
 _machines = itertools.count(2_000_000)
 
@@ -176,9 +177,26 @@ SUMS = (
     "NAME: /[a-zé]+/\n%ignore / +/\n"
 )
 RESTS = [
-    b"a+b", b"a+", b"((a", b"))", b"a(b,c)", b"a(b,c", b" + ", b")+(", "é+".encode(), "éé".encode(), b"1+2",
-    b"12)", b"+1+1+1+1", b"a b", b",,", b"a(,", b"(((((((((((", b") )", b"), b",
-]  # fmt: skip
+    b"a+b",
+    b"a+",
+    b"((a",
+    b"))",
+    b"a(b,c)",
+    b"a(b,c",
+    b" + ",
+    b")+(",
+    "é+".encode(),
+    "éé".encode(),
+    b"1+2",
+    b"12)",
+    b"+1+1+1+1",
+    b"a b",
+    b",,",
+    b"a(,",
+    b"(((((((((((",
+    b") )",
+    b"), b",
+]
 
 
 def test_what_is_barred_is_not_taken_for_read() -> None:
@@ -203,13 +221,29 @@ def test_rests_of_tokens_are_walked() -> None:
     assert DONE in codes and TOO_MUCH not in codes
     rests = [{RESTS[token - 256] for token in mask if token >= 256} for mask in found]
     operand = {
-        b"a+b", b"a+", b"((a", b"a(b,c)", b"a(b,c", "é+".encode(), "éé".encode(), b"1+2", b"((((((((((("
-    }  # fmt: skip
+        b"a+b",
+        b"a+",
+        b"((a",
+        b"a(b,c)",
+        b"a(b,c",
+        "é+".encode(),
+        "éé".encode(),
+        b"1+2",
+        b"(((((((((((",
+    }
     assert rests[0] == operand
     assert rests[2] == operand | {b"12)"}
     assert rests[3] == {
-        b"a+b", b"a+", b"a(b,c)", b"a(b,c", "é+".encode(), "éé".encode(), b")+(", b"+1+1+1+1", b" + "
-    } | {b"((a", b"((((((((((("}  # fmt: skip
+        b"a+b",
+        b"a+",
+        b"a(b,c)",
+        b"a(b,c",
+        "é+".encode(),
+        "éé".encode(),
+        b")+(",
+        b"+1+1+1+1",
+        b" + ",
+    } | {b"((a", b"((((((((((("}
 
 
 @pytest.mark.parametrize(("behind", "legal"), [("è", True), ("é", False), ("éx", False), ("x", True)])

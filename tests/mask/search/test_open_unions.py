@@ -28,8 +28,11 @@ PIECES = [
 ]  # fmt: skip
 VOCABULARY = Vocabulary(PIECES)
 VALUES: list[Any] = [
-    {"type": "string", "maxLength": 2}, {"type": "integer"}, {"type": "boolean"}, {"const": 1},
-]  # fmt: skip
+    {"type": "string", "maxLength": 2},
+    {"type": "integer"},
+    {"type": "boolean"},
+    {"const": 1},
+]
 NAMES = st.sampled_from(["a", "ab", "abc", "b", "bc", "é", 'q"'])
 
 
@@ -39,12 +42,16 @@ def unions(draw: st.DrawFn) -> Any:
     arms = []
     for _ in range(draw(st.integers(3, 6))):
         properties = draw(st.dictionaries(NAMES, st.sampled_from(VALUES), max_size=4))
-        arms.append({
-            "type": "object",
-            "properties": properties,
-            "required": [name for name in properties if draw(st.booleans())],
-            "additionalProperties": draw(st.sampled_from([True, {"type": "integer"}, {"type": "boolean"}])),
-        })  # fmt: skip
+        arms.append(
+            {
+                "type": "object",
+                "properties": properties,
+                "required": [name for name in properties if draw(st.booleans())],
+                "additionalProperties": draw(
+                    st.sampled_from([True, {"type": "integer"}, {"type": "boolean"}])
+                ),
+            }
+        )
     return {"anyOf": arms}
 
 
@@ -55,11 +62,7 @@ def compiled(schema: Any, options: SchemaOptions) -> Constraint:
 
 def stepped(matcher: Matcher) -> set[int]:
     """The tokens of whose bytes one after the other is taken."""
-    return {
-        number
-        for number, data in enumerate(PIECES)
-        if matcher.clone().accept_bytes(data)
-    }  # fmt: skip
+    return {number for number, data in enumerate(PIECES) if matcher.clone().accept_bytes(data)}
 
 
 @pytest.mark.parametrize("widest", [0, 12])

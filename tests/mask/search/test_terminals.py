@@ -14,10 +14,20 @@ from strategies.mask_cases import brute_force, mask_of, prefixes
 
 PATTERNS = ("ab?c", "a{1,3}", "[ab]{1,2}c?", "b(a|é)?", "ca?", "(ab)+", "é?a", "aa|ab|c")
 PIECES = [
-    *(letter.encode() for letter in "abcé-;+"), b"\xc3", b"\xa9", b"\xa9a",
+    *(letter.encode() for letter in "abcé-;+"),
+    b"\xc3",
+    b"\xa9",
+    b"\xa9a",
     *(a + b for a in (b"a", b"ab", b"c", b"-") for b in (b"a", b"b", b"-", b"c;", b"aa", b"-a")),
-    b"aaaaaa", b"abababab", b"-----", b"a-b-c", b"ab;ab;ab", b"a--a", "aé".encode(), b"ca-aa;",
-]  # fmt: skip
+    b"aaaaaa",
+    b"abababab",
+    b"-----",
+    b"a-b-c",
+    b"ab;ab;ab",
+    b"a--a",
+    "aé".encode(),
+    b"ca-aa;",
+]
 
 
 @st.composite
@@ -30,18 +40,22 @@ def terminals(draw: st.DrawFn) -> Language:
     if draw(st.booleans()):
         some.append(Words(frozenset(draw(st.sets(words, min_size=2, max_size=4)))))
     follows: tuple[Term, ...] = (
-        Bytes(b""), Bytes(b";"), Rule("part"), Sequence((Bytes(b"-"), Rule("part"))),
+        Bytes(b""),
+        Bytes(b";"),
+        Rule("part"),
+        Sequence((Bytes(b"-"), Rule("part"))),
         Repeat(Bytes(b"a"), 0, 2),
-    )  # fmt: skip
+    )
     arms = [Sequence((one, draw(st.sampled_from(follows)))) for one in some]
     rules = {"part": Choice((*arms, Bytes(b"+")))}
     return Language(Repeat(Rule("part"), 1, 3, b";"), rules)
 
 
 @settings(
-    max_examples=examples(40), deadline=None,
+    max_examples=examples(40),
+    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)  # fmt: skip
+)
 @given(st.data())
 def test_masks_of_many_terminals_are_exact(data: st.DataObject) -> None:
     language = data.draw(terminals())

@@ -45,10 +45,29 @@ TOKENS = st.lists(
     max_size=60,
 )
 PIECES = [
-    b"a", b"bc", b"\xc3\xa9", b"\xc3", b"\xa9", b"\\n", b"\\u00", b"e9", b"\\ud83d\\ude00", b"\\ud83d",
-    b"\\ude00", b"\\u", b'"', b'",', b'": ', b"\\", b"\xf0\x9f\x98\x80", b"\xf0\x9f", b'\\"', b"d", b"8",
+    b"a",
+    b"bc",
+    b"\xc3\xa9",
+    b"\xc3",
+    b"\xa9",
+    b"\\n",
+    b"\\u00",
+    b"e9",
+    b"\\ud83d\\ude00",
+    b"\\ud83d",
+    b"\\ude00",
+    b"\\u",
+    b'"',
+    b'",',
+    b'": ',
+    b"\\",
+    b"\xf0\x9f\x98\x80",
+    b"\xf0\x9f",
+    b'\\"',
+    b"d",
+    b"8",
     b" ",
-]  # fmt: skip
+]
 ALONE = itertools.count(400_000)
 """Limits that no other constraint has: each makes a machine of its own."""
 CLASSES_OF = CHARACTERS.filter(lambda c: ord(c) < 128) | st.integers(0, 127).map(chr)
@@ -68,12 +87,21 @@ def inside(char: str, ascii_class: set[str], beyond: set[int]) -> bool:
 
 @settings(max_examples=examples(100), deadline=None)
 @given(
-    TOKENS, CLASSES, GROUPS, st.none() | st.integers(0, 7), st.sets(CLASSES_OF), st.booleans(),
-)  # fmt: skip
+    TOKENS,
+    CLASSES,
+    GROUPS,
+    st.none() | st.integers(0, 7),
+    st.sets(CLASSES_OF),
+    st.booleans(),
+)
 def test_tokens_inside_a_class(
-    tokens: list[bytes | None], chosen: set[str], beyond: set[int], most: int | None, barred: set[str],
+    tokens: list[bytes | None],
+    chosen: set[str],
+    beyond: set[int],
+    most: int | None,
+    barred: set[str],
     dense: bool,
-) -> None:  # fmt: skip
+) -> None:
     if not any(tokens):
         return
     with pytest.MonkeyPatch.context() as patch:

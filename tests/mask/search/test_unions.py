@@ -32,10 +32,15 @@ PIECES: list[bytes | None] = [
     b'{"a": "', b'"b": 1', b"12", b"true", b'": {"', b"}}", b'"x"}', b' "', b" [", b" {", b' "x", "',
 ]  # fmt: skip
 VALUES: tuple[Any, ...] = (
-    {}, {"type": "string"}, {"type": "integer"}, {"const": "x"},
+    {},
+    {"type": "string"},
+    {"type": "integer"},
+    {"const": "x"},
     {"type": "array", "items": {"type": "string"}},
-    {"type": "integer", "minimum": 10, "maximum": 21}, {"enum": ["a", "ab", 1, True]}, {"type": "boolean"},
-)  # fmt: skip
+    {"type": "integer", "minimum": 10, "maximum": 21},
+    {"enum": ["a", "ab", 1, True]},
+    {"type": "boolean"},
+)
 
 
 @st.composite
@@ -62,9 +67,10 @@ def test_masks_of_overlapping_objects_are_exact(together: int, monkeypatch: pyte
     monkeypatch.setattr(mask_sharing, "_WIDEST", 0)
 
     @settings(
-        max_examples=examples(25), deadline=None,
+        max_examples=examples(25),
+        deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )  # fmt: skip
+    )
     @given(unions(), st.data())
     def check(schema: dict[str, Any], data: st.DataObject) -> None:
         # Shapes of one machine would know masks that have been found with another limit.

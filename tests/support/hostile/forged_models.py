@@ -193,9 +193,10 @@ def tokenizer_lies(definition: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield f"with {part} {wrong!r}", {**definition, part: wrong}
     split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
     yield "with a pattern that looks back", {**definition, "pre_tokenizer": split}
-    yield "with a pattern that is none", {
-        **definition, "pre_tokenizer": {**split, "pattern": {"Regex": "(((("}}
-    }  # fmt: skip
+    yield (
+        "with a pattern that is none",
+        {**definition, "pre_tokenizer": {**split, "pattern": {"Regex": "(((("}}},
+    )
     added = definition["added_tokens"]
     yield "with special tokens of no text", {**definition, "added_tokens": [{**added[0], "content": ""}]}
     yield (
@@ -239,14 +240,18 @@ def forged_models(place: Path, cache: Path, gguf: bytes) -> Iterator[Forged]:
     for name, wrong in lies(config):
         yield forged("configuration", name, base, write("config.json", wrong))
     for name, wrong in (
-        ("empty", {}), ("a list", []), ("deep", b"[" * 100_000), ("digits", b'{"a": 1' + b"0" * 5000 + b"}"),
-        ("no JSON", b"{"), ("another kind", {**config, "model_type": "mistral"}),
+        ("empty", {}),
+        ("a list", []),
+        ("deep", b"[" * 100_000),
+        ("digits", b'{"a": 1' + b"0" * 5000 + b"}"),
+        ("no JSON", b"{"),
+        ("another kind", {**config, "model_type": "mistral"}),
         ("unknown kind", {**config, "model_type": "no such"}),
         ("many layers of another kind", {**config, "model_type": "gpt2", "n_layer": 1 << 40}),
         ("layers by a float", {**config, "num_hidden_layers": 1e15}),
         ("rotations", {**config, "rope_parameters": {"rope_type": "llama3", "factor": 0}}),
         ("windows", {**config, "model_type": "mistral", "sliding_window": 1 << 63}),
-    ):  # fmt: skip
+    ):
         yield forged("configuration", name, base, write("config.json", wrong))
     weights = (base / "model.safetensors").read_bytes()
     for name, data in weights_lies(weights):

@@ -166,10 +166,11 @@ def chain(count: int, last: Any) -> Any:
 
 def doubled_references(count: int) -> Any:
     definitions: dict[str, Any] = {
-        f"d{i}": objects({"a": {"$ref": f"#/$defs/d{i + 1}"}, "b": {"$ref": f"#/$defs/d{i + 1}"}},
-                         required=["a", "b"])
+        f"d{i}": objects(
+            {"a": {"$ref": f"#/$defs/d{i + 1}"}, "b": {"$ref": f"#/$defs/d{i + 1}"}}, required=["a", "b"]
+        )
         for i in range(count)
-    }  # fmt: skip
+    }
     return {"$ref": "#/$defs/d0", "$defs": {**definitions, f"d{count}": {"type": "integer"}}}
 
 
@@ -525,8 +526,19 @@ def cases() -> Iterator[tuple[str, Callable[[], Arguments]]]:
 
 
 ANY_WAY = (
-    "2000 required", "300 properties, some", "dependent 200", "60 conditions", "allOf of 12 oneOf", "unique 30 objects",
-    "12 pattern properties", "unevaluated properties", "objects nested 6, 8 wide", "contains 5 counted", "a tree",
-    "unique numbers, any spelling", "allOf of 12 patterns", "enum of 5000 objects",
-)  # fmt: skip
+    "2000 required",
+    "300 properties, some",
+    "dependent 200",
+    "60 conditions",
+    "allOf of 12 oneOf",
+    "unique 30 objects",
+    "12 pattern properties",
+    "unevaluated properties",
+    "objects nested 6, 8 wide",
+    "contains 5 counted",
+    "a tree",
+    "unique numbers, any spelling",
+    "allOf of 12 patterns",
+    "enum of 5000 objects",
+)
 """Schemas whose texts may have any order and spelling as well."""

@@ -62,10 +62,18 @@ def run_jobs(jobs: Sequence[Job], folder: Path, environment: Mapping[str, str], 
         (folder / "jobs.json").write_text(json.dumps(listed))
         results.unlink(missing_ok=True)
         done = subprocess.run(
-            [sys.executable, "-P", str(Path(__file__).with_name("job_worker.py")),
-             str(folder / "jobs.json"), str(results)],
-            env={**os.environ, **environment}, capture_output=True, text=True, timeout=limit,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-P",
+                str(Path(__file__).with_name("job_worker.py")),
+                str(folder / "jobs.json"),
+                str(results),
+            ],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=limit,
+        )
         lines = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
         whole = [line for line in lines if "ended" in line]
         ended += [Ended(rest[line["ended"]], line["code"], line["output"], line["peak"]) for line in whole]

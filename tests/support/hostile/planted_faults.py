@@ -83,8 +83,8 @@ FAULTS = (
     Fault(
         "a frozen mask may point behind its numbers",
         "runtime/mask/artifact/tables.py",
-        "            and place + width <= len(self.ids) and 0 <= tokens <= self.size\n",
-        "            and 0 <= tokens <= self.size\n",
+        "            and place + width <= len(self.ids)\n",
+        "",
         "tests/mask/artifact/test_frozen.py::test_a_mask_that_points_outside_of_its_tables_is_refused",
     ),
     Fault(
@@ -311,8 +311,10 @@ class Copy:
         self.imported = folder / "imported"
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT, capture_output=True, check=True,
-        )  # fmt: skip
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        )
         for name in filter(None, listed.stdout.decode().split("\0")):
             target = self.root / name
             target.parent.mkdir(parents=True, exist_ok=True)

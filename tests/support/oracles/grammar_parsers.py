@@ -174,6 +174,13 @@ def is_sql(text: str) -> bool:
 
 
 OTHERS: dict[str, Callable[[str], bool]] = {
-    "arithmetic": is_arithmetic, "csv": is_csv, "date": is_date, "email": is_email, "json": is_json,
-    "python": is_python, "sql": is_sql, "url": is_url, "xml": is_xml,
-}  # fmt: skip
+    "arithmetic": is_arithmetic,
+    "csv": is_csv,
+    "date": is_date,
+    "email": is_email,
+    "json": is_json,
+    "python": is_python,
+    "sql": is_sql,
+    "url": is_url,
+    "xml": is_xml,
+}

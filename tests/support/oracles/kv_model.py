@@ -32,9 +32,14 @@ class Model:
     def __init__(self, blocks: int, policy: Policy = "lru", disk: DiskTier | None = None) -> None:
         self.content: list[list[int]] = [[0] * BLOCK_TOKENS for _ in range(blocks)]
         self.cache = KVCache(
-            blocks, 8 * BLOCK_TOKENS, copy_block=self._copy, policy=policy, disk=disk,
-            read_block=self._read, write_block=self._write,
-        )  # fmt: skip
+            blocks,
+            8 * BLOCK_TOKENS,
+            copy_block=self._copy,
+            policy=policy,
+            disk=disk,
+            read_block=self._read,
+            write_block=self._write,
+        )
         self.open: list[tuple[Sequence, list[int]]] = []
         self.pins: list[list[int]] = []
         self.refusals = 0

@@ -23,29 +23,49 @@ from sglc.runtime.model.weights.packed import matrix_names, vector_names
 VOCABULARY = 420
 """Of the small tokenizer; no multiple of 16."""
 BASE: dict[str, Any] = {
-    "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "vocab_size": VOCABULARY,
-    "rms_norm_eps": 1e-5, "max_position_embeddings": 512, "hidden_act": "silu",
-}  # fmt: skip
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "vocab_size": VOCABULARY,
+    "rms_norm_eps": 1e-5,
+    "max_position_embeddings": 512,
+    "hidden_act": "silu",
+}
 CONFIGS: dict[str, dict[str, Any]] = {
     "llama": {
-        "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 32, "tie_word_embeddings": True,
+        "num_attention_heads": 6,
+        "num_key_value_heads": 2,
+        "head_dim": 32,
+        "tie_word_embeddings": True,
         "hidden_size": 96,
         "rope_parameters": {"rope_type": "linear", "rope_theta": 500.0, "factor": 2.0},
     },
     "mistral": {
-        "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 64, "sliding_window": 21,
-        "rope_theta": 10000.0, "tie_word_embeddings": False,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "head_dim": 64,
+        "sliding_window": 21,
+        "rope_theta": 10000.0,
+        "tie_word_embeddings": False,
     },
     "qwen2": {
-        "num_attention_heads": 7, "num_key_value_heads": 1, "tie_word_embeddings": False, "hidden_size": 224,
-        "use_sliding_window": True, "sliding_window": 37, "max_window_layers": 1,
+        "num_attention_heads": 7,
+        "num_key_value_heads": 1,
+        "tie_word_embeddings": False,
+        "hidden_size": 224,
+        "use_sliding_window": True,
+        "sliding_window": 37,
+        "max_window_layers": 1,
         "layer_types": ["full_attention", "sliding_attention"],
     },
     "qwen3": {
-        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 96, "tie_word_embeddings": True,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 96,
+        "tie_word_embeddings": True,
         "attention_bias": False,
     },
-}  # fmt: skip
+}
 
 
 def config_of(kind: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from sglc.automata.term import (
     Term,
     Text,
     Words,
-)  # fmt: skip
+)
 
 
 class Pairs(list[tuple[str, Any]]):

@@ -20,7 +20,10 @@ def some(count: int) -> settings:
     return settings(
         max_examples=examples(count),
         suppress_health_check=[
-            HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture,
-            HealthCheck.data_too_large, HealthCheck.large_base_example,
+            HealthCheck.too_slow,
+            HealthCheck.filter_too_much,
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.data_too_large,
+            HealthCheck.large_base_example,
         ],
-    )  # fmt: skip
+    )

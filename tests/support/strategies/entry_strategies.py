@@ -23,7 +23,7 @@ from sglc.automata.term import (
     Term,
     Text,
     Words,
-)  # fmt: skip
+)
 
 ENCODINGS = ("raw", "json", "json-any")
 
@@ -76,10 +76,17 @@ def _between(usual: bytes, odd: Term) -> st.SearchStrategy[Term]:
 
 SPACED = Text(compile_regex(" ?, ?"))
 VALUES = st.sampled_from(
-    (Bytes(b"1"), Bytes(b"null"), Words(frozenset({b"1", b"12"})), Text(compile_regex("[0-9]{1,2}")),
-     Sequence((Bytes(b'"'), Text(compile_regex("[ab]*"), "json-any"), Bytes(b'"'))), Bytes(b""), Bytes(b"{}"),
-     Nothing())
-)  # fmt: skip
+    (
+        Bytes(b"1"),
+        Bytes(b"null"),
+        Words(frozenset({b"1", b"12"})),
+        Text(compile_regex("[0-9]{1,2}")),
+        Sequence((Bytes(b'"'), Text(compile_regex("[ab]*"), "json-any"), Bytes(b'"'))),
+        Bytes(b""),
+        Bytes(b"{}"),
+        Nothing(),
+    )
+)
 
 
 @cache
@@ -90,9 +97,13 @@ def arrays(draw: st.DrawFn, inner: st.SearchStrategy[Term]) -> Array:
     places = draw(_places(inner, len(counters)))
     low = draw(st.integers(0, 3))
     return Array(
-        places, draw(_arms(inner, len(counters), 3)), low, draw(st.none() | st.integers(0, 4)), counters,
+        places,
+        draw(_arms(inner, len(counters), 3)),
+        low,
+        draw(st.none() | st.integers(0, 4)),
+        counters,
         draw(_between(b", ", SPACED)),
-    )  # fmt: skip
+    )
 
 
 FAMILIES = ("[xy]", "z?", '[é"]{1,2}', "(ab|b)c*", '[^axyzé"b].*')
@@ -126,9 +137,15 @@ def objects(draw: st.DrawFn, inner: st.SearchStrategy[Term]) -> Object:
         families.append(Family(keys, draw(_arms(inner, len(counters)))))
     clauses = draw(_clauses(len(names)))
     return Object(
-        properties, tuple(families), draw(st.integers(0, 2)), draw(st.none() | st.integers(0, 3)),
-        tuple(clause for clause in clauses if clause or draw(st.integers(0, 9)) == 0), counters,
-        draw(st.sampled_from(("declared", "any"))), draw(st.booleans()),
-        draw(st.sampled_from(("json", "json-any"))), draw(_between(b", ", SPACED)),
+        properties,
+        tuple(families),
+        draw(st.integers(0, 2)),
+        draw(st.none() | st.integers(0, 3)),
+        tuple(clause for clause in clauses if clause or draw(st.integers(0, 9)) == 0),
+        counters,
+        draw(st.sampled_from(("declared", "any"))),
+        draw(st.booleans()),
+        draw(st.sampled_from(("json", "json-any"))),
+        draw(_between(b", ", SPACED)),
         draw(_between(b": ", Text(compile_regex(" {0,2}: ?")))),
-    )  # fmt: skip
+    )

@@ -34,9 +34,14 @@ def char_grammars(draw: st.DrawFn) -> Grammar:
     """Rules over the characters x, y and z."""
     names = ["start", "a", "b", "c"][: draw(st.integers(1, 4))]
     leaves: list[Expression] = [
-        Literal("x"), Literal("y"), Literal("xy"), Characters(((120, 122),)), Words(frozenset(("x", "xz"))),
-        *(Reference(name) for name in names), *(Reference(name) for name in names),
-    ]  # fmt: skip
+        Literal("x"),
+        Literal("y"),
+        Literal("xy"),
+        Characters(((120, 122),)),
+        Words(frozenset(("x", "xz"))),
+        *(Reference(name) for name in names),
+        *(Reference(name) for name in names),
+    ]
 
     def expression(depth: int) -> Expression:
         kind = draw(st.integers(0, 5 if depth else 0))
@@ -58,9 +63,25 @@ def char_grammars(draw: st.DrawFn) -> Grammar:
 
 
 _TOKENS = (
-    '"a"', '"b"', '"ab"', '";"', "/a+/", "/[ab]+/", "/ab?/", "/a ?/", "/b;/", '" b"', "/a|ab/", "/a*?b/",
-    '"aa"', "/b(?!a)/", "/;[ab]*/", "/a;?b/", '"A"i', "/[ab]{1,2}/",
-)  # fmt: skip
+    '"a"',
+    '"b"',
+    '"ab"',
+    '";"',
+    "/a+/",
+    "/[ab]+/",
+    "/ab?/",
+    "/a ?/",
+    "/b;/",
+    '" b"',
+    "/a|ab/",
+    "/a*?b/",
+    '"aa"',
+    "/b(?!a)/",
+    "/;[ab]*/",
+    "/a;?b/",
+    '"A"i',
+    "/[ab]{1,2}/",
+)
 _IGNORED = ('" "', "/ +/", "/;[^ ]*/", "/;[ab]*;/", "/ a?/", '";"', "/;a|;/")
 ALPHABET = "ab ;"
 

@@ -273,10 +273,14 @@ class Writer:
         self.module.insert(
             place,
             Function(
-                name, "fork", (Parameter("i", f"{name}.i", Int()),), tuple(body.build.blocks),
-                retries=tuple(body.build.retries), parent=self.name,
+                name,
+                "fork",
+                (Parameter("i", f"{name}.i", Int()),),
+                tuple(body.build.blocks),
+                retries=tuple(body.build.retries),
+                parent=self.name,
             ),
-        )  # fmt: skip
+        )
         items = self.build.value(ops.MakeList, (self.build.const(1), self.build.const(2)))
         result = self.build.value(ops.RunFork, name, items, False)
         self.build.add(ops.Insert(result))
@@ -298,10 +302,14 @@ def _function(writer: Writer, parameters: int, place: int) -> None:
     writer.module.insert(
         place,
         Function(
-            writer.name, kind, tuple(Parameter(n, n, Str()) for n in names), tuple(writer.build.blocks),
-            retries=tuple(writer.build.retries), module="other" if kind in ("part", "pure") else "",
+            writer.name,
+            kind,
+            tuple(Parameter(n, n, Str()) for n in names),
+            tuple(writer.build.blocks),
+            retries=tuple(writer.build.retries),
+            module="other" if kind in ("part", "pure") else "",
         ),
-    )  # fmt: skip
+    )
 
 
 @st.composite

@@ -253,11 +253,23 @@ def _words() -> tuple[str, ...]:
 
 
 FIXED = (
-    ("Monday", "Month"), ("yes", "yellow"), ("north", "none"), ("Mon", "Monday"), ("in", "inside", "into"),
-    ("1", "12", "120"), ("10", "100", "11"), ("-1", "-10", "1"), ("a", "an", "and", "android"),
-    ("New York", "Newark", "New Year"), ("true", "truth", "trust"), ("don't", "don", "donut"),
-    ("C", "C++", "C#"), ("x.y", "x", "x."), ("café", "cafeteria", "caf"), ("été", "éternel", "et"),
-)  # fmt: skip
+    ("Monday", "Month"),
+    ("yes", "yellow"),
+    ("north", "none"),
+    ("Mon", "Monday"),
+    ("in", "inside", "into"),
+    ("1", "12", "120"),
+    ("10", "100", "11"),
+    ("-1", "-10", "1"),
+    ("a", "an", "and", "android"),
+    ("New York", "Newark", "New Year"),
+    ("true", "truth", "trust"),
+    ("don't", "don", "donut"),
+    ("C", "C++", "C#"),
+    ("x.y", "x", "x."),
+    ("café", "cafeteria", "caf"),
+    ("été", "éternel", "et"),
+)
 
 
 def word_set(random: Random) -> tuple[str, ...]:
@@ -277,9 +289,27 @@ def word_set(random: Random) -> tuple[str, ...]:
 
 
 PROMPTS = (
-    "", "", "Answer: ", "The answer is", "It is ", 'He said "', "(", "x = ", "Answer:\n", "a\n\n", "- ",
-    "Word: Mon", "yes, ", "1", "2 + 2 = ", "The ", "the un", "# ", "été ", "result: [",
-)  # fmt: skip
+    "",
+    "",
+    "Answer: ",
+    "The answer is",
+    "It is ",
+    'He said "',
+    "(",
+    "x = ",
+    "Answer:\n",
+    "a\n\n",
+    "- ",
+    "Word: Mon",
+    "yes, ",
+    "1",
+    "2 + 2 = ",
+    "The ",
+    "the un",
+    "# ",
+    "été ",
+    "result: [",
+)
 FOLLOWS = ("day", "s", ".", ", and so on", " apples", '"', ")", "ly", "0", "!", " -> ok", "ness,")
 
 

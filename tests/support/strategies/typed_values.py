@@ -65,9 +65,15 @@ from sglc.types.values import EnumValue, RecordValue
 from strategies.entry_strategies import ENCODINGS, VALUES, arrays, listed, objects, spans
 
 PATTERNS = (
-    r"[A-Z][a-z]{0,5}", r"[ab]*", r"\d{2}-\d{2}", r'["\\a]{0,4}', r"(foo|ba[rz])?", r"[^a]{1,3}",
-    r"[é-ü€😀]+", r"\w+@\w+\.(com|org)",
-)  # fmt: skip
+    r"[A-Z][a-z]{0,5}",
+    r"[ab]*",
+    r"\d{2}-\d{2}",
+    r'["\\a]{0,4}',
+    r"(foo|ba[rz])?",
+    r"[^a]{1,3}",
+    r"[é-ü€😀]+",
+    r"\w+@\w+\.(com|org)",
+)
 STOPS = ("<<", "\n", ".", "ab", "aba", '"', "\\", "null")
 SEEDS = st.integers(0, 2**32)
 """Of random words and vocabularies, which have too many parts to be drawn one by one."""

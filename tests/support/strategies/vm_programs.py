@@ -181,14 +181,24 @@ def recursion() -> Assembler:
     built.code(
         "f",
         [
-            ("LOAD", "n"), ("CONSTANT", 0), ("BINARY", "=="), ("JUMP_IF_TRUE", "end"),
-            ("LOAD", "n"), ("LOAD", "n"), ("CONSTANT", 1), ("BINARY", "-"), ("CALL", "f", 1),
-            ("BINARY", "+"), ("RETURN",),
-            "end:", ("CONSTANT", 0), ("RETURN",),
+            ("LOAD", "n"),
+            ("CONSTANT", 0),
+            ("BINARY", "=="),
+            ("JUMP_IF_TRUE", "end"),
+            ("LOAD", "n"),
+            ("LOAD", "n"),
+            ("CONSTANT", 1),
+            ("BINARY", "-"),
+            ("CALL", "f", 1),
+            ("BINARY", "+"),
+            ("RETURN",),
+            "end:",
+            ("CONSTANT", 0),
+            ("RETURN",),
         ],
         parameters={"n": Int()},
         kind="pure",
-    )  # fmt: skip
+    )
     return built
 
 
@@ -199,12 +209,17 @@ def hole_program(type: Any, **more: Any) -> Assembler:
     built.code(
         "f",
         [
-            ("ROLE", "assistant"), ("LINE",),
+            ("ROLE", "assistant"),
+            ("LINE",),
             *[("CONSTANT", option) for option in options.values()],
-            ("GEN", hole, len(options)), ("STORE", "x"), ("END_ROLE",), ("LOAD", "x"), ("RETURN",),
+            ("GEN", hole, len(options)),
+            ("STORE", "x"),
+            ("END_ROLE",),
+            ("LOAD", "x"),
+            ("RETURN",),
         ],
         slots="x",
-    )  # fmt: skip
+    )
     return built
 
 
@@ -214,16 +229,27 @@ def retry_program(strategy: str, attempts: int) -> Assembler:
     built.code(
         "f",
         [
-            ("ROLE", "assistant"), ("LINE",), ("TEXT", "n = "),
-            ("SNAPSHOT", 0), ("GEN", hole, 0), ("STORE", "n"),
-            ("LOAD", "n"), ("CONSTANT", 5), ("BINARY", ">"), ("JUMP_IF_TRUE", "fine"),
-            ("CONSTANT", "too small"), ("RETRY", 0),
-            ("CONSTANT", "too small"), ("RAISE", "Rejected", 1),
-            "fine:", ("LOAD", "n"), ("RETURN",),
+            ("ROLE", "assistant"),
+            ("LINE",),
+            ("TEXT", "n = "),
+            ("SNAPSHOT", 0),
+            ("GEN", hole, 0),
+            ("STORE", "n"),
+            ("LOAD", "n"),
+            ("CONSTANT", 5),
+            ("BINARY", ">"),
+            ("JUMP_IF_TRUE", "fine"),
+            ("CONSTANT", "too small"),
+            ("RETRY", 0),
+            ("CONSTANT", "too small"),
+            ("RAISE", "Rejected", 1),
+            "fine:",
+            ("LOAD", "n"),
+            ("RETURN",),
         ],
         slots="n",
         retries=[(strategy, attempts, hole, "n")],
-    )  # fmt: skip
+    )
     return built
 
 
@@ -233,28 +259,57 @@ def fork_program(skip: bool = False) -> Assembler:
     built.code(
         "f",
         [
-            ("ROLE", "user"), ("LINE",), ("TEXT", "Ideas?"), ("END_ROLE",),
-            ("CONSTANT", 0), ("CONSTANT", 3), ("RANGE", 0), ("FORK", "body", int(skip)), ("STORE", "ideas"),
-            ("LOAD", "ideas"), ("CONSTANT", 0), ("INDEX",), ("STORE", "best"),
-            ("LOAD", "best"), ("ADOPT",),
-            ("LOAD", "best"), ("ATTRIBUTE", "idea"),
-            ("LOAD", "ideas"), ("BUILTIN", "len", 1), ("LOAD", "best"), ("ATTRIBUTE", "value"),
-            ("LIST", 3), ("RETURN",),
+            ("ROLE", "user"),
+            ("LINE",),
+            ("TEXT", "Ideas?"),
+            ("END_ROLE",),
+            ("CONSTANT", 0),
+            ("CONSTANT", 3),
+            ("RANGE", 0),
+            ("FORK", "body", int(skip)),
+            ("STORE", "ideas"),
+            ("LOAD", "ideas"),
+            ("CONSTANT", 0),
+            ("INDEX",),
+            ("STORE", "best"),
+            ("LOAD", "best"),
+            ("ADOPT",),
+            ("LOAD", "best"),
+            ("ATTRIBUTE", "idea"),
+            ("LOAD", "ideas"),
+            ("BUILTIN", "len", 1),
+            ("LOAD", "best"),
+            ("ATTRIBUTE", "value"),
+            ("LIST", 3),
+            ("RETURN",),
         ],
         slots="ideas best i idea",
-    )  # fmt: skip
+    )
     built.code(
         "body",
         [
-            ("LOAD", "i"), ("SEED",), ("ROLE", "assistant"), ("LINE",), ("GEN", hole, 0), ("STORE", "idea"),
-            ("LOAD", "idea"), ("CONSTANT", "bad"), ("BINARY", "=="), ("JUMP_IF_FALSE", "fine"),
-            ("CONSTANT", "bad idea"), ("RAISE", "Rejected", 1),
-            "fine:", ("LOAD", "i"), ("CONSTANT", 10), ("BINARY", "*"), ("RETURN",),
+            ("LOAD", "i"),
+            ("SEED",),
+            ("ROLE", "assistant"),
+            ("LINE",),
+            ("GEN", hole, 0),
+            ("STORE", "idea"),
+            ("LOAD", "idea"),
+            ("CONSTANT", "bad"),
+            ("BINARY", "=="),
+            ("JUMP_IF_FALSE", "fine"),
+            ("CONSTANT", "bad idea"),
+            ("RAISE", "Rejected", 1),
+            "fine:",
+            ("LOAD", "i"),
+            ("CONSTANT", 10),
+            ("BINARY", "*"),
+            ("RETURN",),
         ],
         slots="ideas best i idea",
         kind="fork",
         fork_slot=2,
-    )  # fmt: skip
+    )
     return built
 
 
@@ -263,24 +318,52 @@ def program_with_tests() -> Assembler:
     built.code(
         "mocked",
         [
-            ("CONSTANT", 4), ("MOCK", "f.x", 0), ("CALL", "f", 0), ("STORE", "it"),
-            ("LOAD", "it"), ("CONSTANT", 4), ("BINARY", "=="), ("EXPECT",),
-            ("LOAD", "it"), ("CONSTANT", 5), ("BINARY", "=="), ("EXPECT",), ("CONSTANT", None), ("RETURN",),
+            ("CONSTANT", 4),
+            ("MOCK", "f.x", 0),
+            ("CALL", "f", 0),
+            ("STORE", "it"),
+            ("LOAD", "it"),
+            ("CONSTANT", 4),
+            ("BINARY", "=="),
+            ("EXPECT",),
+            ("LOAD", "it"),
+            ("CONSTANT", 5),
+            ("BINARY", "=="),
+            ("EXPECT",),
+            ("CONSTANT", None),
+            ("RETURN",),
         ],
         slots="it",
         kind="test",
-    )  # fmt: skip
+    )
     built.code(
         "fuzzed",
         [
-            ("FUZZ", 1), ("CONSTANT", 0), ("CONSTANT", 300), ("RANGE", 0), ("ITERATE",), ("STORE", "items"),
-            "again:", ("LOAD", "items"), ("NEXT", "done", "i"), ("STORE", "items"),
-            ("CALL", "f", 0), ("STORE", "it"),
-            ("LOAD", "it"), ("CONSTANT", 9), ("BINARY", "<="), ("EXPECT",), ("JUMP", "again"),
-            "done:", ("POP",), ("FUZZ", 0), ("CALL", "f", 0), ("RETURN",),
+            ("FUZZ", 1),
+            ("CONSTANT", 0),
+            ("CONSTANT", 300),
+            ("RANGE", 0),
+            ("ITERATE",),
+            ("STORE", "items"),
+            "again:",
+            ("LOAD", "items"),
+            ("NEXT", "done", "i"),
+            ("STORE", "items"),
+            ("CALL", "f", 0),
+            ("STORE", "it"),
+            ("LOAD", "it"),
+            ("CONSTANT", 9),
+            ("BINARY", "<="),
+            ("EXPECT",),
+            ("JUMP", "again"),
+            "done:",
+            ("POP",),
+            ("FUZZ", 0),
+            ("CALL", "f", 0),
+            ("RETURN",),
         ],
         slots="i it items",
         kind="test",
-    )  # fmt: skip
+    )
     built.code("wrong", [("CONSTANT", 44), ("MOCK", "f.x", 1), ("CALL", "f", 0), ("RETURN",)], kind="test")
     return built
