@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
 
+from sglc.automata import term as t
 from sglc.automata import work
 from sglc.automata.alphabet import may_write
 from sglc.automata.analysis.bracket_balance import is_bracketed
@@ -26,30 +27,6 @@ from sglc.automata.encoding import ESCAPED, Digits, short_escapes, spelled, unit
 from sglc.automata.json.array_states import ArrayStates
 from sglc.automata.json.counters import Counts
 from sglc.automata.json.object_states import Label, ObjectStates
-from sglc.automata.term import (
-    Anything,
-    Array,
-    Bytes,
-    CharDfa,
-    Choice,
-    Except,
-    Family,
-    Language,
-    Listed,
-    NotBefore,
-    Nothing,
-    Object,
-    Pattern,
-    Property,
-    Repeat,
-    Rule,
-    Sequence,
-    Span,
-    Term,
-    Text,
-    UniqueKeys,
-    Words,
-)
 
 LIMIT = 20_000
 
@@ -105,7 +82,7 @@ class _SortedSteps:
         return [self.steps[i] for i in found]
 
 
-def overlap(a: Language, b: Language) -> bytes | None:
+def overlap(a: t.Language, b: t.Language) -> bytes | None:
     """A shortest text of both languages, or None if none was found."""
     left, right = _Walker(a), _Walker(b)
     for pair in _pairs(left, right):
@@ -114,7 +91,7 @@ def overlap(a: Language, b: Language) -> bytes | None:
     return None
 
 
-def junction_conflict(language: Language, stop: str) -> str | None:
+def junction_conflict(language: t.Language, stop: str) -> str | None:
     """A text of the language that the stop behind it could end too early, or None.
 
     With some shorter word w: the text begins with w + stop, or it is w + p where p + stop begins with the
@@ -196,7 +173,7 @@ class _Walker:
     places. `kept` holds what is made on the way, so that no identity is used twice.
     """
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: t.Language) -> None:
         self.language = language
         self.places: dict[Any, _Place] = {}
         self.made: dict[Any, Any] = {}
@@ -235,17 +212,17 @@ class _Walker:
             self.made[key] = build()
         return self.made[key]
 
-    def in_text(self, term: Text, state: int, count: int) -> InText:
+    def in_text(self, term: t.Text, state: int, count: int) -> InText:
         if term.max_chars is None:
             count = min(count, term.min_chars)
         return self.make((id(term), state, count), lambda: InText(term, state, count))
 
-    def items(self, term: Repeat, done: int) -> Items:
+    def items(self, term: t.Repeat, done: int) -> Items:
         if term.maximum is None:
             done = min(done, max(term.minimum, 1))
         return self.make((id(term), done), lambda: Items(term, done))
 
-    def array(self, term: Array) -> Parts:
+    def array(self, term: t.Array) -> Parts:
         def build() -> Parts:
             counts = Counts(term.counters)
             places = [[counts.vector(arm.counts) for arm in arms] for arms in (*term.places, term.rest)]
@@ -254,10 +231,10 @@ class _Walker:
 
         return self.make((id(term), "parts"), build)
 
-    def object(self, term: Object) -> Parts:
+    def object(self, term: t.Object) -> Parts:
         def build() -> Parts:
             counts = Counts(term.counters)
-            parts: list[Property | Family] = [*term.properties, *term.families]
+            parts: list[t.Property | t.Family] = [*term.properties, *term.families]
             labels = [
                 Label(tuple(counts.by_vector(part.arms)), 1 if i < number else None)
                 for i, part in enumerate(parts)
@@ -286,13 +263,13 @@ class _Walker:
             return
         if states.may_end(state):
             yield rest
-        if isinstance(states, ArrayStates) and isinstance(term, Array):
+        if isinstance(states, ArrayStates) and isinstance(term, t.Array):
             number = states.place(state)
             arms = (*term.places, term.rest)[number]
             for option, after in states.options(state):
                 item = self.place(arms[option].term, self.place(self.behind(parts, after), rest))
                 yield self.place(term.comma, item) if parts.begun else item
-        elif isinstance(states, ObjectStates) and isinstance(term, Object):
+        elif isinstance(states, ObjectStates) and isinstance(term, t.Object):
             for outcome, bits in states.profile(state):
                 for label in range(bits.bit_length()):
                     if bits >> label & 1:
@@ -302,13 +279,13 @@ class _Walker:
                             item = self.place(whole, self.place(behind, rest))
                             yield self.place(term.comma, item) if parts.begun else item
 
-    def entry(self, term: Object, label: int, option: int) -> Term:
-        def build() -> Term:
-            parts: list[Property | Family] = [*term.properties, *term.families]
+    def entry(self, term: t.Object, label: int, option: int) -> t.Term:
+        def build() -> t.Term:
+            parts: list[t.Property | t.Family] = [*term.properties, *term.families]
             part = parts[label]
-            key = dfa.literal(part.name) if isinstance(part, Property) else part.keys
+            key = dfa.literal(part.name) if isinstance(part, t.Property) else part.keys
             values = list(Counts(term.counters).by_vector(part.arms).values())[option]
-            return entry(Text(key, term.encoding), term.colon, Choice(tuple(values)))
+            return entry(t.Text(key, term.encoding), term.colon, t.Choice(tuple(values)))
 
         return self.make((id(term), "entry", label, option), build)
 
@@ -343,13 +320,13 @@ class _Walker:
         match head:
             case Chars() | Units():
                 yield place
-            case Array():
+            case t.Array():
                 yield self.place(self.array(head), rest)
-            case Object():
+            case t.Object():
                 yield self.place(self.object(separated(head)), rest)
             case Parts():
                 yield from self.items_of(head, rest)
-            case Span():
+            case t.Span():
                 if head.max_chars is None or head.min_chars <= head.max_chars:
                     yield self.place(InSpan(head, tuple(range(len(head.text) + 1)), 0), rest)
             case InSpan(term, _, count):
@@ -357,26 +334,26 @@ class _Walker:
                     yield rest
                 if term.max_chars is None or count < term.max_chars:
                     yield place
-            case Pattern(nfa):
+            case t.Pattern(nfa):
                 for state in nfa.groups[0]:
                     yield self.place(InPattern(head, state), rest)
             case InPattern(term, state):
                 if state in term.nfa.accepting:
                     yield rest
                 yield place
-            case Bytes(data):
+            case t.Bytes(data):
                 yield self.place(Chars(data.decode("utf-8", "replace")), rest)
-            case Words(words):
+            case t.Words(words):
                 texts = frozenset(word.decode("utf-8", "replace") for word in words)
-                yield self.place(self.make((id(head), "texts"), lambda: Listed(texts)), rest)
-            case Listed(texts):
+                yield self.place(self.make((id(head), "texts"), lambda: t.Listed(texts)), rest)
+            case t.Listed(texts):
                 words = self.make((id(head), "sorted"), lambda: sorted(texts))
                 yield self.place(InListed(head, words, (0, len(words), 0)), rest)
             case InListed(_, words, at):
                 if word_trie.ends(words, at):
                     yield rest
                 yield place
-            case Text():
+            case t.Text():
                 if head.dfa.edges:
                     yield self.place(self.in_text(head, 0, 0), rest)
             case InText(term, state, count):
@@ -384,21 +361,21 @@ class _Walker:
                     yield rest
                 if term.max_chars is None or count < term.max_chars:
                     yield place
-            case Sequence(parts):
+            case t.Sequence(parts):
                 for part in reversed(parts):
                     rest = self.place(part, rest)
                 yield rest
-            case Choice(arms):
+            case t.Choice(arms):
                 for arm in arms:
                     yield self.place(arm, rest)
-            case Rule(name):
+            case t.Rule(name):
                 yield self.place(self.language.rules[name], rest)
-            case Except(item, words):
-                if isinstance(item, Text):
+            case t.Except(item, words):
+                if isinstance(item, t.Text):
                     text = item
                     item = self.make((id(head), "without"), lambda: _without(text, words))
                 yield self.place(item, rest)
-            case Repeat():
+            case t.Repeat():
                 yield self.place(self.items(head, 0), rest)
             case Items(term, done):
                 if done >= term.minimum:
@@ -408,17 +385,17 @@ class _Walker:
                     item_place = self.place(term.item, behind)
                     separator = term.separator.decode("utf-8", "replace") if done else ""
                     yield self.place(Chars(separator), item_place)
-            case UniqueKeys(key, value, low, high):
-                entry = Sequence((Bytes(b'"'), key, Bytes(b'": '), value))
-                entries = self.make((id(head), "entries"), lambda: Repeat(entry, low, high, b", "))
+            case t.UniqueKeys(key, value, low, high):
+                entry = t.Sequence((t.Bytes(b'"'), key, t.Bytes(b'": '), value))
+                entries = self.make((id(head), "entries"), lambda: t.Repeat(entry, low, high, b", "))
                 yield self.place(entries, rest)
-            case Anything():
+            case t.Anything():
                 yield rest
                 yield place
-            case NotBefore():
+            case t.NotBefore():
                 # Left out of account: texts may then seem to overlap that do not, never the reverse.
                 yield rest
-            case Nothing():
+            case t.Nothing():
                 return
             case _:
                 raise TypeError(f"no term: {head!r}")
@@ -444,7 +421,7 @@ class _Walker:
         match head:
             case Chars(text):
                 yield ord(text[0]), ord(text[0]), self.place(Chars(text[1:]), rest)
-            case Anything():
+            case t.Anything():
                 for low, high in ALL:
                     yield low, high, place
             case InText(term, state, count):
@@ -473,7 +450,7 @@ class _Walker:
                     yield low, high, self.place(Units(sets[1:]), rest)
 
     @staticmethod
-    def counted(term: Span, count: int) -> int:
+    def counted(term: t.Span, count: int) -> int:
         return min(count, term.min_chars) if term.max_chars is None else count
 
     def written(self, low: int, high: int, encoding: str, after: Place) -> Iterator[tuple[int, int, Place]]:
@@ -548,10 +525,10 @@ def _hexadecimal(digits: Digits) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def _without(term: Text, words: frozenset[bytes]) -> Text:
+def _without(term: t.Text, words: frozenset[bytes]) -> t.Text:
     """A raw text term without some words; as it is if it is encoded."""
     if term.encoding != "raw":
         return term
     texts = [word.decode("utf-8", "replace") for word in words]
-    rest: CharDfa = dfa.difference(term.dfa, dfa.words(texts))
-    return Text(rest, term.encoding, term.min_chars, term.max_chars)
+    rest: t.CharDfa = dfa.difference(term.dfa, dfa.words(texts))
+    return t.Text(rest, term.encoding, term.min_chars, term.max_chars)

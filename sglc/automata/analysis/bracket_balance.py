@@ -6,26 +6,8 @@ keeps count of brackets outside of strings; what it cannot follow is not proved.
 
 from __future__ import annotations
 
+from sglc.automata import term as t
 from sglc.automata.analysis.shortest_words import arm_terms
-from sglc.automata.term import (
-    Array,
-    Bytes,
-    Choice,
-    Except,
-    Language,
-    Listed,
-    NotBefore,
-    Object,
-    Pattern,
-    Repeat,
-    Rule,
-    Sequence,
-    Span,
-    Term,
-    Text,
-    UniqueKeys,
-    Words,
-)
 
 _SPECIAL = tuple(map(ord, '"[]{}\\'))
 
@@ -34,7 +16,7 @@ class _NotProved(Exception):
     pass
 
 
-def is_bracketed(language: Language) -> bool:
+def is_bracketed(language: t.Language) -> bool:
     """Whether every word opens a bracket first and closes it last, and never in between."""
     try:
         _Proof(language).prove()
@@ -44,7 +26,7 @@ def is_bracketed(language: Language) -> bool:
 
 
 class _Proof:
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: t.Language) -> None:
         self.root = language.root
         self.rules = language.rules
         self.assumed: set[tuple[str, bool]] = set()
@@ -66,82 +48,82 @@ class _Proof:
             self.assumed.add((name, bracketed))
             self.due.append((name, bracketed))
 
-    def whole(self, term: Term) -> None:
+    def whole(self, term: t.Term) -> None:
         """The term is a value in brackets."""
         match term:
-            case Rule(name):
+            case t.Rule(name):
                 self.assume(name, True)
-            case Choice(arms):
+            case t.Choice(arms):
                 for arm in arms:
                     self.whole(arm)
-            case Except(item, _):
+            case t.Except(item, _):
                 self.whole(item)
-            case Bytes() | Words() | Sequence():
+            case t.Bytes() | t.Words() | t.Sequence():
                 if self.after(term, 0, False) != (0, False) or not self.starts(term):
                     raise _NotProved
             case _:
                 raise _NotProved
 
-    def starts(self, term: Term) -> bool:
+    def starts(self, term: t.Term) -> bool:
         match term:
-            case Bytes(data):
+            case t.Bytes(data):
                 return data[:1] in (b"{", b"[")
-            case Words(words):
+            case t.Words(words):
                 return all(word[:1] in (b"{", b"[") for word in words)
-            case Sequence(items):
+            case t.Sequence(items):
                 return bool(items) and self.starts(items[0])
         return False
 
-    def after(self, term: Term, depth: int, quoted: bool) -> tuple[int, bool]:
+    def after(self, term: t.Term, depth: int, quoted: bool) -> tuple[int, bool]:
         """Depth and whether inside a string, behind any word of the term that begins at this depth."""
         match term:
-            case Bytes(data):
+            case t.Bytes(data):
                 return _scan(data, depth, quoted)
-            case Words(words):
+            case t.Words(words):
                 return self.same([_scan(word, depth, quoted) for word in words])
-            case NotBefore():
+            case t.NotBefore():
                 return depth, quoted
-            case Text() | Pattern() | Listed():
+            case t.Text() | t.Pattern() | t.Listed():
                 inert = quoted if term.encoding != "raw" else not quoted and not _has_special(term)
                 if not inert or not depth:
                     raise _NotProved
                 return depth, quoted
-            case Sequence(items):
+            case t.Sequence(items):
                 for index, item in enumerate(items):
                     if index and not depth:
                         raise _NotProved
                     depth, quoted = self.after(item, depth, quoted)
                 return depth, quoted
-            case Choice(arms):
+            case t.Choice(arms):
                 return self.same([self.after(arm, depth, quoted) for arm in arms])
-            case Except(item, _):
+            case t.Except(item, _):
                 return self.after(item, depth, quoted)
-            case Rule(name) if not quoted:
+            case t.Rule(name) if not quoted:
                 # Its words are complete values, though not always in brackets (`null`).
                 self.assume(name, False)
                 return depth, quoted
-            case Repeat(item, _, _, separator) if depth:
+            case t.Repeat(item, _, _, separator) if depth:
                 self.unchanged(item, depth, quoted)
-                self.unchanged(Bytes(separator), depth, quoted)
+                self.unchanged(t.Bytes(separator), depth, quoted)
                 return depth, quoted
-            case UniqueKeys(key, value) if depth and not quoted and key.encoding == "json":
+            case t.UniqueKeys(key, value) if depth and not quoted and key.encoding == "json":
                 self.unchanged(value, depth, quoted)
                 return depth, quoted
-            case Array() if depth and not quoted:
+            case t.Array() if depth and not quoted:
                 for part in (*arm_terms(term), term.comma):
                     self.unchanged(part, depth, quoted)
                 return depth, quoted
-            case Object() if depth and not quoted and term.encoding != "raw":
+            case t.Object() if depth and not quoted and term.encoding != "raw":
                 for part in (*arm_terms(term), term.comma, term.colon):
                     self.unchanged(part, depth, quoted)
                 return depth, quoted
-            case Span(text, encoding) if depth:
+            case t.Span(text, encoding) if depth:
                 if not quoted if encoding != "raw" else quoted or any(ord(c) in _SPECIAL for c in text):
                     raise _NotProved
                 return depth, quoted
         raise _NotProved
 
-    def unchanged(self, term: Term, depth: int, quoted: bool) -> None:
+    def unchanged(self, term: t.Term, depth: int, quoted: bool) -> None:
         if self.after(term, depth, quoted) != (depth, quoted):
             raise _NotProved
 
@@ -176,8 +158,8 @@ def _scan(data: bytes, depth: int, quoted: bool) -> tuple[int, bool]:
     return depth, quoted
 
 
-def _has_special(term: Text | Pattern | Listed) -> bool:
-    if isinstance(term, Listed):
+def _has_special(term: t.Text | t.Pattern | t.Listed) -> bool:
+    if isinstance(term, t.Listed):
         return any(char in text for text in term.texts for char in map(chr, _SPECIAL))
-    rows = term.dfa.edges if isinstance(term, Text) else term.nfa.edges
+    rows = term.dfa.edges if isinstance(term, t.Text) else term.nfa.edges
     return any(low <= point <= high for row in rows for low, high, _ in row for point in _SPECIAL)

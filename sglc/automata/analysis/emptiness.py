@@ -11,35 +11,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice, permutations, product
 
+from sglc.automata import term as t
 from sglc.automata import work
 from sglc.automata.caches import remembered, small_cache
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.dfa.operations import char_rank
 from sglc.automata.dfa.subset_construction import has_cycle
 from sglc.automata.encoding import spellings
-from sglc.automata.term import (
-    Anything,
-    Array,
-    Bytes,
-    Choice,
-    Encoding,
-    Except,
-    Language,
-    Listed,
-    NotBefore,
-    Nothing,
-    Object,
-    Pattern,
-    Repeat,
-    Rule,
-    Sequence,
-    Span,
-    Term,
-    Text,
-    UniqueKeys,
-    Words,
-    parts,
-)
 
 Known = Mapping[str, tuple[bytes, ...]]
 _MOST_WRITTEN = 1 << 28
@@ -48,14 +26,14 @@ _MOST_TRIES = 8
 """With ever more words of the rules, where terms leave out the shortest ones."""
 
 
-def is_empty(language: Language) -> bool:
+def is_empty(language: t.Language) -> bool:
     try:
         return shortest(language) is None
     except dfa.TooLong:
         return False
 
 
-def shortest(language: Language) -> bytes | None:
+def shortest(language: t.Language) -> bytes | None:
     """A word with the fewest bytes (readable characters first), or None if there is no word.
 
     Raises TooLong.
@@ -64,7 +42,7 @@ def shortest(language: Language) -> bytes | None:
     return found[0] if found else None
 
 
-def shortest_words(language: Language, count: int) -> tuple[bytes, ...]:
+def shortest_words(language: t.Language, count: int) -> tuple[bytes, ...]:
     """The `count` shortest words, fewer only if the language has fewer.
 
     Among words of a UniqueKeys term the order is not always by length; how many there are is exact.
@@ -72,7 +50,7 @@ def shortest_words(language: Language, count: int) -> tuple[bytes, ...]:
     return _language_words(language, count)[0]
 
 
-def _language_words(language: Language, count: int) -> tuple[tuple[bytes, ...], _RuleWords]:
+def _language_words(language: t.Language, count: int) -> tuple[tuple[bytes, ...], _RuleWords]:
     """The `count` shortest words, and the words of the rules that they were found with."""
     limit = count
     for _ in range(_MOST_TRIES):
@@ -84,7 +62,7 @@ def _language_words(language: Language, count: int) -> tuple[tuple[bytes, ...], 
     return found, known
 
 
-def empty_rules(rules: Mapping[str, Term]) -> list[str]:
+def empty_rules(rules: Mapping[str, t.Term]) -> list[str]:
     """Rules without any word; none where that takes words that are too long."""
     if not rules:
         return []
@@ -125,7 +103,7 @@ class _RuleWords(dict[str, tuple[bytes, ...]]):
         return self.asked > self.limit and any([len(words) >= self.limit for words in self.values()])
 
 
-def _rule_words(rules: Mapping[str, Term], count: int) -> _RuleWords:
+def _rule_words(rules: Mapping[str, t.Term], count: int) -> _RuleWords:
     """The least fixed point: a rule is looked at again where one that it asks for has got other words."""
     known = _RuleWords(rules, count)
     waiting = deque(_lower_rules_first(rules))
@@ -142,7 +120,7 @@ def _rule_words(rules: Mapping[str, Term], count: int) -> _RuleWords:
     return known
 
 
-def _lower_rules_first(rules: Mapping[str, Term]) -> list[str]:
+def _lower_rules_first(rules: Mapping[str, t.Term]) -> list[str]:
     """Rules behind those that they ask for; where rules ask for each other, one of them is first."""
     order: dict[str, None] = {}
     seen: set[str] = set()
@@ -158,17 +136,17 @@ def _lower_rules_first(rules: Mapping[str, Term]) -> list[str]:
     return list(order)
 
 
-def _asked_rules(root: Term) -> list[str]:
+def _asked_rules(root: t.Term) -> list[str]:
     """The rules that a term asks for, each once."""
     found: dict[str, None] = {}
     seen: set[int] = set()
     stack = [root]
     while stack:
         term = stack.pop()
-        if isinstance(term, Rule):
+        if isinstance(term, t.Rule):
             found[term.name] = None
             continue
-        below = parts(term)
+        below = t.parts(term)
         if below and id(term) not in seen:
             seen.add(id(term))
             stack += below
@@ -181,52 +159,52 @@ def _take(words: Iterable[bytes], count: int) -> tuple[bytes, ...]:
     return tuple(sorted(distinct, key=len)[:count])
 
 
-def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
+def _best(term: t.Term, known: Known, count: int) -> tuple[bytes, ...]:
     match term:
-        case Nothing():
+        case t.Nothing():
             return ()
-        case Anything():
+        case t.Anything():
             return tuple(b"a" * size for size in range(count))
-        case Bytes(data):
+        case t.Bytes(data):
             return (data,)
-        case NotBefore():
+        case t.NotBefore():
             # What may follow is for the makers of such terms to see to.
             return (b"",)
-        case Text():
+        case t.Text():
             return _text_words(term, count)
-        case Pattern():
+        case t.Pattern():
             return _pattern_words(term, count)
-        case Words(words):
+        case t.Words(words):
             return _take(sorted(words), count)
-        case Rule(name):
+        case t.Rule(name):
             return known.words(name, count) if isinstance(known, _RuleWords) else known.get(name, ())
-        case Choice(arms):
+        case t.Choice(arms):
             return _take((word for arm in arms for word in _best(arm, known, count)), count)
-        case Sequence(items):
+        case t.Sequence(items):
             out: tuple[bytes, ...] = (b"",)
             for item in items:
                 if not out:
                     return ()
                 out = _pairs(out, _best(item, known, count), count)
             return out
-        case Except(item, excluded):
+        case t.Except(item, excluded):
             candidates = _best(item, known, count + len(excluded))
             return tuple(word for word in candidates if word not in excluded)[:count]
-        case Repeat():
+        case t.Repeat():
             return _repeat_words(term, known, count)
-        case UniqueKeys():
+        case t.UniqueKeys():
             return _keyed_words(term, known, count)
-        case Array() | Object() | Listed() | Span():
+        case t.Array() | t.Object() | t.Listed() | t.Span():
             from sglc.automata.analysis.shortest_words import words_of
 
             return words_of(term, _best_of(known), count)
 
 
-def _best_of(known: Known) -> Callable[[Term, int], tuple[bytes, ...]]:
+def _best_of(known: Known) -> Callable[[t.Term, int], tuple[bytes, ...]]:
     """The words of the parts of one term, each asked for once: else nested terms would multiply."""
-    found: dict[tuple[int, int], tuple[Term, tuple[bytes, ...]]] = {}
+    found: dict[tuple[int, int], tuple[t.Term, tuple[bytes, ...]]] = {}
 
-    def best(term: Term, count: int) -> tuple[bytes, ...]:
+    def best(term: t.Term, count: int) -> tuple[bytes, ...]:
         key = (id(term), count)
         if key not in found:
             # The term is kept too, so that no other one gets its identity.
@@ -242,7 +220,7 @@ def _pairs(left: tuple[bytes, ...], right: tuple[bytes, ...], count: int) -> tup
     return _take((a + b for a in left for b in right), count)
 
 
-def _repeat_words(term: Repeat, known: Known, count: int) -> tuple[bytes, ...]:
+def _repeat_words(term: t.Repeat, known: Known, count: int) -> tuple[bytes, ...]:
     if term.maximum is not None and term.maximum < term.minimum:
         return ()
     item = _best(term.item, known, count)
@@ -271,7 +249,7 @@ def _repeat_words(term: Repeat, known: Known, count: int) -> tuple[bytes, ...]:
         done += 1
 
 
-def _keyed_words(term: UniqueKeys, known: Known, count: int) -> tuple[bytes, ...]:
+def _keyed_words(term: t.UniqueKeys, known: Known, count: int) -> tuple[bytes, ...]:
     if term.minimum > dfa.MOST_ENTRIES:
         raise dfa.TooLong
     values = _best(term.value, known, count)
@@ -299,21 +277,21 @@ _Rows = list[list[tuple[int, int, tuple[int, ...]]]]
 
 
 @remembered
-def _text_words(term: Text, count: int) -> tuple[bytes, ...]:
+def _text_words(term: t.Text, count: int) -> tuple[bytes, ...]:
     rows: _Rows = [[(low, high, (target,)) for low, high, target in row] for row in term.dfa.edges]
     start: tuple[int, ...] = (0,) if rows else ()
     return _words_of(term, (rows, start, term.dfa.accepting), term.min_chars, term.max_chars, count)
 
 
 @remembered
-def _pattern_words(term: Pattern, count: int) -> tuple[bytes, ...]:
+def _pattern_words(term: t.Pattern, count: int) -> tuple[bytes, ...]:
     nfa = term.nfa
     rows = [[(low, high, nfa.groups[group]) for low, high, group in row] for row in nfa.edges]
     return _words_of(term, (rows, nfa.groups[0], nfa.accepting), 0, None, count)
 
 
 def _words_of(
-    term: Text | Pattern,
+    term: t.Text | t.Pattern,
     automaton: tuple[_Rows, tuple[int, ...], frozenset[int]],
     least: int,
     most: int | None,
@@ -398,7 +376,7 @@ _REGIONS = (
 
 
 @small_cache(4096)
-def cheapest(low: int, high: int, encoding: Encoding, count: int) -> tuple[bytes, ...]:
+def cheapest(low: int, high: int, encoding: t.Encoding, count: int) -> tuple[bytes, ...]:
     """Spellings of characters of a range, shortest first: `count` if there are so many."""
     points: list[int] = []
     for first, last in _REGIONS:
@@ -410,7 +388,7 @@ def cheapest(low: int, high: int, encoding: Encoding, count: int) -> tuple[bytes
     )
 
 
-def is_finite(language: Language) -> bool:
+def is_finite(language: t.Language) -> bool:
     """Whether there are finitely many words; an empty language is finite."""
     found, known = _language_words(language, 2)
     if not found:
@@ -446,49 +424,49 @@ def _has_cycle(asked: Mapping[str, set[str]]) -> bool:
     return len(ended) < len(asked)
 
 
-def _finite(term: Term, known: Known, ask: Callable[[str], None]) -> bool:
+def _finite(term: t.Term, known: Known, ask: Callable[[str], None]) -> bool:
     """Whether a term that has a word has finitely many, if the rules that it asks for have."""
 
-    def has_words(part: Term) -> bool:
+    def has_words(part: t.Term) -> bool:
         return bool(_best(part, known, 1))
 
     match term:
-        case Nothing() | Bytes() | Words() | Listed() | NotBefore():
+        case t.Nothing() | t.Bytes() | t.Words() | t.Listed() | t.NotBefore():
             return True
-        case Anything():
+        case t.Anything():
             return False
-        case Text():
+        case t.Text():
             return term.max_chars is not None or dfa.is_finite(term.dfa)
-        case Pattern(nfa):
+        case t.Pattern(nfa):
             return not has_cycle(nfa)
-        case Rule(name):
+        case t.Rule(name):
             ask(name)
             return True
-        case Choice(arms):
+        case t.Choice(arms):
             return all(_finite(arm, known, ask) for arm in arms if has_words(arm))
-        case Sequence(items):
+        case t.Sequence(items):
             return all(_finite(item, known, ask) for item in items)
-        case Except(item, _):
+        case t.Except(item, _):
             return _finite(item, known, ask)
-        case Repeat(item, _, maximum, separator):
+        case t.Repeat(item, _, maximum, separator):
             if maximum == 0 or not has_words(item):
                 return True
             only_empty = _best(item, known, 2) == (b"",) and not separator
             return (maximum is not None or only_empty) and _finite(item, known, ask)
-        case Array() | Object():
+        case t.Array() | t.Object():
             best = _best_of(known)
 
-            def finite(part: Term) -> bool:
+            def finite(part: t.Term) -> bool:
                 return _finite(part, known, ask)
 
             from sglc.automata.analysis.shortest_words import array_is_finite, object_is_finite
 
-            if isinstance(term, Array):
+            if isinstance(term, t.Array):
                 return array_is_finite(term, best, finite)
             return object_is_finite(term, best, finite)
-        case Span():
+        case t.Span():
             return True
-        case UniqueKeys(key, value, _, maximum):
+        case t.UniqueKeys(key, value, _, maximum):
             if maximum == 0 or not has_words(value) or not has_words(key):
                 return True
             return _finite(value, known, ask) and _finite(key, known, ask)

@@ -11,30 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
+from sglc.automata import term as t
 from sglc.automata.analysis.membership_entries import ItemChoices, KeyChoices
 from sglc.automata.analysis.membership_text import pattern_ends, string_at, text_ends
 from sglc.automata.json.text import Value, canonical
-from sglc.automata.term import (
-    Anything,
-    Array,
-    Bytes,
-    Choice,
-    Except,
-    Language,
-    Listed,
-    NotBefore,
-    Nothing,
-    Object,
-    Pattern,
-    Repeat,
-    Rule,
-    Sequence,
-    Span,
-    Term,
-    Text,
-    UniqueKeys,
-    Words,
-)
 
 MAX_WORK = 5_000_000
 """Steps: characters read by automata, terms tried at places."""
@@ -43,7 +23,7 @@ MAX_STATES = 50_000
 
 Ends = frozenset[int]
 _NONE: Ends = frozenset()
-_Run = Generator[tuple[Term, int], Ends, Ends]
+_Run = Generator[tuple[t.Term, int], Ends, Ends]
 _Spot = tuple[int, int, frozenset[Value]]
 """(place, state of an array, values that must not come again)."""
 _Keys = frozenset[str]
@@ -58,7 +38,7 @@ class MembershipLimit(Exception):
 class Membership:
     """Decides about texts of one language; what is known of its arrays and objects is kept between them."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: t.Language) -> None:
         self.language = language
         self.choices: dict[int, ItemChoices | KeyChoices] = {}
         self.sizes: dict[int, frozenset[int]] = {}
@@ -85,7 +65,7 @@ class Membership:
         return recogniser.orders if whole else None
 
 
-def is_word(language: Language, text: str) -> bool:
+def is_word(language: t.Language, text: str) -> bool:
     """Raises MembershipLimit."""
     return Membership(language).fault(text) is None
 
@@ -103,13 +83,13 @@ class Recogniser:
         self.furthest = 0
         """Twice the place where no term could go on, one more where a text could not end there either."""
         self.orders: dict[int, Mapping[str, int]] = {}
-        self.kept: dict[Bytes, Bytes] = {}
+        self.kept: dict[t.Bytes, t.Bytes] = {}
 
-    def ends(self, root: Term, start: int) -> Ends:
+    def ends(self, root: t.Term, start: int) -> Ends:
         """All places where a match of the term from `start` can end."""
         stack: list[tuple[tuple[int, int], _Run]] = []
         answer: Ends | None = None
-        asked: tuple[Term, int] | None = (root, start)
+        asked: tuple[t.Term, int] | None = (root, start)
         while True:
             if asked is not None:
                 term, at = asked
@@ -141,33 +121,33 @@ class Recogniser:
 
     # Terms without parts.
 
-    def leaf(self, term: Term, at: int) -> Ends | None:
+    def leaf(self, term: t.Term, at: int) -> Ends | None:
         """Of terms without parts; None for others."""
         text = self.text
         match term:
-            case Bytes(data):
+            case t.Bytes(data):
                 return self.literal(data, at)
-            case Text() | Pattern():
-                read = text_ends(term, text, at) if isinstance(term, Text) else pattern_ends(term, text, at)
+            case t.Text() | t.Pattern():
+                read = text_ends(term, text, at) if isinstance(term, t.Text) else pattern_ends(term, text, at)
                 ends, reached, steps = read
                 self.count(steps)
                 open_ = not ends or ends[-1] != reached
                 self.furthest = max(self.furthest, 2 * reached + open_)
                 return frozenset(ends)
-            case Words(words):
+            case t.Words(words):
                 found = frozenset(end for word in words for end in self.literal(word, at))
                 self.count(len(words))
                 return found
-            case NotBefore(forbidden):
+            case t.NotBefore(forbidden):
                 code = ord(text[at]) if at < len(text) else -1
                 return _NONE if any(low <= code <= high for low, high in forbidden) else frozenset((at,))
-            case Nothing():
+            case t.Nothing():
                 return _NONE
-            case Anything():
+            case t.Anything():
                 return frozenset(range(at, len(text) + 1))
-            case Listed():
+            case t.Listed():
                 return self.listed(term, at)
-            case Span():
+            case t.Span():
                 return self.span(term, at)
         return None
 
@@ -178,7 +158,7 @@ class Recogniser:
         self.furthest = max(self.furthest, 2 * at)
         return _NONE
 
-    def listed(self, term: Listed, at: int) -> Ends:
+    def listed(self, term: t.Listed, at: int) -> Ends:
         """Texts of a list that stand here: what is read is looked up at the lengths that there are."""
         sizes = self.membership.sizes.get(id(term))
         if sizes is None:
@@ -196,7 +176,7 @@ class Recogniser:
             self.furthest = max(self.furthest, 2 * at)
         return frozenset(found)
 
-    def span(self, term: Span, at: int) -> Ends:
+    def span(self, term: t.Span, at: int) -> Ends:
         """Pieces of a text that stand here."""
         text = self.text
         found: set[int] = set()
@@ -218,37 +198,37 @@ class Recogniser:
 
     # Terms with parts.
 
-    def run(self, term: Term, at: int) -> _Run:
+    def run(self, term: t.Term, at: int) -> _Run:
         match term:
-            case Rule(name):
+            case t.Rule(name):
                 return (yield self.rules[name], at)
-            case Sequence(items):
+            case t.Sequence(items):
                 places: Ends = frozenset((at,))
                 for item in items:
                     places = yield from self.onward(item, places)
                     if not places:
                         break
                 return places
-            case Choice(arms):
+            case t.Choice(arms):
                 ends: set[int] = set()
                 for arm in arms:
                     ends |= yield arm, at
                 return frozenset(ends)
-            case Repeat():
+            case t.Repeat():
                 return (yield from self.repeated(term, at))
-            case Except(item, words):
+            case t.Except(item, words):
                 forbidden = {at + len(w) for w in map(_chars, words) if self.text.startswith(w, at)}
                 return frozenset((yield item, at)) - forbidden
-            case Array():
+            case t.Array():
                 return (yield from self.items(term, at))
-            case Object():
+            case t.Object():
                 return (yield from self.entries(term, at))
-            case UniqueKeys():
+            case t.UniqueKeys():
                 return (yield from self.map(term, at))
         raise TypeError(f"{type(term).__name__} cannot be recognised")
 
-    def onward(self, item: Term, places: Ends) -> _Run:
-        if len(places) > 1 and isinstance(item, Bytes):  # the quote behind any of the ends of a text
+    def onward(self, item: t.Term, places: Ends) -> _Run:
+        if len(places) > 1 and isinstance(item, t.Bytes):  # the quote behind any of the ends of a text
             self.count(len(places))
             word = _chars(item.data)
             found = frozenset(at + len(word) for at in places if self.text.startswith(word, at))
@@ -260,8 +240,8 @@ class Recogniser:
             ends |= yield item, place
         return frozenset(ends)
 
-    def repeated(self, term: Repeat, at: int) -> _Run:
-        parting = self.keep(Bytes(term.separator))
+    def repeated(self, term: t.Repeat, at: int) -> _Run:
+        parting = self.keep(t.Bytes(term.separator))
         ends: set[int] = set()
         places: Ends = frozenset((at,))
         if term.minimum == 0:
@@ -281,7 +261,7 @@ class Recogniser:
             self.count(1)
         return frozenset(ends)
 
-    def items(self, term: Array, at: int) -> _Run:
+    def items(self, term: t.Array, at: int) -> _Run:
         """The inside of an array: places with the states of the array there."""
         choices = self.choices.get(id(term))
         if choices is None:
@@ -310,7 +290,7 @@ class Recogniser:
             self.count(1)
         return frozenset(ends)
 
-    def entries(self, term: Object, at: int) -> _Run:
+    def entries(self, term: t.Object, at: int) -> _Run:
         """The inside of an object: places with the states of the object there."""
         choices = self.choices.get(id(term))
         if choices is None:
@@ -358,9 +338,9 @@ class Recogniser:
         self.count(len(chars))
         return ("".join(chars), at + 1) if self.text.startswith('"', at) else None
 
-    def map(self, term: UniqueKeys, at: int) -> _Run:
+    def map(self, term: t.UniqueKeys, at: int) -> _Run:
         """The inside of a map; places with the keys that have come."""
-        quote, colon, comma = (self.keep(Bytes(data)) for data in (b'"', b": ", b", "))
+        quote, colon, comma = (self.keep(t.Bytes(data)) for data in (b'"', b": ", b", "))
         ends: set[int] = set()
         spots: dict[tuple[int, int], _Keys] = {(at, 0): frozenset()}
         while spots:
@@ -384,7 +364,7 @@ class Recogniser:
             self.count(1 + len(spots))
         return frozenset(ends)
 
-    def keep(self, term: Bytes) -> Bytes:
+    def keep(self, term: t.Bytes) -> t.Bytes:
         """Terms are told apart by identity, so those made here must stay alive."""
         return self.kept.setdefault(term, term)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
+from sglc.automata import term as t
 from sglc.automata.caches import remembered, small_cache
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.encoding import encoded, spellings, written
@@ -18,24 +19,9 @@ from sglc.automata.json.counters import Counts
 from sglc.automata.json.object_plans import cheapest_entries
 from sglc.automata.json.object_states import Label, ObjectStates
 from sglc.automata.json.text import Value, canonical
-from sglc.automata.term import (
-    Arm,
-    Array,
-    Bytes,
-    CharDfa,
-    Encoding,
-    Family,
-    Listed,
-    Object,
-    Property,
-    Sequence,
-    Span,
-    Term,
-    Text,
-)
 
 Words = tuple[bytes, ...]
-Best = Callable[[Term, int], Words]
+Best = Callable[[t.Term, int], Words]
 """The so many shortest words of a term, shortest first; fewer only if there are fewer."""
 
 State = TypeVar("State", bound=Hashable)
@@ -50,20 +36,20 @@ _MOST_ASKED = 1_000
 """Words of an item among which new values are looked for."""
 
 
-def words_of(term: Array | Object | Listed | Span, best: Best, count: int) -> Words:
+def words_of(term: t.Array | t.Object | t.Listed | t.Span, best: Best, count: int) -> Words:
     """The `count` shortest words of a term; `best` tells those of its parts."""
     match term:
-        case Array():
+        case t.Array():
             return array_words(term, best, count)
-        case Object():
+        case t.Object():
             return object_words(term, best, count)
-        case Listed():
+        case t.Listed():
             return listed_words(term, count)
-        case Span():
+        case t.Span():
             return span_words(term, count)
 
 
-def array_words(term: Array, best: Best, count: int) -> Words:
+def array_words(term: t.Array, best: Best, count: int) -> Words:
     """The `count` shortest words of an array."""
     if max([term.minimum, *[counter.minimum for counter in term.counters]]) > dfa.MOST_ENTRIES:
         raise dfa.TooLong
@@ -101,7 +87,9 @@ def array_words(term: Array, best: Best, count: int) -> Words:
     return _shortest_first(start, following, lambda state: states.may_end(state[0]), count)
 
 
-def _new_values(terms: Iterable[Term], best: Best, count: int, used: frozenset[Value]) -> dict[Value, Words]:
+def _new_values(
+    terms: Iterable[t.Term], best: Best, count: int, used: frozenset[Value]
+) -> dict[Value, Words]:
     """`count` values that are not used, or all, each with its words among the shortest."""
     found: dict[Value, Words] = {}
     asked = count + len(used)
@@ -122,10 +110,10 @@ def _new_values(terms: Iterable[Term], best: Best, count: int, used: frozenset[V
 class _Places:
     """The arms of an array by what they count, with their words."""
 
-    def __init__(self, term: Array, best: Best, count: int) -> None:
+    def __init__(self, term: t.Array, best: Best, count: int) -> None:
         counts = Counts(term.counters)
         self.words: list[list[Words]] = []
-        self.terms: list[list[tuple[Term, ...]]] = []
+        self.terms: list[list[tuple[t.Term, ...]]] = []
         vectors = []
         for arms in (*term.places, term.rest):
             some = _by_vector(arms, counts, best, count)
@@ -139,8 +127,8 @@ class _Places:
 
 
 def _by_vector(
-    arms: Iterable[Arm], counts: Counts, best: Best, count: int
-) -> list[tuple[tuple[int, ...], tuple[Term, ...], Words]]:
+    arms: Iterable[t.Arm], counts: Counts, best: Best, count: int
+) -> list[tuple[tuple[int, ...], tuple[t.Term, ...], Words]]:
     """(what they count, terms, words) of the arms that have words."""
     found = counts.by_vector([arm for arm in arms if best(arm.term, 1)])
     return [
@@ -152,13 +140,13 @@ def _by_vector(
 class _Entries:
     """The options of an object's properties and families that have words."""
 
-    def __init__(self, term: Object, best: Best, count: int, declared: bool) -> None:
+    def __init__(self, term: t.Object, best: Best, count: int, declared: bool) -> None:
         counts = Counts(term.counters)
         self.words: list[list[Words]] = []
-        self.terms: list[list[tuple[Term, ...]]] = []
+        self.terms: list[list[tuple[t.Term, ...]]] = []
         labels = []
         number = len(term.properties)
-        parts: list[Property | Family] = [*term.properties, *term.families]
+        parts: list[t.Property | t.Family] = [*term.properties, *term.families]
         for label, part in enumerate(parts):
             some = _by_vector(part.arms, counts, best, count) if best(term.colon, 1) else []
             self.words.append([words for _, _, words in some])
@@ -175,14 +163,14 @@ class _Entries:
 
 
 @remembered
-def separated(term: Object) -> Object:
+def separated(term: t.Object) -> t.Object:
     """The same object with families that have no name of a property."""
     names = dfa.words(frozenset(part.name for part in term.properties))
     families = tuple([replace(part, keys=dfa.difference(part.keys, names)) for part in term.families])
     return term if families == term.families else replace(term, families=families)
 
 
-def object_words(term: Object, best: Best, count: int) -> Words:
+def object_words(term: t.Object, best: Best, count: int) -> Words:
     """The `count` shortest words of an object."""
     if max([term.minimum, *[counter.minimum for counter in term.counters]]) > dfa.MOST_ENTRIES:
         raise dfa.TooLong
@@ -201,7 +189,7 @@ def object_words(term: Object, best: Best, count: int) -> Words:
 
     def new_keys(used: frozenset[str], label: int, wanted: int) -> list[str]:
         keys = term.families[label - number].keys
-        found = [_text(word) for word in best(Text(keys, "json"), wanted + len(used))]
+        found = [_text(word) for word in best(t.Text(keys, "json"), wanted + len(used))]
         return [key for key in found if key not in used][:wanted]
 
     def key_costs(used: frozenset[str]) -> Callable[[int, int], list[int]]:
@@ -304,7 +292,7 @@ def _text(word: bytes) -> str:
 
 
 @small_cache(4096)
-def _spelled(text: str, encoding: Encoding, count: int) -> Words:
+def _spelled(text: str, encoding: t.Encoding, count: int) -> Words:
     """Spellings of a text: a shortest one first, `count` if there are so many."""
     if encoding != "json-any" or count == 1:
         return (b"".join([encoded(ord(char), encoding != "raw") for char in text]),)
@@ -315,7 +303,7 @@ def _spelled(text: str, encoding: Encoding, count: int) -> Words:
     return out
 
 
-def span_words(term: Span, count: int) -> Words:
+def span_words(term: t.Span, count: int) -> Words:
     """The `count` shortest words of a span."""
     text = term.text
     sizes = [0]
@@ -338,14 +326,14 @@ def span_words(term: Span, count: int) -> Words:
     return found
 
 
-def listed_words(term: Listed, count: int) -> Words:
+def listed_words(term: t.Listed, count: int) -> Words:
     """The `count` shortest words of a list of texts."""
     found = heapq.nsmallest(count, term.texts, key=lambda text: (len(written(text, term.encoding)), text))
     return _take((w for text in found for w in _spelled(text, term.encoding, count)), count)
 
 
 @small_cache(256)
-def number_of_words(keys: CharDfa) -> int | None:
+def number_of_words(keys: t.CharDfa) -> int | None:
     """How many words an automaton has, None if they are infinitely many."""
     if not dfa.is_finite(keys):
         return None
@@ -366,7 +354,7 @@ def number_of_words(keys: CharDfa) -> int | None:
 # Finitely many
 
 
-def array_is_finite(term: Array, best: Best, finite: Callable[[Term], bool]) -> bool:
+def array_is_finite(term: t.Array, best: Best, finite: Callable[[t.Term], bool]) -> bool:
     """For an array that has a word."""
     nodes = _Places(term, best, 2)
     states = nodes.states
@@ -393,7 +381,7 @@ def array_is_finite(term: Array, best: Best, finite: Callable[[Term], bool]) -> 
     return all(nodes.words[place][option] == (b"",) and comma == (b"",) for place, option in repeated)
 
 
-def object_is_finite(term: Object, best: Best, finite: Callable[[Term], bool]) -> bool:
+def object_is_finite(term: t.Object, best: Best, finite: Callable[[t.Term], bool]) -> bool:
     """For an object that has a word."""
     # Which entries there may be does not depend on their order.
     term = separated(term)
@@ -427,14 +415,14 @@ def _bounded(states: ObjectStates, label: int, option: int) -> bool:
     return limited or states.maximum is not None
 
 
-def arm_terms(term: Array | Object) -> list[Term]:
+def arm_terms(term: t.Array | t.Object) -> list[t.Term]:
     """The terms of all arms."""
-    if isinstance(term, Array):
+    if isinstance(term, t.Array):
         return [arm.term for arms in (*term.places, term.rest) for arm in arms]
-    parts: list[Property | Family] = [*term.properties, *term.families]
+    parts: list[t.Property | t.Family] = [*term.properties, *term.families]
     return [arm.term for part in parts for arm in part.arms]
 
 
-def entry(key: Term, colon: Term, value: Term) -> Term:
+def entry(key: t.Term, colon: t.Term, value: t.Term) -> t.Term:
     """One entry of an object."""
-    return Sequence((Bytes(b'"'), key, Bytes(b'"'), colon, value))
+    return t.Sequence((t.Bytes(b'"'), key, t.Bytes(b'"'), colon, value))

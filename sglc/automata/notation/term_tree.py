@@ -9,34 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from sglc.automata import term as t
 from sglc.automata.charset import ranges
 from sglc.automata.notation.characters import show_bytes, show_class, show_counts, show_dfa, show_words
-from sglc.automata.term import (
-    Anything,
-    Arm,
-    Array,
-    Bytes,
-    CharDfa,
-    CharNfa,
-    Choice,
-    Encoding,
-    Except,
-    Language,
-    Listed,
-    NotBefore,
-    Nothing,
-    Object,
-    Pattern,
-    Repeat,
-    Rule,
-    Sequence,
-    Span,
-    Term,
-    Text,
-    UniqueKeys,
-    Words,
-    parts,
-)
 
 MOST_RULES = 200
 """Rules of a grammar that are written out; the others are counted."""
@@ -45,7 +20,7 @@ MOST_LINES = 2_000
 _ENCODED = {"raw": "", "json": " in JSON's canonical spelling", "json-any": " in any spelling of JSON"}
 
 
-def show_language(language: Language) -> str:
+def show_language(language: t.Language) -> str:
     """The tree of the root, then of the rules that it leads to; no more than `MOST_LINES` lines."""
     tree = _Tree(language)
     lines: list[str] = []
@@ -57,54 +32,54 @@ def show_language(language: Language) -> str:
     return "\n".join(lines)
 
 
-def show_term(term: Term) -> str:
+def show_term(term: t.Term) -> str:
     """What a term is, without its parts."""
     match term:
-        case Nothing():
+        case t.Nothing():
             return "nothing"
-        case Anything():
+        case t.Anything():
             return "any bytes"
-        case Bytes(data):
+        case t.Bytes(data):
             return show_bytes(data)
-        case Text(dfa, encoding, least, most, greedy):
+        case t.Text(dfa, encoding, least, most, greedy):
             return "text " + show_text(dfa, encoding, least, most) + (", longest match" if greedy else "")
-        case Pattern(nfa, encoding):
+        case t.Pattern(nfa, encoding):
             return "pattern " + show_nfa(nfa) + _ENCODED[encoding]
-        case NotBefore(barred):
+        case t.NotBefore(barred):
             return f"not before {show_class(ranges(barred))}"
-        case Words(words):
+        case t.Words(words):
             return f"word {show_words(words)}" if len(words) > 1 else show_words(words)
-        case Listed(texts, encoding):
+        case t.Listed(texts, encoding):
             return f"one of {show_words(text.encode() for text in texts)}{_ENCODED[encoding]}"
-        case Rule(name):
+        case t.Rule(name):
             return f"rule {name}"
-        case Span(text, encoding, least, most):
+        case t.Span(text, encoding, least, most):
             return f"piece of {show_bytes(text.encode())}{_chars(least, most)}{_ENCODED[encoding]}"
-        case Sequence():
+        case t.Sequence():
             return "sequence"
-        case Choice():
+        case t.Choice():
             return "choice"
-        case Repeat(_, minimum, maximum, separator):
+        case t.Repeat(_, minimum, maximum, separator):
             between = f", with {show_bytes(separator)} between" if separator else ""
             return f"repeat, {show_counts(minimum, maximum)}{between}"
-        case Except(_, words):
+        case t.Except(_, words):
             return f"not {show_words(words)}"
-        case UniqueKeys(_, _, minimum, maximum):
+        case t.UniqueKeys(_, _, minimum, maximum):
             return f"entries with different keys, {show_counts(minimum, maximum)}"
-        case Array(minimum=minimum, maximum=maximum, distinct=distinct):
+        case t.Array(minimum=minimum, maximum=maximum, distinct=distinct):
             return f"items, {show_counts(minimum, maximum)}" + (", all different" if distinct else "")
-        case Object():
+        case t.Object():
             return _object(term)
     raise TypeError(f"not a term: {type(term).__name__}")
 
 
-def show_text(dfa: CharDfa, encoding: Encoding, least: int, most: int | None) -> str:
+def show_text(dfa: t.CharDfa, encoding: t.Encoding, least: int, most: int | None) -> str:
     """The words of an automaton: their pattern, length and spelling, and its size."""
     states = f"{len(dfa.edges):,} state{'' if len(dfa.edges) == 1 else 's'}"
     return f"{show_dfa(dfa)}{_chars(least, most)}{_ENCODED[encoding]}, {states}"
 
 
-def show_nfa(nfa: CharNfa) -> str:
+def show_nfa(nfa: t.CharNfa) -> str:
     """How the words of a pattern begin, and its size."""
     first = ranges([(low, high) for state in nfa.groups[0] for low, high, _ in nfa.edges[state]])
     return f"{show_class(first)}…, {len(nfa.edges):,} states, not deterministic"
@@ -116,7 +91,7 @@ def _chars(least: int, most: int | None) -> str:
     return f", {show_counts(least, most)} character{'s' if (least, most) != (1, 1) else ''}"
 
 
-def _object(term: Object) -> str:
+def _object(term: t.Object) -> str:
     order = "in any order" if term.order == "any" else "in order"
     needed = {index for clause in term.clauses if len(clause) == 1 for index, there in clause if there}
     shown = f"entries {order}, {show_counts(term.minimum, term.maximum)}"
@@ -132,7 +107,7 @@ def _object(term: Object) -> str:
 class _Tree:
     """The lines of one language."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: t.Language) -> None:
         self._language = language
         self._uses: Counter[int] = Counter()
         self._numbers: dict[int, int] = {}
@@ -154,19 +129,19 @@ class _Tree:
                 self._count(body)
                 yield from self._term(body, "  ", "")
 
-    def _count(self, root: Term) -> None:
+    def _count(self, root: t.Term) -> None:
         """How many parents each term has; terms are parts of the language, which keeps them."""
         waiting = [root]
         while waiting:
             term = waiting.pop()
             self._uses[id(term)] += 1
             if self._uses[id(term)] == 1:
-                waiting += parts(term)
+                waiting += t.parts(term)
 
-    def _term(self, term: Term, indent: str, label: str) -> Iterator[str]:
-        if isinstance(term, Rule):
+    def _term(self, term: t.Term, indent: str, label: str) -> Iterator[str]:
+        if isinstance(term, t.Rule):
             self._rules.setdefault(term.name)
-        if not parts(term):
+        if not t.parts(term):
             yield f"{indent}{label}{show_term(term)}"
             return
         number = self._numbers.get(id(term))
@@ -182,28 +157,28 @@ class _Tree:
             yield from self._term(part, indent + "  ", f"{name}: " if name else "")
 
 
-def _labelled(term: Term) -> Iterable[tuple[str, Term]]:
+def _labelled(term: t.Term) -> Iterable[tuple[str, t.Term]]:
     """The parts of a term with what they are for; what JSON always writes alike is left out."""
     match term:
-        case UniqueKeys(key, value):
+        case t.UniqueKeys(key, value):
             return [("key", key), ("value", value)]
-        case Array(places, rest, comma=comma):
+        case t.Array(places, rest, comma=comma):
             found = [(f"item {at}", arm.term) for at, arms in enumerate(places) for arm in arms]
             found += [("further items" if places else "item", arm.term) for arm in rest]
             return [*found, *_unusual("between", comma, b", ")]
-        case Object(properties, families, comma=comma, colon=colon):
+        case t.Object(properties, families, comma=comma, colon=colon):
             found = []
             for prop in properties:
                 found += _of_arms(show_bytes(prop.name.encode()), prop.arms)
             for family in families:
                 found += _of_arms(f"keys {show_dfa(family.keys)}", family.arms)
             return [*found, *_unusual("between", comma, b", "), *_unusual("behind a key", colon, b": ")]
-    return [("", part) for part in parts(term)]
+    return [("", part) for part in t.parts(term)]
 
 
-def _of_arms(name: str, arms: tuple[Arm, ...]) -> list[tuple[str, Term]]:
-    return [(name, arm.term) for arm in arms] or [(name, Nothing())]
+def _of_arms(name: str, arms: tuple[t.Arm, ...]) -> list[tuple[str, t.Term]]:
+    return [(name, arm.term) for arm in arms] or [(name, t.Nothing())]
 
 
-def _unusual(name: str, term: Term, usual: bytes) -> list[tuple[str, Term]]:
-    return [] if term == Bytes(usual) else [(name, term)]
+def _unusual(name: str, term: t.Term, usual: bytes) -> list[tuple[str, t.Term]]:
+    return [] if term == t.Bytes(usual) else [(name, term)]

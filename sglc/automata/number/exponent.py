@@ -5,22 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sglc.automata.caches import small_cache
-from sglc.automata.number.digits import (
-    CAPITAL_E,
-    EQUAL,
-    LESS,
-    MINUS,
-    MORE,
-    PLUS,
-    POINT,
-    SMALL_E,
-    Divisibility,
-    Explorer,
-    Interval,
-    Steps,
-    Table,
-    compared,
-)
+from sglc.automata.number import digits as d
 
 LONG_PLACES = 16
 """Digits behind the point, where there are steps, if one digit is before it: a double has 17."""
@@ -32,10 +17,12 @@ GREATEST = Decimal("1e308")
 LEAST = Decimal("1e-307")
 
 
-def add_exponents(table: Table, interval: Interval, steps: Steps, *, canonical: bool, short: bool) -> None:
+def add_exponents(
+    table: d.Table, interval: d.Interval, steps: d.Steps, *, canonical: bool, short: bool
+) -> None:
     """The spellings with an exponent and one digit other than zero before the point; if `short` also those
     with a few digits there or a few zeros behind it."""
-    divisibility = Divisibility(steps)
+    divisibility = d.Divisibility(steps)
     exponents = _Exponents(table, canonical=canonical)
     for normal in (True, False) if short else (True,):
         row = table.begin()
@@ -46,8 +33,8 @@ def add_exponents(table: Table, interval: Interval, steps: Steps, *, canonical: 
             negative = {}
             _Mantissas(mirrored, divisibility, exponents, normal=normal).add(negative)
         if negative:
-            row[MINUS] = table.add()
-            table.rows[row[MINUS]] = negative
+            row[d.MINUS] = table.add()
+            table.rows[row[d.MINUS]] = negative
 
 
 class _MagnitudeBound:
@@ -65,7 +52,7 @@ class _MagnitudeBound:
 class _Exponents:
     """Automata of exponents in an interval, shared by all mantissas of a table."""
 
-    def __init__(self, table: Table, *, canonical: bool) -> None:
+    def __init__(self, table: d.Table, *, canonical: bool) -> None:
         self.table = table
         self.canonical = canonical
         self.intervals: dict[tuple[int, int], int] = {}
@@ -81,11 +68,11 @@ class _Exponents:
             found = self.intervals[lowest, highest] = self.table.add()
             row = self.table.rows[found]
             if highest >= 0:
-                row[PLUS] = self.digits(self.sizes(max(lowest, 0), highest))
+                row[d.PLUS] = self.digits(self.sizes(max(lowest, 0), highest))
                 if not self.canonical:
-                    row.update(self.table.rows[row[PLUS]])
+                    row.update(self.table.rows[row[d.PLUS]])
             if lowest <= 0:
-                row[MINUS] = self.digits(self.sizes(max(-highest, 0), -lowest))
+                row[d.MINUS] = self.digits(self.sizes(max(-highest, 0), -lowest))
         return found
 
     def sizes(self, lowest: int, highest: int) -> _Rest:
@@ -130,7 +117,7 @@ def _clipped(low: int, high: int, least: int, most: int) -> tuple[int, int] | No
 _LEADING, _INTEGER, _BEHIND_POINT = range(3)
 
 
-class _Mantissas(Explorer):
+class _Mantissas(d.Explorer):
     """Mantissas of the positive members (and of zero), behind a row.
 
     States: where we are; the power of ten of the first digit (of the last one read, before there is a first);
@@ -139,7 +126,7 @@ class _Mantissas(Explorer):
     """
 
     def __init__(
-        self, interval: Interval, divisibility: Divisibility, exponents: _Exponents, *, normal: bool
+        self, interval: d.Interval, divisibility: d.Divisibility, exponents: _Exponents, *, normal: bool
     ) -> None:
         super().__init__(exponents.table)
         self.exponents = exponents
@@ -160,9 +147,9 @@ class _Mantissas(Explorer):
     def add(self, row: dict[int, int]) -> None:
         first = self.divisibility.first
         if self.possible:
-            self.significant((_INTEGER, -1, 0, EQUAL, EQUAL, 0, False, first), row, 1)
+            self.significant((_INTEGER, -1, 0, d.EQUAL, d.EQUAL, 0, False, first), row, 1)
         if not self.normal and (self.possible or self.zero):
-            row[0] = self.number((_LEADING, 0, 0, EQUAL, EQUAL, 0, True, first))
+            row[0] = self.number((_LEADING, 0, 0, d.EQUAL, d.EQUAL, 0, True, first))
         self.explore(self.expand)
 
     def significant(self, state: tuple, row: dict[int, int], first: int = 0) -> None:
@@ -172,8 +159,8 @@ class _Mantissas(Explorer):
             magnitude += 1
         elif self.stepped:
             places += 1
-        lows = compared(with_low, self.low.digits, size)
-        highs = compared(with_high, self.high.digits, size)
+        lows = d.compared(with_low, self.low.digits, size)
+        highs = d.compared(with_high, self.high.digits, size)
         following = self.divisibility.after(classes)
         known: dict[tuple[int, int], int] = {}
         for digit in range(first, 10):
@@ -181,7 +168,8 @@ class _Mantissas(Explorer):
             found = known.get((low, high)) if not self.stepped else None
             if found is None:
                 longest = max(
-                    len(self.low.digits) if low == EQUAL else 0, len(self.high.digits) if high == EQUAL else 0
+                    len(self.low.digits) if low == d.EQUAL else 0,
+                    len(self.high.digits) if high == d.EQUAL else 0,
                 )
                 found = known[low, high] = self.number(
                     (
@@ -207,7 +195,7 @@ class _Mantissas(Explorer):
             if not self.normal and magnitude + 1 < SHORT_SIZE:
                 self.significant(state, row)
             # No e follows the point itself.
-            row[POINT] = self.number((None, magnitude, size, with_low, with_high, places, last, classes))
+            row[d.POINT] = self.number((None, magnitude, size, with_low, with_high, places, last, classes))
         elif not self.stepped or places < self.places:
             self.significant((_BEHIND_POINT, *state[1:]), row)
         if kind is not None and not (kind == _BEHIND_POINT and last):
@@ -219,20 +207,22 @@ class _Mantissas(Explorer):
         if self.zero and magnitude != 1:
             target = self.exponents.after_e(-999, 999)
             assert target is not None
-            row[SMALL_E] = row[CAPITAL_E] = target
+            row[d.SMALL_E] = row[d.CAPITAL_E] = target
         if magnitude == 0:
-            row[POINT] = self.number((_LEADING, 1, *state[2:]))
+            row[d.POINT] = self.number((_LEADING, 1, *state[2:]))
             return
         below = min(magnitude, 0) - 1
         if self.possible and not (self.stepped and places >= self.places):
-            self.significant((_BEHIND_POINT, below, 0, EQUAL, EQUAL, places, False, classes), row, 1)
+            self.significant((_BEHIND_POINT, below, 0, d.EQUAL, d.EQUAL, places, False, classes), row, 1)
         if -below <= SHORT_SIZE:
-            row[0] = self.number((_LEADING, below, 0, EQUAL, EQUAL, places + self.stepped, True, classes))
+            row[0] = self.number((_LEADING, below, 0, d.EQUAL, d.EQUAL, places + self.stepped, True, classes))
 
     def exponent(self, state: tuple, row: dict[int, int]) -> None:
         _, magnitude, size, with_low, with_high, places, last, classes = state
-        below = with_low == LESS or (with_low == EQUAL and (size < len(self.low.digits) or self.low.open))
-        above = with_high == MORE or (with_high == EQUAL and size >= len(self.high.digits) and self.high.open)
+        below = with_low == d.LESS or (with_low == d.EQUAL and (size < len(self.low.digits) or self.low.open))
+        above = with_high == d.MORE or (
+            with_high == d.EQUAL and size >= len(self.high.digits) and self.high.open
+        )
         lowest = self.low.magnitude - magnitude + below
         highest = self.high.magnitude - magnitude - above
         powers = self.divisibility.exponents(classes)
@@ -247,6 +237,6 @@ class _Mantissas(Explorer):
             lowest = max(lowest, 0)
         target = self.exponents.after_e(lowest, highest)
         if target is not None:
-            row[SMALL_E] = target
+            row[d.SMALL_E] = target
             if not self.exponents.canonical:
-                row[CAPITAL_E] = target
+                row[d.CAPITAL_E] = target

@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from sglc.automata.number.digits import (
-    EQUAL,
-    LESS,
-    MINUS,
-    MORE,
-    POINT,
-    Divisibility,
-    Explorer,
-    Interval,
-    Steps,
-    Table,
-    compared,
-)
+from sglc.automata.number import digits as d
 
 
-def add_plain(table: Table, interval: Interval, steps: Steps, whole: bool) -> None:
+def add_plain(table: d.Table, interval: d.Interval, steps: d.Steps, whole: bool) -> None:
     """The spellings without an exponent; `whole`: without a point, and no minus zero."""
     row = table.begin()
-    divisibility = Divisibility(steps)
+    divisibility = d.Divisibility(steps)
     _Plain(table, interval, divisibility, whole=whole, minus=False).add(row)
     mirrored = interval.mirrored()
     negative = dict(row)
@@ -31,8 +19,8 @@ def add_plain(table: Table, interval: Interval, steps: Steps, whole: bool) -> No
         negative = {}
         _Plain(table, mirrored, divisibility, whole=whole, minus=True).add(negative)
     if negative:
-        row[MINUS] = table.add()
-        table.rows[row[MINUS]] = negative
+        row[d.MINUS] = table.add()
+        table.rows[row[d.MINUS]] = negative
 
 
 class _PlainBound:
@@ -48,14 +36,14 @@ class _PlainBound:
 
     def after_whole(self, size: int, sofar: int) -> int:
         """How a complete whole part of `size` digits compares."""
-        return LESS if size < len(self.whole) else MORE if size > len(self.whole) else sofar
+        return d.LESS if size < len(self.whole) else d.MORE if size > len(self.whole) else sofar
 
 
 _ZERO, _WHOLE, _FRACTION = range(3)
-_ALL_MORE = (MORE,) * 10
+_ALL_MORE = (d.MORE,) * 10
 
 
-class _Plain(Explorer):
+class _Plain(d.Explorer):
     """Spellings of the members from zero up, behind a row.
 
     States: where we are, digits read there, how they compare with low and high, and the divisibility (None
@@ -63,7 +51,7 @@ class _Plain(Explorer):
     """
 
     def __init__(
-        self, table: Table, interval: Interval, divisibility: Divisibility, *, whole: bool, minus: bool
+        self, table: d.Table, interval: d.Interval, divisibility: d.Divisibility, *, whole: bool, minus: bool
     ) -> None:
         super().__init__(table)
         self.divisibility = divisibility
@@ -83,7 +71,7 @@ class _Plain(Explorer):
     def add(self, row: dict[int, int]) -> None:
         if not self.possible:
             return
-        self.whole_digits(row, (_WHOLE, 0, EQUAL, EQUAL, self.divisibility.first))
+        self.whole_digits(row, (_WHOLE, 0, d.EQUAL, d.EQUAL, self.divisibility.first))
         self.explore(self.expand)
 
     def whole_digits(self, row: dict[int, int], state: tuple) -> None:
@@ -91,8 +79,8 @@ class _Plain(Explorer):
         lows: Sequence[int] = _ALL_MORE
         highs: Sequence[int] = _ALL_MORE
         if size < self.longest:
-            lows = compared(with_low, self.low.whole if self.low else "", size)
-            highs = compared(with_high, self.high.whole if self.high else "", size)
+            lows = d.compared(with_low, self.low.whole if self.low else "", size)
+            highs = d.compared(with_high, self.high.whole if self.high else "", size)
         elif self.high:
             return
         following = self.divisibility.after(classes)
@@ -111,41 +99,41 @@ class _Plain(Explorer):
             return
         if kind == _WHOLE:
             self.whole_digits(row, state)
-        with_low = self.low.after_whole(size, with_low) if self.low else MORE
-        with_high = self.high.after_whole(size, with_high) if self.high else LESS
+        with_low = self.low.after_whole(size, with_low) if self.low else d.MORE
+        with_high = self.high.after_whole(size, with_high) if self.high else d.LESS
         pointed = (_FRACTION, 0, with_low, with_high, classes)
         if self.fits(pointed):
             self.table.accepting.add(number)
-        if not self.whole and with_low != LESS and with_high != MORE:
-            row[POINT] = self.number(pointed)
+        if not self.whole and with_low != d.LESS and with_high != d.MORE:
+            row[d.POINT] = self.number(pointed)
 
     def fraction_digits(self, row: dict[int, int], state: tuple) -> None:
         _, size, with_low, with_high, classes = state
-        lows = compared(with_low, self.low.fraction if self.low else "", size)
-        highs = compared(with_high, self.high.fraction if self.high else "", size)
+        lows = d.compared(with_low, self.low.fraction if self.low else "", size)
+        highs = d.compared(with_high, self.high.fraction if self.high else "", size)
         # Further places must be zeros if multiples are wanted, and else decide by not being zeros.
         beyond = classes is not None and size >= self.divisibility.places
         following = None if classes is None or beyond else self.divisibility.after(classes)
         for digit in range(1 if beyond and self.divisibility.wants else 10):
             low, high = lows[digit], highs[digit]
-            if low == LESS or high == MORE:
+            if low == d.LESS or high == d.MORE:
                 continue
             after = following[digit] if following is not None else None if digit else classes
             matters = 1 if after is None else max(1, self.divisibility.places)
-            if low == EQUAL and self.low:
+            if low == d.EQUAL and self.low:
                 matters = max(matters, len(self.low.fraction))
-            if high == EQUAL and self.high:
+            if high == d.EQUAL and self.high:
                 matters = max(matters, len(self.high.fraction))
             row[digit] = self.number((_FRACTION, min(size + 1, matters), low, high, after))
 
     def fits(self, state: tuple) -> bool:
         """Whether the number may end here; missing digits of the fraction are zeros."""
         _, size, with_low, with_high, classes = state
-        if with_low == LESS or with_high == MORE:
+        if with_low == d.LESS or with_high == d.MORE:
             return False
-        if with_low == EQUAL and self.low and (self.low.open or size < len(self.low.fraction)):
+        if with_low == d.EQUAL and self.low and (self.low.open or size < len(self.low.fraction)):
             return False
-        if with_high == EQUAL and self.high and self.high.open and size >= len(self.high.fraction):
+        if with_high == d.EQUAL and self.high and self.high.open and size >= len(self.high.fraction):
             return False
         if classes is None:
             return True

@@ -14,22 +14,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sglc.automata.dfa.operations import is_finite
+from sglc.automata.regex import tree as r
 from sglc.automata.regex.determinize import compile_node
-from sglc.automata.regex.tree import (
-    EMPTY,
-    Back,
-    Capture,
-    Chars,
-    Edge,
-    Either,
-    Join,
-    Look,
-    Loop,
-    Node,
-    RegexError,
-    has_places,
-    parts,
-)
 from sglc.automata.term import CharDfa
 
 MOST_WORDS = 200
@@ -44,48 +30,48 @@ class References:
         self.referred = referred
         self.copies = 10 * MOST_WORDS
 
-    def resolve(self, node: Node) -> Node:
+    def resolve(self, node: r.Node) -> r.Node:
         """The node without captures and backreferences. Raises RegexError for one that is not regular."""
-        if isinstance(node, Back):
-            raise RegexError(
+        if isinstance(node, r.Back):
+            raise r.RegexError(
                 node.position,
                 "a backreference is regular only where its group comes before it in the same sequence",
             )
-        if isinstance(node, Join):
+        if isinstance(node, r.Join):
             return self.sequence(node.items)
-        if isinstance(node, Capture):
+        if isinstance(node, r.Capture):
             return self.resolve(node.item)
-        if isinstance(node, Either):
-            return Either(tuple(map(self.resolve, node.arms)))
-        if isinstance(node, Loop):
-            return Loop(self.resolve(node.item), node.minimum, node.maximum, node.position)
-        if isinstance(node, Look):
+        if isinstance(node, r.Either):
+            return r.Either(tuple(map(self.resolve, node.arms)))
+        if isinstance(node, r.Loop):
+            return r.Loop(self.resolve(node.item), node.minimum, node.maximum, node.position)
+        if isinstance(node, r.Look):
             return replace(node, item=self.resolve(node.item))
         return node
 
-    def sequence(self, items: tuple[Node, ...]) -> Node:
+    def sequence(self, items: tuple[r.Node, ...]) -> r.Node:
         for index, item in enumerate(items):
-            if isinstance(item, Capture) and item.number in self.referred:
+            if isinstance(item, r.Capture) and item.number in self.referred:
                 later = items[index + 1 :]
                 if any(_refers(part, item.number) for part in later):
                     return self.copied(items[:index], item, later)
-        return Join(tuple(map(self.resolve, items)))
+        return r.Join(tuple(map(self.resolve, items)))
 
-    def copied(self, before: tuple[Node, ...], group: Capture, later: tuple[Node, ...]) -> Node:
+    def copied(self, before: tuple[r.Node, ...], group: r.Capture, later: tuple[r.Node, ...]) -> r.Node:
         arms = []
         for word in self.words(group):
             self.copies -= 1
             if self.copies < 0:
-                raise RegexError(group.position, "groups that are referred to have too many words")
-            text = Join(tuple(Chars(((ord(char), ord(char)),)) for char in word))
-            arms.append(Join((text, *[_replaced(part, group.number, text) for part in later])))
-        return Join((*map(self.resolve, before), Either(tuple(map(self.resolve, arms)))))
+                raise r.RegexError(group.position, "groups that are referred to have too many words")
+            text = r.Join(tuple(r.Chars(((ord(char), ord(char)),)) for char in word))
+            arms.append(r.Join((text, *[_replaced(part, group.number, text) for part in later])))
+        return r.Join((*map(self.resolve, before), r.Either(tuple(map(self.resolve, arms)))))
 
-    def words(self, group: Capture) -> list[str]:
+    def words(self, group: r.Capture) -> list[str]:
         item = self.resolve(group.item)
-        dfa = None if has_places(item) else compile_node(item, limit=20 * MOST_WORDS)
+        dfa = None if r.has_places(item) else compile_node(item, limit=20 * MOST_WORDS)
         if dfa is None or not is_finite(dfa):
-            raise RegexError(
+            raise r.RegexError(
                 group.position, "a group that is referred to must match finitely many texts by itself"
             )
         return _words(dfa, group.position)
@@ -100,26 +86,26 @@ def _words(dfa: CharDfa, position: int) -> list[str]:
             found.append(text)
         for low, high, target in dfa.edges[state]:
             if high - low >= MOST_WORDS or len(found) + len(waiting) > MOST_WORDS:
-                raise RegexError(position, f"a group that is referred to has more than {MOST_WORDS} words")
+                raise r.RegexError(position, f"a group that is referred to has more than {MOST_WORDS} words")
             waiting += [(text + chr(point), target) for point in range(low, high + 1)]
     return sorted(found)
 
 
-def _refers(node: Node, number: int) -> bool:
-    return (isinstance(node, Back) and node.number == number) or any(
-        _refers(part, number) for part in parts(node)
+def _refers(node: r.Node, number: int) -> bool:
+    return (isinstance(node, r.Back) and node.number == number) or any(
+        _refers(part, number) for part in r.parts(node)
     )
 
 
-def _replaced(node: Node, number: int, text: Node) -> Node:
+def _replaced(node: r.Node, number: int, text: r.Node) -> r.Node:
     match node:
-        case Back():
+        case r.Back():
             return text if node.number == number else node
-        case Join(items):
-            return Join(tuple(_replaced(item, number, text) for item in items))
-        case Either(arms):
-            return Either(tuple(_replaced(arm, number, text) for arm in arms))
-        case Loop() | Look() | Capture():
+        case r.Join(items):
+            return r.Join(tuple(_replaced(item, number, text) for item in items))
+        case r.Either(arms):
+            return r.Either(tuple(_replaced(arm, number, text) for arm in arms))
+        case r.Loop() | r.Look() | r.Capture():
             return replace(node, item=_replaced(node.item, number, text))
     return node
 
@@ -127,85 +113,87 @@ def _replaced(node: Node, number: int, text: Node) -> Node:
 # --- atomic groups --------------------------------------------------------------------------------------
 
 
-def atomic(node: Node, position: int) -> Node:
+def atomic(node: r.Node, position: int) -> r.Node:
     """What a backtracking matcher tries first. Raises RegexError where that depends on more than is here."""
     match node:
-        case Capture():
+        case r.Capture():
             return replace(node, item=atomic(node.item, position))
-        case Either(arms):
-            if all(isinstance(arm, Chars) for arm in arms):
+        case r.Either(arms):
+            if all(isinstance(arm, r.Chars) for arm in arms):
                 return node
-            forbidden = [Look(arm, False, True, position) for arm in arms]
-            return Either(
-                tuple(Join((*forbidden[:index], atomic(arm, position))) for index, arm in enumerate(arms))
+            forbidden = [r.Look(arm, False, True, position) for arm in arms]
+            return r.Either(
+                tuple(r.Join((*forbidden[:index], atomic(arm, position))) for index, arm in enumerate(arms))
             )
-        case Join(items):
+        case r.Join(items):
             out = []
             for index, item in enumerate(items):
                 if not _is_rigid(item):
                     if not all(map(_never_fails, items[index + 1 :])):
-                        raise RegexError(position, "this atomic group would have to give back inside itself")
+                        raise r.RegexError(
+                            position, "this atomic group would have to give back inside itself"
+                        )
                     item = atomic(item, position)
                 out.append(item)
-            return Join(tuple(out))
-        case Loop():
+            return r.Join(tuple(out))
+        case r.Loop():
             return _atomic_loop(node, position)
     return node
 
 
-def _atomic_loop(node: Loop, position: int) -> Node:
+def _atomic_loop(node: r.Loop, position: int) -> r.Node:
     minimum, maximum = node.minimum, node.maximum
     once = node.item if _is_rigid(node.item) else atomic(node.item, position)
     if minimum > 1 and not _is_rigid(node.item):
-        raise RegexError(position, "this atomic group would have to give back inside itself")
+        raise r.RegexError(position, "this atomic group would have to give back inside itself")
     if _may_be_empty(node.item):
-        raise RegexError(position, "an atomic loop over what may be empty is not available")
+        raise r.RegexError(position, "an atomic loop over what may be empty is not available")
     if node.lazy:
-        return Loop(once, minimum, minimum, node.position)
-    over = Look(node.item, False, True, position)
+        return r.Loop(once, minimum, minimum, node.position)
+    over = r.Look(node.item, False, True, position)
     if maximum is None:
-        return Join((Loop(once, minimum, None, node.position), over))
+        return r.Join((r.Loop(once, minimum, None, node.position), over))
     if minimum == maximum:
-        return Loop(once, minimum, maximum, node.position)
-    fewer = Join((Loop(once, minimum, maximum - 1, node.position), over))
-    return Either((Loop(once, maximum, maximum, node.position), fewer))
+        return r.Loop(once, minimum, maximum, node.position)
+    fewer = r.Join((r.Loop(once, minimum, maximum - 1, node.position), over))
+    return r.Either((r.Loop(once, maximum, maximum, node.position), fewer))
 
 
-def _is_rigid(node: Node) -> bool:
+def _is_rigid(node: r.Node) -> bool:
     """Whether there is one way to match at most, so that nothing can be given back."""
     match node:
-        case Chars() | Edge() | Look() | Back():
+        case r.Chars() | r.Edge() | r.Look() | r.Back():
             return True
-        case Join(items):
+        case r.Join(items):
             return all(map(_is_rigid, items))
-        case Loop():
+        case r.Loop():
             return node.minimum == node.maximum and _is_rigid(node.item)
-        case Capture():
+        case r.Capture():
             return _is_rigid(node.item)
     return False
 
 
-def _never_fails(node: Node) -> bool:
+def _never_fails(node: r.Node) -> bool:
     match node:
-        case Join(items):
+        case r.Join(items):
             return all(map(_never_fails, items))
-        case Either(arms):
+        case r.Either(arms):
             return any(map(_never_fails, arms))
-        case Loop():
+        case r.Loop():
             return node.minimum == 0 or _never_fails(node.item)
-        case Capture():
+        case r.Capture():
             return _never_fails(node.item)
-    return node == EMPTY
+    return node == r.EMPTY
 
 
-def _may_be_empty(node: Node) -> bool:
+def _may_be_empty(node: r.Node) -> bool:
     match node:
-        case Join(items):
+        case r.Join(items):
             return all(map(_may_be_empty, items))
-        case Either(arms):
+        case r.Either(arms):
             return any(map(_may_be_empty, arms))
-        case Loop():
+        case r.Loop():
             return node.minimum == 0 or _may_be_empty(node.item)
-        case Capture():
+        case r.Capture():
             return _may_be_empty(node.item)
-    return not isinstance(node, Chars)
+    return not isinstance(node, r.Chars)

@@ -11,21 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sglc.automata import charset
+from sglc.automata.regex import tree as r
 from sglc.automata.regex.captures import References, atomic
 from sglc.automata.regex.charsets import Flags, SetReader
 from sglc.automata.regex.dialects import DIALECTS, ECMA, PYTHON, SGL, Dialect
-from sglc.automata.regex.tree import (
-    Back,
-    Capture,
-    Chars,
-    Edge,
-    Either,
-    Join,
-    Look,
-    Loop,
-    Node,
-    RegexError,
-)
 
 __all__ = ["MAX_COUNT", "MAX_DEPTH", "MAX_PATTERN", "parse_regex"]
 
@@ -50,14 +39,14 @@ _UNREPEATED = {
 _VERBOSE_BLANKS = " \t\n\r\v\f"
 
 
-def parse_regex(pattern: str, *, ignore_case: bool = False, dialect: str = "sgl") -> Node:
+def parse_regex(pattern: str, *, ignore_case: bool = False, dialect: str = "sgl") -> r.Node:
     if len(pattern) > MAX_PATTERN:
-        raise RegexError(MAX_PATTERN, f"the pattern is longer than {MAX_PATTERN} characters")
+        raise r.RegexError(MAX_PATTERN, f"the pattern is longer than {MAX_PATTERN} characters")
     parser = _Parser(pattern, DIALECTS[dialect], Flags(ignore_case=ignore_case))
     parser.leading_flags()
     node = parser.alternation(0)
     if parser.more():
-        raise RegexError(parser.at, "this ) closes no group")
+        raise r.RegexError(parser.at, "this ) closes no group")
     return References(parser.referred).resolve(node)
 
 
@@ -71,9 +60,9 @@ class _Parser(SetReader):
         self.taken: set[str] = set()
         """Names of the groups that may match together with the next one."""
 
-    def alternation(self, depth: int) -> Node:
+    def alternation(self, depth: int) -> r.Node:
         if depth > MAX_DEPTH:
-            raise RegexError(self.at, f"groups are nested deeper than {MAX_DEPTH}")
+            raise r.RegexError(self.at, f"groups are nested deeper than {MAX_DEPTH}")
         before, taken = set(self.taken), self.taken
         arms = [self.sequence(depth)]
         while self.take("|"):
@@ -81,19 +70,19 @@ class _Parser(SetReader):
                 taken, self.taken = taken | self.taken, set(before)
             arms.append(self.sequence(depth))
         self.taken |= taken
-        return arms[0] if len(arms) == 1 else Either(tuple(arms))
+        return arms[0] if len(arms) == 1 else r.Either(tuple(arms))
 
-    def sequence(self, depth: int) -> Node:
-        items: list[Node] = []
+    def sequence(self, depth: int) -> r.Node:
+        items: list[r.Node] = []
         while True:
             self.skip_blanks()
             if not self.more() or self.peek("|") or self.peek(")"):
-                return items[0] if len(items) == 1 else Join(tuple(items))
+                return items[0] if len(items) == 1 else r.Join(tuple(items))
             start = self.at
             if self.peek("(?#") and self.dialect is PYTHON:
                 end = self.pattern.find(")", start)
                 if end < 0:
-                    raise RegexError(start, "this comment is never closed")
+                    raise r.RegexError(start, "this comment is never closed")
                 self.at = end + 1
                 continue
             item = self.atom(depth)
@@ -111,22 +100,22 @@ class _Parser(SetReader):
 
     # --- quantifiers ----------------------------------------------------------------------------------
 
-    def quantified(self, item: Node, start: int) -> Node:
+    def quantified(self, item: r.Node, start: int) -> r.Node:
         self.skip_blanks()
         count = self.quantifier()
         if count is None:
             return item
         if self.pattern.startswith(_UNREPEATED[self.dialect.name], start):
-            raise RegexError(start, "an anchor cannot be repeated")
+            raise r.RegexError(start, "an anchor cannot be repeated")
         possessive = self.take("+")
         if possessive and self.dialect is not PYTHON:
-            raise RegexError(self.at - 1, "possessive quantifiers are not available")
+            raise r.RegexError(self.at - 1, "possessive quantifiers are not available")
         lazy = not possessive and self.take("?")
         self.skip_blanks()
         after = self.at
         if self.quantifier() is not None:
-            raise RegexError(after, "a quantifier needs something before it")
-        loop = Loop(item, count[0], count[1], start, lazy)
+            raise r.RegexError(after, "a quantifier needs something before it")
+        loop = r.Loop(item, count[0], count[1], start, lazy)
         return atomic(loop, start) if possessive else loop
 
     def quantifier(self) -> tuple[int, int | None] | None:
@@ -145,76 +134,76 @@ class _Parser(SetReader):
         sizes = [part for part in (low, high) if part]
         if not all(part.isascii() and part.isdigit() for part in sizes) or not (sizes or comma):
             if self.dialect is SGL:
-                raise RegexError(start, r"a literal { is written \{, a count {2}, {2,} or {2,4}")
+                raise r.RegexError(start, r"a literal { is written \{, a count {2}, {2,} or {2,4}")
             return None
         if not low and self.dialect is ECMA:
-            raise RegexError(start, r"a count needs its minimum, {0,4}; a literal { is written \{")
+            raise r.RegexError(start, r"a count needs its minimum, {0,4}; a literal { is written \{")
         if not sizes and self.dialect is SGL:
-            raise RegexError(start, r"a literal { is written \{, a count {2}, {2,} or {2,4}")
+            raise r.RegexError(start, r"a literal { is written \{, a count {2}, {2,} or {2,4}")
         if any(len(part) > 9 or int(part) > MAX_COUNT for part in sizes):
-            raise RegexError(start, f"a count may be at most {MAX_COUNT}")
+            raise r.RegexError(start, f"a count may be at most {MAX_COUNT}")
         self.at = end + 1
         minimum = int(low) if low else 0
         maximum = (int(high) if high else None) if comma else minimum
         if maximum is not None and maximum < minimum:
-            raise RegexError(start, "the counts are in the wrong order")
+            raise r.RegexError(start, "the counts are in the wrong order")
         return minimum, maximum
 
     # --- atoms ----------------------------------------------------------------------------------------
 
-    def atom(self, depth: int) -> Node:
+    def atom(self, depth: int) -> r.Node:
         start = self.at
         char = self.pattern[start]
         if char == "{":
             if self.dialect is SGL:
-                raise RegexError(start, r"a literal { is written \{")
+                raise r.RegexError(start, r"a literal { is written \{")
             if self.quantifier() is not None:
-                raise RegexError(start, "a quantifier needs something before it")
+                raise r.RegexError(start, "a quantifier needs something before it")
         self.at += 1
         if char == ".":
             newlines = () if self.flags.dot_all else self.dialect.newlines
-            return Chars(charset.invert(newlines))
+            return r.Chars(charset.invert(newlines))
         if char == "^":
-            return Edge("line_start", self.dialect.newlines) if self.flags.multi_line else Edge("start")
+            return r.Edge("line_start", self.dialect.newlines) if self.flags.multi_line else r.Edge("start")
         if char == "$":
             return self.dollar(start)
         if char == "(":
             return self.group(start, depth)
         if char == "[":
-            return Chars(self.char_class(start))
+            return r.Chars(self.char_class(start))
         if char == "\\":
             place = self.place() or self.backreference(start)
             if place is not None:
                 return place
             piece = self.escape(start, inside=False)
-            return Chars(self.folded(piece.these, named=piece.named))
+            return r.Chars(self.folded(piece.these, named=piece.named))
         if char in "*+?":
-            raise RegexError(start, "a quantifier needs something before it")
-        return Chars(self.folded(self.point(start, ord(char)).these))
+            raise r.RegexError(start, "a quantifier needs something before it")
+        return r.Chars(self.folded(self.point(start, ord(char)).these))
 
-    def dollar(self, start: int) -> Node:
+    def dollar(self, start: int) -> r.Node:
         if self.flags.multi_line:
-            return Edge("line_end", self.dialect.newlines)
+            return r.Edge("line_end", self.dialect.newlines)
         if self.dialect is PYTHON:
             # Also before a newline that ends the text.
-            newline = Loop(Chars(self.dialect.newlines), 0, 1, start)
-            return Look(Join((newline, Edge("end"))), behind=False, negated=False, position=start)
-        return Edge("end")
+            newline = r.Loop(r.Chars(self.dialect.newlines), 0, 1, start)
+            return r.Look(r.Join((newline, r.Edge("end"))), behind=False, negated=False, position=start)
+        return r.Edge("end")
 
-    def place(self) -> Node | None:
+    def place(self) -> r.Node | None:
         if self.take("b"):
-            return Edge("word", self.classes().word)
+            return r.Edge("word", self.classes().word)
         if self.take("B"):
-            return Edge("not_word", self.classes().word)
+            return r.Edge("not_word", self.classes().word)
         if self.dialect is PYTHON and self.take("A"):
-            return Edge("start")
+            return r.Edge("start")
         if self.dialect is PYTHON and self.take("Z"):
-            return Edge("end")
+            return r.Edge("end")
         return None
 
     # --- groups ---------------------------------------------------------------------------------------
 
-    def group(self, start: int, depth: int) -> Node:
+    def group(self, start: int, depth: int) -> r.Node:
         before = self.flags
         look: tuple[bool, bool] | None = None
         whole = number = 0
@@ -225,7 +214,7 @@ class _Parser(SetReader):
             return self.referring(start, self.names.get(name, 0), f"no group is called {name!r}")
         if self.take("?>"):
             if self.dialect is not PYTHON:
-                raise RegexError(start, "an atomic group is not available")
+                raise r.RegexError(start, "an atomic group is not available")
             whole = 1
         elif self.take("?"):
             if self.take("<=") or self.take("<!"):
@@ -242,16 +231,16 @@ class _Parser(SetReader):
             number = self.groups
         node = self.alternation(depth + 1)
         if not self.take(")"):
-            raise RegexError(start, "this ( is never closed")
+            raise r.RegexError(start, "this ( is never closed")
         self.flags = before
         if number:
             self.closed.add(number)
-            return Capture(node, number, start)
+            return r.Capture(node, number, start)
         if whole:
             return atomic(node, start)
-        return node if look is None else Look(node, behind=look[0], negated=look[1], position=start)
+        return node if look is None else r.Look(node, behind=look[0], negated=look[1], position=start)
 
-    def backreference(self, start: int) -> Node | None:
+    def backreference(self, start: int) -> r.Node | None:
         """`\\1`, or `\\k<name>`, whose backslash has been read; None if it is another escape."""
         digits = self.at
         most = 2 if self.dialect is PYTHON else 9
@@ -273,21 +262,21 @@ class _Parser(SetReader):
         digits = self.pattern[at : at + 3]
         return len(digits) == 3 and all(digit in "01234567" for digit in digits)
 
-    def referring(self, start: int, number: int, missing: str) -> Node:
+    def referring(self, start: int, number: int, missing: str) -> r.Node:
         if number not in self.closed:
-            raise RegexError(start, missing)
+            raise r.RegexError(start, missing)
         if self.flags.ignore_case:
-            raise RegexError(start, "a backreference where case is ignored is not available")
+            raise r.RegexError(start, "a backreference where case is ignored is not available")
         self.referred.add(number)
-        return Back(number, start)
+        return r.Back(number, start)
 
     def group_name(self, start: int) -> str:
         end = self.pattern.find(">", self.at)
         name = self.pattern[self.at : end] if end > 0 else ""
         if not name.replace("$", "_").isidentifier():
-            raise RegexError(start, "a group's name is missing")
+            raise r.RegexError(start, "a group's name is missing")
         if name in self.taken:
-            raise RegexError(start, f"there is another group that is called {name!r}")
+            raise r.RegexError(start, f"there is another group that is called {name!r}")
         self.taken.add(name)
         self.at = end + 1
         return name
@@ -296,7 +285,7 @@ class _Parser(SetReader):
         """The flags of a group `(?i-s:` or `(?:` whose `(?` has been read."""
         flags, end = self.read_flags(start)
         if end == ")":
-            raise RegexError(
+            raise r.RegexError(
                 start, f"{self.pattern[start : self.at]} may stand at the start of the pattern only"
             )
         return flags
@@ -318,7 +307,7 @@ class _Parser(SetReader):
         """The flags up to `:` or `)`, and which of the two it was."""
         for mark, what in sorted(_REFUSED_GROUPS.items(), key=lambda item: -len(item[0])):
             if self.peek(mark):
-                raise RegexError(start, f"{what} is not regular")
+                raise r.RegexError(start, f"{what} is not regular")
         flags = self.flags
         on = True
         while self.more():
@@ -332,7 +321,7 @@ class _Parser(SetReader):
                 flags = _with_flag(flags, char, on=on)
             else:
                 break
-        raise RegexError(start, "this kind of group is not known")
+        raise r.RegexError(start, "this kind of group is not known")
 
 
 def _with_flag(flags: Flags, letter: str, *, on: bool) -> Flags:

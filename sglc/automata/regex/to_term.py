@@ -8,42 +8,15 @@ and what has `^`, `$`, `\\b` or lookaround inside, becomes one automaton.
 
 from __future__ import annotations
 
+from sglc.automata import term as t
 from sglc.automata import work
 from sglc.automata.caches import remembered
 from sglc.automata.charset import Ranges, ranges
 from sglc.automata.dfa.operations import EMPTY_WORD, NONE, all_words, difference, intersect
+from sglc.automata.regex import tree as r
 from sglc.automata.regex.compile import DEFAULT_LIMIT, compile_node, compile_small
 from sglc.automata.regex.dialects import DialectName
 from sglc.automata.regex.parse import parse_regex
-from sglc.automata.regex.tree import (
-    EMPTY,
-    Chars,
-    Edge,
-    Either,
-    Join,
-    Look,
-    Loop,
-    Node,
-    RegexError,
-    costliest,
-    cut,
-    has_look,
-    has_places,
-    parts,
-    without_anchors,
-)
-from sglc.automata.term import (
-    CharDfa,
-    CharNfa,
-    Choice,
-    Encoding,
-    Nothing,
-    Pattern,
-    Repeat,
-    Sequence,
-    Term,
-    Text,
-)
 
 MAX_UNROLLED = 40
 """A loop is counted rather than unrolled if it has more copies of characters."""
@@ -60,15 +33,15 @@ def regex_term(
     ignore_case: bool = False,
     limit: int = DEFAULT_LIMIT,
     dialect: DialectName = "sgl",
-    encoding: Encoding = "raw",
-) -> Term:
+    encoding: t.Encoding = "raw",
+) -> t.Term:
     """The texts that `compile_regex` accepts, as a term; raises RegexError as it does.
 
     The whole is a single `Text` for most patterns, with bounds on its length for patterns such as
     `^id-[a-z]{1,64}$`; a caller may intersect a `Text` with more.
     """
     node = _joined(parse_regex(pattern, ignore_case=ignore_case, dialect=dialect))
-    with work.part(costliest(pattern, node), unless_named=True):
+    with work.part(r.costliest(pattern, node), unless_named=True):
         return _Terms(limit, encoding).term(node, not anchored, not anchored)
 
 
@@ -80,214 +53,214 @@ def regex_texts(
     ignore_case: bool = False,
     limit: int = DEFAULT_LIMIT,
     dialect: DialectName = "sgl",
-) -> tuple[Text, ...] | None:
+) -> tuple[t.Text, ...] | None:
     """The same as a union of automata with bounds on the length, for those who intersect them with others.
 
     Repeats that no bound on the whole length can count are unrolled. No element: nothing matches. None: that
     would take a large automaton.
     """
     term = regex_term(pattern, anchored=anchored, ignore_case=ignore_case, limit=limit, dialect=dialect)
-    arms = term.arms if isinstance(term, Choice) else (term,)
-    texts = tuple(arm for arm in arms if isinstance(arm, Text))
-    if len(texts) == len(arms) or term == Nothing():
+    arms = term.arms if isinstance(term, t.Choice) else (term,)
+    texts = tuple(arm for arm in arms if isinstance(arm, t.Text))
+    if len(texts) == len(arms) or term == t.Nothing():
         return texts
     node = parse_regex(pattern, ignore_case=ignore_case, dialect=dialect)
     try:
         found = compile_small(
             node, open_left=not anchored, open_right=not anchored, small=EAGER_STATES, limit=limit
         )
-    except RegexError:
+    except r.RegexError:
         return None
-    return (Text(found),) if isinstance(found, CharDfa) else None
+    return (t.Text(found),) if isinstance(found, t.CharDfa) else None
 
 
 class _Terms:
-    def __init__(self, limit: int, encoding: Encoding) -> None:
+    def __init__(self, limit: int, encoding: t.Encoding) -> None:
         self.limit = limit
         self.encoding = encoding
 
-    def term(self, node: Node, left: bool, right: bool) -> Term:
+    def term(self, node: r.Node, left: bool, right: bool) -> t.Term:
         """`left`, `right`: any text may come before or follow."""
-        node, left, right = without_anchors(node, left, right)
+        node, left, right = r.without_anchors(node, left, right)
         if left:
-            node = cut(node, left=True)
+            node = r.cut(node, left=True)
         if right:
-            node = cut(node, left=False)
+            node = r.cut(node, left=False)
         measured = self.measured(node, left, right)
         if measured is not None:
             return measured
         if not _is_large(node):
             return self.text(node, left, right)
-        if isinstance(node, Either):
+        if isinstance(node, r.Either):
             return self.choice(node, left, right)
-        items = node.items if isinstance(node, Join) else (node,)
-        if any(has_places(item) and _is_large(item) for item in items) or not _are_apart(items):
+        items = node.items if isinstance(node, r.Join) else (node,)
+        if any(r.has_places(item) and _is_large(item) for item in items) or not _are_apart(items):
             return self.text(node, left, right)
         return self.sequence(items, left, right)
 
-    def text(self, node: Node, left: bool = False, right: bool = False) -> Term:
+    def text(self, node: r.Node, left: bool = False, right: bool = False) -> t.Term:
         """One automaton, deterministic unless it would be large."""
         small = min(self.limit, EAGER_STATES)
         found = compile_small(node, open_left=left, open_right=right, small=small, limit=self.limit)
-        if isinstance(found, CharNfa):
-            return Pattern(found, self.encoding)
-        return Text(found, self.encoding) if found.edges else Nothing()
+        if isinstance(found, t.CharNfa):
+            return t.Pattern(found, self.encoding)
+        return t.Text(found, self.encoding) if found.edges else t.Nothing()
 
-    def choice(self, node: Either, left: bool, right: bool) -> Term:
+    def choice(self, node: r.Either, left: bool, right: bool) -> t.Term:
         small = tuple(arm for arm in node.arms if not _is_large(arm))
         arms = [self.term(arm, left, right) for arm in node.arms if _is_large(arm)]
         if small:
-            arms.append(self.text(Either(small), left, right))
-        arms = [arm for arm in dict.fromkeys(arms) if arm != Nothing()]
-        return arms[0] if len(arms) == 1 else Choice(tuple(arms)) if arms else Nothing()
+            arms.append(self.text(r.Either(small), left, right))
+        arms = [arm for arm in dict.fromkeys(arms) if arm != t.Nothing()]
+        return arms[0] if len(arms) == 1 else t.Choice(tuple(arms)) if arms else t.Nothing()
 
-    def sequence(self, items: tuple[Node, ...], left: bool, right: bool) -> Term:
+    def sequence(self, items: tuple[r.Node, ...], left: bool, right: bool) -> t.Term:
         if not left and not right:
             counted = self.counted(items)
             if counted is not None:
                 return counted
-        out: list[Term] = []
-        run: list[Node] = []
+        out: list[t.Term] = []
+        run: list[r.Node] = []
         for item in items:
             if _is_large(item):
                 if run or (left and not out):
-                    out.append(self.text(Join(tuple(run)), left=left and not out))
+                    out.append(self.text(r.Join(tuple(run)), left=left and not out))
                 run = []
-                out.append(self.loop(item) if isinstance(item, Loop) else self.term(item, False, False))
+                out.append(self.loop(item) if isinstance(item, r.Loop) else self.term(item, False, False))
             else:
                 run.append(item)
         if run or right:
-            out.append(self.text(Join(tuple(run)), right=right))
-        if Nothing() in out:
-            return Nothing()
-        return out[0] if len(out) == 1 else Sequence(tuple(out))
+            out.append(self.text(r.Join(tuple(run)), right=right))
+        if t.Nothing() in out:
+            return t.Nothing()
+        return out[0] if len(out) == 1 else t.Sequence(tuple(out))
 
-    def counted(self, items: tuple[Node, ...]) -> Term | None:
+    def counted(self, items: tuple[r.Node, ...]) -> t.Term | None:
         """One large loop where all else has one length: the length of the whole tells the rounds."""
-        if any(map(has_places, items)):
+        if any(map(r.has_places, items)):
             return None
         large = [item for item in items if _is_large(item)]
         widths = [_width(item) for item in items if not _is_large(item)]
         if len(large) != 1 or None in widths:
             return None
         (loop,) = large
-        width = _width(loop.item) if isinstance(loop, Loop) and not _is_large(loop.item) else None
-        if not isinstance(loop, Loop) or not width:
+        width = _width(loop.item) if isinstance(loop, r.Loop) and not _is_large(loop.item) else None
+        if not isinstance(loop, r.Loop) or not width:
             return None
         rest = sum(each for each in widths if each is not None)
-        any_rounds = Loop(loop.item, 0, None, loop.position)
-        whole = self.text(Join(tuple(any_rounds if item is loop else item for item in items)))
+        any_rounds = r.Loop(loop.item, 0, None, loop.position)
+        whole = self.text(r.Join(tuple(any_rounds if item is loop else item for item in items)))
         most = None if loop.maximum is None else rest + width * loop.maximum
-        if isinstance(whole, Pattern):
+        if isinstance(whole, t.Pattern):
             return None
-        if not isinstance(whole, Text):
+        if not isinstance(whole, t.Text):
             return whole
-        return Text(whole.dfa, self.encoding, rest + width * loop.minimum, most)
+        return t.Text(whole.dfa, self.encoding, rest + width * loop.minimum, most)
 
-    def loop(self, node: Loop) -> Term:
+    def loop(self, node: r.Loop) -> t.Term:
         these = _single(node.item)
         if these is not None:
             if not these:
-                return Text(EMPTY_WORD, self.encoding) if node.minimum == 0 else Nothing()
-            return Text(all_words(these), self.encoding, node.minimum, node.maximum)
+                return t.Text(EMPTY_WORD, self.encoding) if node.minimum == 0 else t.Nothing()
+            return t.Text(all_words(these), self.encoding, node.minimum, node.maximum)
         if not _is_nullable(node.item):
             item = self.term(node.item, False, False)
-            return item if item == Nothing() else Repeat(item, node.minimum, node.maximum)
+            return item if item == t.Nothing() else t.Repeat(item, node.minimum, node.maximum)
         # Empty rounds count too, so any number of rounds that are not empty will do up to the maximum.
         dfa = difference(compile_node(node.item, limit=self.limit), EMPTY_WORD)
         if dfa == NONE:
-            return Text(EMPTY_WORD, self.encoding)
-        return Repeat(Text(dfa, self.encoding), 0, node.maximum)
+            return t.Text(EMPTY_WORD, self.encoding)
+        return t.Repeat(t.Text(dfa, self.encoding), 0, node.maximum)
 
-    def measured(self, node: Node, left: bool, right: bool) -> Term | None:
+    def measured(self, node: r.Node, left: bool, right: bool) -> t.Term | None:
         """`(?=.{1,255}$)…` that is matched whole: the rest, with bounds on its length."""
-        if left or right or not isinstance(node, Join) or len(node.items) < 2:
+        if left or right or not isinstance(node, r.Join) or len(node.items) < 2:
             return None
         look, *rest = node.items
-        if not isinstance(look, Look) or look.behind or look.negated or not isinstance(look.item, Join):
+        if not isinstance(look, r.Look) or look.behind or look.negated or not isinstance(look.item, r.Join):
             return None
-        body = [item for item in look.item.items if item != Edge("start")]
-        if len(body) != 2 or body[1] != Edge("end") or not isinstance(body[0], Loop):
+        body = [item for item in look.item.items if item != r.Edge("start")]
+        if len(body) != 2 or body[1] != r.Edge("end") or not isinstance(body[0], r.Loop):
             return None
         these = _single(body[0].item)
-        whole = self.term(Join(tuple(rest)), False, False)
-        if these is None or not isinstance(whole, Text) or whole.min_chars or whole.max_chars is not None:
+        whole = self.term(r.Join(tuple(rest)), False, False)
+        if these is None or not isinstance(whole, t.Text) or whole.min_chars or whole.max_chars is not None:
             return None
         dfa = intersect(whole.dfa, all_words(these))
         if not dfa.edges:
-            return Nothing()
-        return Text(dfa, self.encoding, body[0].minimum, body[0].maximum)
+            return t.Nothing()
+        return t.Text(dfa, self.encoding, body[0].minimum, body[0].maximum)
 
 
-def _joined(node: Node) -> Node:
+def _joined(node: r.Node) -> r.Node:
     """The tree without sequences inside sequences, single-character choices as sets."""
-    if isinstance(node, Join):
-        items: list[Node] = []
+    if isinstance(node, r.Join):
+        items: list[r.Node] = []
         for item in map(_joined, node.items):
-            items += item.items if isinstance(item, Join) else (item,)
-        return items[0] if len(items) == 1 else Join(tuple(items))
-    if isinstance(node, Either):
+            items += item.items if isinstance(item, r.Join) else (item,)
+        return items[0] if len(items) == 1 else r.Join(tuple(items))
+    if isinstance(node, r.Either):
         arms = tuple(map(_joined, node.arms))
-        sets = [arm.these for arm in arms if isinstance(arm, Chars)]
+        sets = [arm.these for arm in arms if isinstance(arm, r.Chars)]
         if len(sets) == len(arms):
-            return Chars(ranges(part for these in sets for part in these))
-        return Either(arms)
-    if isinstance(node, Loop):
-        return Loop(_joined(node.item), node.minimum, node.maximum, node.position)
-    if isinstance(node, Look):
-        return Look(_joined(node.item), node.behind, node.negated, node.position)
+            return r.Chars(ranges(part for these in sets for part in these))
+        return r.Either(arms)
+    if isinstance(node, r.Loop):
+        return r.Loop(_joined(node.item), node.minimum, node.maximum, node.position)
+    if isinstance(node, r.Look):
+        return r.Look(_joined(node.item), node.behind, node.negated, node.position)
     return node
 
 
-def _single(node: Node) -> Ranges | None:
-    return node.these if isinstance(node, Chars) else None
+def _single(node: r.Node) -> Ranges | None:
+    return node.these if isinstance(node, r.Chars) else None
 
 
-def _size(node: Node) -> int:
+def _size(node: r.Node) -> int:
     """Copies of characters when unrolled."""
-    if isinstance(node, Chars):
+    if isinstance(node, r.Chars):
         return 1
-    if isinstance(node, Loop):
+    if isinstance(node, r.Loop):
         return _size(node.item) * max(node.minimum, node.maximum or 1, 1)
-    return sum(_size(part) for part in parts(node))
+    return sum(_size(part) for part in r.parts(node))
 
 
-def _width(node: Node) -> int | None:
+def _width(node: r.Node) -> int | None:
     """The length of all texts it matches, if they have one; only asked where there are no places inside."""
-    if isinstance(node, Chars):
+    if isinstance(node, r.Chars):
         return 1
-    if isinstance(node, Loop):
+    if isinstance(node, r.Loop):
         width = _width(node.item)
         if width == 0 or node.maximum == 0:
             return 0
         return width * node.minimum if width is not None and node.minimum == node.maximum else None
-    widths = [_width(part) for part in parts(node)]
-    if isinstance(node, Either):
+    widths = [_width(part) for part in r.parts(node)]
+    if isinstance(node, r.Either):
         return widths[0] if len(set(widths)) == 1 else None
     return None if None in widths else sum(width for width in widths if width is not None)
 
 
-def _is_large(node: Node) -> bool:
-    if isinstance(node, Loop) and _size(node) > MAX_UNROLLED and max(node.minimum, node.maximum or 0) > 1:
+def _is_large(node: r.Node) -> bool:
+    if isinstance(node, r.Loop) and _size(node) > MAX_UNROLLED and max(node.minimum, node.maximum or 0) > 1:
         return True
-    return any(_is_large(part) for part in parts(node))
+    return any(_is_large(part) for part in r.parts(node))
 
 
-def _are_apart(items: tuple[Node, ...]) -> bool:
+def _are_apart(items: tuple[r.Node, ...]) -> bool:
     """Whether all places in a sequence have their neighbours between the same large items as they are.
 
     Then what lies between two large items is matched alike with and without them. At the ends of the sequence
     the neighbours are known to be none, or any.
     """
-    run: list[Node] = []
+    run: list[r.Node] = []
     begins = True
     for item in (*items, None):
         if item is not None and not _is_large(item):
             run.append(item)
             continue
-        asking = [index for index, part in enumerate(run) if has_places(part)]
+        asking = [index for index, part in enumerate(run) if r.has_places(part)]
         if asking:
-            if any(has_look(part) for part in run):
+            if any(r.has_look(part) for part in run):
                 return False
             before, behind = run[: asking[0]], run[asking[-1] + 1 :]
             if not begins and all(map(_is_nullable, before)):
@@ -298,12 +271,12 @@ def _are_apart(items: tuple[Node, ...]) -> bool:
     return True
 
 
-def _is_nullable(node: Node) -> bool:
+def _is_nullable(node: r.Node) -> bool:
     """Whether it matches the empty text; only asked where there are no places inside."""
-    if isinstance(node, Loop):
+    if isinstance(node, r.Loop):
         return node.minimum == 0 or _is_nullable(node.item)
-    if isinstance(node, Join):
-        return node == EMPTY or all(map(_is_nullable, node.items))
-    if isinstance(node, Either):
+    if isinstance(node, r.Join):
+        return node == r.EMPTY or all(map(_is_nullable, node.items))
+    if isinstance(node, r.Either):
         return any(map(_is_nullable, node.arms))
-    return not isinstance(node, Chars)
+    return not isinstance(node, r.Chars)

@@ -22,20 +22,8 @@ from sglc.cfg.lexer.match_semantics import (
     pattern_width,
 )
 from sglc.cfg.lexer.nfa_union import alternation
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import (
-    Alternatives,
-    Characters,
-    Expression,
-    Grammar,
-    Literal,
-    Named,
-    Pattern,
-    Reference,
-    Repeat,
-    Sequence,
-    Words,
-)
 from sglc.cfg.model.validate import references
 from sglc.source import Source
 
@@ -160,7 +148,7 @@ def _with_flags(regex: str, flags: frozenset[str]) -> str:
 class Tokens:
     """The terminals that a grammar uses, each once."""
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self, grammar: g.Grammar) -> None:
         self.grammar = grammar
         self.all: list[Token] = []
         self._known: dict[tuple[str, frozenset[str], bool], Token] = {}
@@ -213,12 +201,12 @@ class Tokens:
         self._known[key] = token
         return token
 
-    def written(self, item: Literal | Pattern, source: Source | None) -> Token:
+    def written(self, item: g.Literal | g.Pattern, source: Source | None) -> Token:
         """The terminal of a text or pattern inside a rule; a defined one of the same pattern is the same."""
-        if type(item) is Literal:
+        if type(item) is g.Literal:
             key = item.text, _IGNORE_CASE if item.ignore_case else _NO_FLAGS, True
         else:
-            assert isinstance(item, Pattern)
+            assert isinstance(item, g.Pattern)
             key = item.regex, item.flags, False
         token = self._known.get(key)
         if token is not None:
@@ -252,7 +240,7 @@ class Tokens:
         """
         found = {}
         for name, terminal in self.grammar.terminals.items():
-            if type(terminal.body) in (Literal, Pattern):
+            if type(terminal.body) in (g.Literal, g.Pattern):
                 part = self._part_of(name)
                 found[part.value, part.flags, part.is_text] = name
         return found
@@ -279,43 +267,43 @@ class Tokens:
         terminal = self.grammar.terminals[name]
         texts = _texts(terminal.body)
         try:
-            return self._part(Words(texts)) if texts else self._part(terminal.body)
+            return self._part(g.Words(texts)) if texts else self._part(terminal.body)
         except PatternError as fault:
             raise GrammarError(f"the terminal {name}: {fault.reason}", terminal.source, terminal.at) from None
 
-    def _part(self, item: Expression) -> _Part:
+    def _part(self, item: g.Expression) -> _Part:
         match item:
-            case Literal(text, ignore_case):
+            case g.Literal(text, ignore_case):
                 return _Part(text, _IGNORE_CASE if ignore_case else _NO_FLAGS, True)
-            case Pattern(regex, flags):
+            case g.Pattern(regex, flags):
                 return _Part(regex, flags, False)
-            case Reference(name):
+            case g.Reference(name):
                 return self._parts[name]
-            case Characters(points):
+            case g.Characters(points):
                 return _Part(_class(points), _NO_FLAGS, False)
-            case Words(texts):
+            case g.Words(texts):
                 longest = sorted(texts, key=lambda text: (-len(text), text))
                 # Sets of texts are not made into automata by their pattern.
                 return _Part(f"(?:{'|'.join(map(escaped, longest))})", _NO_FLAGS, False)
-            case Sequence(items):
+            case g.Sequence(items):
                 parts = [self._part(inner) for inner in items]
                 if not parts:
                     return _Part("", _NO_FLAGS, True)
                 if len(parts) == 1:
                     return parts[0]
                 return self._joined("", "".join([part.regex for part in parts]), "")
-            case Alternatives(arms):
+            case g.Alternatives(arms):
                 parts = [self._part(arm) for arm in arms]
                 if len(parts) == 1:
                     return parts[0]
                 # Lark's order: what may be longer is tried first.
                 parts.sort(key=_preference)
                 return self._joined("(?:", "|".join([part.regex for part in parts]), ")")
-            case Repeat(inner, minimum, maximum):
+            case g.Repeat(inner, minimum, maximum):
                 part = self._part(inner)
                 made = self._joined("(?:", part.regex, ")" + _quantifier(minimum, maximum))
                 return _Part(made.value, part.flags, False)
-            case Named():
+            case g.Named():
                 raise PatternError("an alias has no place in a terminal")
         raise PatternError("a difference has no place in a terminal")
 
@@ -325,12 +313,12 @@ class Tokens:
         return _Part(before + middle + after, _NO_FLAGS, False)
 
 
-def _texts(body: Expression) -> frozenset[str]:
+def _texts(body: g.Expression) -> frozenset[str]:
     """The texts of a terminal that is a choice of very many."""
-    if not isinstance(body, Alternatives) or len(body.arms) < MANY_TEXTS:
+    if not isinstance(body, g.Alternatives) or len(body.arms) < MANY_TEXTS:
         return frozenset()
-    plain = all([isinstance(arm, Literal) and not arm.ignore_case and arm.text for arm in body.arms])
-    return frozenset([arm.text for arm in body.arms if isinstance(arm, Literal)]) if plain else frozenset()
+    plain = all([isinstance(arm, g.Literal) and not arm.ignore_case and arm.text for arm in body.arms])
+    return frozenset([arm.text for arm in body.arms if isinstance(arm, g.Literal)]) if plain else frozenset()
 
 
 _NO_FLAGS: frozenset[str] = frozenset()

@@ -5,25 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from sglc.cfg.model.grammar import (
-    Alternatives,
-    Difference,
-    Expression,
-    Given,
-    Grammar,
-    Literal,
-    Named,
-    Repeat,
-    Sequence,
-    Words,
-)
+from sglc.cfg.model import grammar as g
 
 
-def given_parts(grammar: Grammar) -> list[Given]:
+def given_parts(grammar: g.Grammar) -> list[g.Given]:
     """The values that a grammar asks for, each once, in the order of the rules."""
-    found: dict[Given, None] = {}
+    found: dict[g.Given, None] = {}
 
-    def note(part: Given) -> Expression:
+    def note(part: g.Given) -> g.Expression:
         found.setdefault(part)
         return part
 
@@ -32,20 +21,20 @@ def given_parts(grammar: Grammar) -> list[Given]:
     return list(found)
 
 
-def filled(grammar: Grammar, values: Mapping[Given, str | Collection[str]]) -> Grammar:
+def filled(grammar: g.Grammar, values: Mapping[g.Given, str | Collection[str]]) -> g.Grammar:
     """The grammar with its values put in."""
 
-    def put(part: Given) -> Expression:
+    def put(part: g.Given) -> g.Expression:
         value = values[part]
         if isinstance(value, str):
-            return Literal(value, at=part.at)
-        return Words(frozenset(value), part.at)
+            return g.Literal(value, at=part.at)
+        return g.Words(frozenset(value), part.at)
 
     rules = {name: replace(rule, body=_changed(rule.body, put)) for name, rule in grammar.rules.items()}
     return replace(grammar, rules=rules, parameters=())
 
 
-def sampled(grammar: Grammar) -> Grammar:
+def sampled(grammar: g.Grammar) -> g.Grammar:
     """The grammar with a name for each value, by which it is judged before the values are known.
 
     The names begin with a character of their own, so that they are told from all other terminals.
@@ -54,18 +43,18 @@ def sampled(grammar: Grammar) -> Grammar:
     return filled(grammar, {part: [name] if part.listed else name for part, name in names.items()})
 
 
-def _changed(body: Expression, change: Callable[[Given], Expression]) -> Expression:
+def _changed(body: g.Expression, change: Callable[[g.Given], g.Expression]) -> g.Expression:
     match body:
-        case Given():
+        case g.Given():
             return change(body)
-        case Sequence(items):
-            return Sequence(tuple(_changed(item, change) for item in items))
-        case Alternatives(arms):
-            return Alternatives(tuple(_changed(arm, change) for arm in arms))
-        case Repeat(item, low, high):
-            return Repeat(_changed(item, change), low, high)
-        case Named(item, name):
-            return Named(_changed(item, change), name)
-        case Difference(item, without, at):
-            return Difference(_changed(item, change), _changed(without, change), at)
+        case g.Sequence(items):
+            return g.Sequence(tuple(_changed(item, change) for item in items))
+        case g.Alternatives(arms):
+            return g.Alternatives(tuple(_changed(arm, change) for arm in arms))
+        case g.Repeat(item, low, high):
+            return g.Repeat(_changed(item, change), low, high)
+        case g.Named(item, name):
+            return g.Named(_changed(item, change), name)
+        case g.Difference(item, without, at):
+            return g.Difference(_changed(item, change), _changed(without, change), at)
     return body

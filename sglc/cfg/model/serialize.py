@@ -11,24 +11,8 @@ import json
 from itertools import pairwise
 from typing import Any
 
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import (
-    Alternatives,
-    Characters,
-    Difference,
-    Expression,
-    Given,
-    Grammar,
-    Literal,
-    Named,
-    Pattern,
-    Reference,
-    Repeat,
-    Rule,
-    Sequence,
-    Terminal,
-    Words,
-)
 from sglc.cfg.model.parameters import given_parts
 from sglc.cfg.model.validate import check_names
 
@@ -37,7 +21,7 @@ _DIALECTS = ("lark", "ebnf", "gbnf", "sgl")
 _LAST = 0x10FFFF
 
 
-def to_text(name: str, grammar: Grammar) -> str:
+def to_text(name: str, grammar: g.Grammar) -> str:
     """The one text of a grammar and its name."""
     data = [
         name,
@@ -54,7 +38,7 @@ def to_text(name: str, grammar: Grammar) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def from_text(text: str) -> tuple[str, Grammar]:
+def from_text(text: str) -> tuple[str, g.Grammar]:
     """Name and grammar. Raises GrammarError for what `to_text` does not write."""
     try:
         data = json.loads(text)
@@ -65,10 +49,10 @@ def from_text(text: str) -> tuple[str, Grammar]:
         _demand(_text(whole) != "" if len(more) > 1 else bool(parameters) or not more)
         _demand(all(isinstance(part, str) for part in (name, start, *ignore, *parameters)))
         _demand(dialect in _DIALECTS)
-        found = Grammar(
-            {part: Rule(_text(part), _expression(body, 0)) for part, body in rules},
+        found = g.Grammar(
+            {part: g.Rule(_text(part), _expression(body, 0)) for part, body in rules},
             {
-                part: Terminal(_text(part), _expression(body, 0), _whole(rank))
+                part: g.Terminal(_text(part), _expression(body, 0), _whole(rank))
                 for part, body, rank in terminals
             },
             tuple(ignore),
@@ -86,69 +70,69 @@ def from_text(text: str) -> tuple[str, Grammar]:
     return name, found
 
 
-def _data(body: Expression) -> Any:
+def _data(body: g.Expression) -> Any:
     match body:
-        case Literal(text, ignore_case):
+        case g.Literal(text, ignore_case):
             return ["i" if ignore_case else "l", text]
-        case Pattern(regex, flags):
+        case g.Pattern(regex, flags):
             return ["p", regex, "".join(sorted(flags))]
-        case Characters(points):
+        case g.Characters(points):
             return ["c", *(bound for pair in points for bound in pair)]
-        case Words(texts):
+        case g.Words(texts):
             return ["w", *sorted(texts)]
-        case Given(parameter, path, listed):
+        case g.Given(parameter, path, listed):
             return ["g", listed, parameter, *path]
-        case Reference(name):
+        case g.Reference(name):
             return ["r", name]
-        case Sequence(items):
+        case g.Sequence(items):
             return ["s", *map(_data, items)]
-        case Alternatives(arms):
+        case g.Alternatives(arms):
             return ["a", *map(_data, arms)]
-        case Repeat(item, minimum, maximum):
+        case g.Repeat(item, minimum, maximum):
             return ["*", _data(item), minimum, maximum]
-        case Difference(item, without):
+        case g.Difference(item, without):
             return ["d", _data(item), _data(without)]
-        case Named(item):
+        case g.Named(item):
             return _data(item)
 
 
-def _expression(data: Any, depth: int) -> Expression:
+def _expression(data: Any, depth: int) -> g.Expression:
     _demand(isinstance(data, list) and depth < MAX_DEPTH)
     kind, *rest = data
     match kind:
         case "l" | "i":
             (text,) = rest
-            return Literal(_text(text), kind == "i")
+            return g.Literal(_text(text), kind == "i")
         case "p":
             regex, flags = rest
             _demand(set(_text(flags)) <= set("imsxua"))
-            return Pattern(_text(regex), frozenset(flags))
+            return g.Pattern(_text(regex), frozenset(flags))
         case "c":
             bounds = [_whole(bound) for bound in rest]
             pairs = tuple(zip(bounds[::2], bounds[1::2], strict=True))
             _demand(all(0 <= low <= high <= _LAST for low, high in pairs))
             _demand(all(a[1] < b[0] for a, b in pairwise(pairs)))
-            return Characters(pairs)
+            return g.Characters(pairs)
         case "w":
-            return Words(frozenset(map(_text, rest)))
+            return g.Words(frozenset(map(_text, rest)))
         case "g":
             listed, *path = rest
             _demand(isinstance(listed, bool))
-            return Given(_text(path[0]), tuple(map(_text, path[1:])), listed)
+            return g.Given(_text(path[0]), tuple(map(_text, path[1:])), listed)
         case "r":
             (name,) = rest
-            return Reference(_text(name))
+            return g.Reference(_text(name))
         case "s":
-            return Sequence(tuple(_expression(item, depth + 1) for item in rest))
+            return g.Sequence(tuple(_expression(item, depth + 1) for item in rest))
         case "a":
-            return Alternatives(tuple(_expression(arm, depth + 1) for arm in rest))
+            return g.Alternatives(tuple(_expression(arm, depth + 1) for arm in rest))
         case "*":
             item, low, high = rest
             _demand(_whole(low) >= 0 and (high is None or _whole(high) >= low))
-            return Repeat(_expression(item, depth + 1), low, high)
+            return g.Repeat(_expression(item, depth + 1), low, high)
         case "d":
             item, without = rest
-            return Difference(_expression(item, depth + 1), _expression(without, depth + 1))
+            return g.Difference(_expression(item, depth + 1), _expression(without, depth + 1))
     raise ValueError
 
 

@@ -4,40 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import (
-    Alternatives,
-    Difference,
-    Expression,
-    Grammar,
-    Named,
-    Reference,
-    Repeat,
-    Sequence,
-)
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Source
 
 
-def references(body: Expression) -> Iterator[Reference]:
+def references(body: g.Expression) -> Iterator[g.Reference]:
     """All references in an expression, from left to right."""
     waiting = [body]
     while waiting:
         item = waiting.pop()
         kind = type(item)
-        if kind is Reference:
+        if kind is g.Reference:
             yield item  # type: ignore[misc]
-        elif kind is Sequence:
+        elif kind is g.Sequence:
             waiting += item.items[::-1]  # type: ignore[union-attr]
-        elif kind is Alternatives:
+        elif kind is g.Alternatives:
             waiting += item.arms[::-1]  # type: ignore[union-attr]
-        elif kind is Repeat or kind is Named:
+        elif kind is g.Repeat or kind is g.Named:
             waiting.append(item.item)  # type: ignore[union-attr]
-        elif kind is Difference:
+        elif kind is g.Difference:
             waiting += (item.without, item.item)  # type: ignore[union-attr]
 
 
-def check_names(grammar: Grammar, source: Source | None = None, used: Collection[str] | None = None) -> None:
+def check_names(
+    grammar: g.Grammar, source: Source | None = None, used: Collection[str] | None = None
+) -> None:
     """Raises GrammarError for an undefined name, a terminal that needs a rule or itself, no start.
 
     `used` are the names in all rules, where they are known. A grammar is checked once.
@@ -65,7 +58,7 @@ def check_names(grammar: Grammar, source: Source | None = None, used: Collection
         if name not in terminals:
             what = "a rule" if name in rules else "not defined"
             raise GrammarError(f"{name} is ignored but is {what}", source, 0 if source else -1)
-    uses: dict[str, list[Reference]] = {}
+    uses: dict[str, list[g.Reference]] = {}
     for name, terminal in terminals.items():
         uses[name] = list(references(terminal.body))
         for reference in uses[name]:
@@ -82,7 +75,7 @@ def check_names(grammar: Grammar, source: Source | None = None, used: Collection
     object.__setattr__(grammar, "checked", True)
 
 
-def _undefined(grammar: Grammar, reference: Reference, where: str, source: Source | None) -> GrammarError:
+def _undefined(grammar: g.Grammar, reference: g.Reference, where: str, source: Source | None) -> GrammarError:
     close = nearest(reference.name, [*grammar.rules, *grammar.terminals])
     return GrammarError(
         f"{reference.name} is not defined (used by {where})",
@@ -92,11 +85,11 @@ def _undefined(grammar: Grammar, reference: Reference, where: str, source: Sourc
     )
 
 
-def _refuse_cycles(grammar: Grammar, uses: dict[str, list[Reference]]) -> None:
+def _refuse_cycles(grammar: g.Grammar, uses: dict[str, list[g.Reference]]) -> None:
     done: set[str] = set()
     for first in uses:
         path: dict[str, None] = {}
-        stack: list[tuple[str, bool, Reference | None]] = [(first, False, None)]
+        stack: list[tuple[str, bool, g.Reference | None]] = [(first, False, None)]
         while stack:
             name, leaving, reference = stack.pop()
             if leaving:

@@ -16,20 +16,8 @@ from __future__ import annotations
 import re
 
 from sglc.automata import charset
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import (
-    EMPTY,
-    Alternatives,
-    Characters,
-    Difference,
-    Expression,
-    Grammar,
-    Literal,
-    Reference,
-    Repeat,
-    Rule,
-    Sequence,
-)
 from sglc.cfg.model.validate import check_names
 from sglc.source import Source
 
@@ -51,13 +39,13 @@ _TOKENS = re.compile(
 _CLASS_ITEM = re.compile(r"#x([0-9a-fA-F]+)|([^\]])")
 
 
-def read_ebnf(text: str, start: str | None = None, name: str = "grammar") -> Grammar:
+def read_ebnf(text: str, start: str | None = None, name: str = "grammar") -> g.Grammar:
     """The grammar of an EBNF or BNF file. Raises GrammarError."""
     source = Source(name, text)
     rules = _Reader(source).rules()
     if not rules:
         raise GrammarError("the grammar has no rules", source, 0)
-    grammar = Grammar(rules, {}, (), start or next(iter(rules)), "ebnf")
+    grammar = g.Grammar(rules, {}, (), start or next(iter(rules)), "ebnf")
     check_names(grammar, source)
     return grammar
 
@@ -119,8 +107,8 @@ class _Reader:
                 return match.lastgroup == "define"
             at = match.end()
 
-    def rules(self) -> dict[str, Rule]:
-        found: dict[str, Rule] = {}
+    def rules(self) -> dict[str, g.Rule]:
+        found: dict[str, g.Rule] = {}
         while self.kind != "end":
             at = self.place
             if not self.begins_rule():
@@ -141,7 +129,7 @@ class _Reader:
                 raise self.unexpected()
             if name in found:
                 raise self.fault(f"{name} is defined more than once", at)
-            found[name] = Rule(name, body, "", None, at, self.source)
+            found[name] = g.Rule(name, body, "", None, at, self.source)
         return found
 
     def name(self) -> str:
@@ -160,17 +148,17 @@ class _Reader:
             return self.fault(f"{self.word} has no place here", hint="is the rule before it finished?")
         return self.fault(f"{self.word!r} has no place here")
 
-    def alternatives(self, depth: int) -> Expression:
+    def alternatives(self, depth: int) -> g.Expression:
         if depth > MAX_DEPTH:
             raise self.fault(f"nested more than {MAX_DEPTH} deep")
         arms = [self.sequence(depth)]
         while self.word == "|" or (self.iso and self.kind == "mark" and self.word in "/!"):
             self.advance()
             arms.append(self.sequence(depth))
-        return arms[0] if len(arms) == 1 else Alternatives(tuple(arms))
+        return arms[0] if len(arms) == 1 else g.Alternatives(tuple(arms))
 
-    def sequence(self, depth: int) -> Expression:
-        items: list[Expression] = []
+    def sequence(self, depth: int) -> g.Expression:
+        items: list[g.Expression] = []
         comma = False
         while True:
             if self.word == "," and self.iso and items and not comma:
@@ -187,17 +175,17 @@ class _Reader:
             raise self.fault("something is expected after the comma")
         if len(items) == 1:
             return items[0]
-        return Sequence(tuple(items)) if items else EMPTY
+        return g.Sequence(tuple(items)) if items else g.EMPTY
 
-    def exception(self, depth: int) -> Expression:
+    def exception(self, depth: int) -> g.Expression:
         item = self.factor(depth)
         while self.word == "-" and self.kind == "mark":
             at = self.place
             self.advance()
-            item = Difference(item, self.factor(depth), at)
+            item = g.Difference(item, self.factor(depth), at)
         return item
 
-    def factor(self, depth: int) -> Expression:
+    def factor(self, depth: int) -> g.Expression:
         if self.kind == "number":
             if len(self.word) > 6 or int(self.word) > MAX_COUNT:
                 raise self.fault(f"a count may be at most {MAX_COUNT}")
@@ -206,16 +194,16 @@ class _Reader:
             if self.word != "*":
                 raise self.fault("a count is followed by *", hint='a digit is written "1"')
             self.advance()
-            return Repeat(self.factor(depth), count, count)
+            return g.Repeat(self.factor(depth), count, count)
         item = self.atom(depth)
         while self.kind == "mark" and self.word in "*+?":
             if self.word == "?" and self.iso and self.text[self.place - 1].isspace():
                 raise self.fault("special sequences (? … ?) have no meaning that could be known")
-            item = Repeat(item, 1 if self.word == "+" else 0, 1 if self.word == "?" else None)
+            item = g.Repeat(item, 1 if self.word == "+" else 0, 1 if self.word == "?" else None)
             self.advance()
         return item
 
-    def atom(self, depth: int) -> Expression:
+    def atom(self, depth: int) -> g.Expression:
         at, kind, word = self.place, self.kind, self.word
         if kind in ("name", "angle"):
             if kind == "name" and self.angles:
@@ -223,14 +211,14 @@ class _Reader:
                     f"{word} is neither a name in angle brackets nor a text in quotes",
                     hint=f'write <{word}> or "{word}"',
                 )
-            return Reference(self.name(), at)
+            return g.Reference(self.name(), at)
         if kind == "string":
             self.advance()
-            return Literal(word[1:-1], False, at) if len(word) > 2 else EMPTY
+            return g.Literal(word[1:-1], False, at) if len(word) > 2 else g.EMPTY
         if kind == "code":
             self.advance()
             code = self.code(word[2:], at)
-            return Characters(((code, code),), at)
+            return g.Characters(((code, code),), at)
         if word == "[" and not self.iso and not self.angles:
             return self.characters()
         if word in ("(", "[", "{"):
@@ -243,7 +231,7 @@ class _Reader:
             self.advance()
             if word == "(":
                 return item
-            return Repeat(item, 0, 1) if word == "[" else Repeat(item)
+            return g.Repeat(item, 0, 1) if word == "[" else g.Repeat(item)
         if word == "?" and self.iso:
             raise self.fault("special sequences (? … ?) have no meaning that could be known")
         raise self.unexpected()
@@ -254,7 +242,7 @@ class _Reader:
             raise self.fault(f"#x{digits} is no character", at)
         return code
 
-    def characters(self) -> Characters:
+    def characters(self) -> g.Characters:
         """A class; the text between the brackets is read as it stands."""
         start = self.place
         at = self.at = start + 1
@@ -277,7 +265,7 @@ class _Reader:
             these = charset.invert(these)
         if not these:
             raise self.fault("a class without characters", start)
-        return Characters(these, start)
+        return g.Characters(these, start)
 
     def class_item(self, start: int, at: int) -> tuple[int, int]:
         match = _CLASS_ITEM.match(self.text, at)

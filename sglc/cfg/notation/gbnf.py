@@ -8,19 +8,8 @@ from __future__ import annotations
 
 from sglc.automata import charset
 from sglc.automata.charset import ALL, Ranges
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import (
-    EMPTY,
-    Alternatives,
-    Characters,
-    Expression,
-    Grammar,
-    Literal,
-    Reference,
-    Repeat,
-    Rule,
-    Sequence,
-)
 from sglc.cfg.model.validate import check_names
 from sglc.source import Source
 
@@ -31,11 +20,11 @@ _ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]"
 _HEXADECIMAL = {"x": 2, "u": 4, "U": 8}
 
 
-def read_gbnf(text: str, start: str | None = None, name: str = "grammar") -> Grammar:
+def read_gbnf(text: str, start: str | None = None, name: str = "grammar") -> g.Grammar:
     """The grammar of a GBNF file; it starts with `root`. Raises GrammarError."""
     source = Source(name, text)
     rules = _Reader(source).rules()
-    grammar = Grammar(rules, {}, (), start or "root", "gbnf")
+    grammar = g.Grammar(rules, {}, (), start or "root", "gbnf")
     check_names(grammar, source)
     return grammar
 
@@ -65,8 +54,8 @@ class _Reader:
             else:
                 return
 
-    def rules(self) -> dict[str, Rule]:
-        found: dict[str, Rule] = {}
+    def rules(self) -> dict[str, g.Rule]:
+        found: dict[str, g.Rule] = {}
         self.space(True)
         while self.at < len(self.text):
             at = self.at
@@ -78,7 +67,7 @@ class _Reader:
             self.space(True)
             if name in found:
                 raise self.fault(f"{name} is defined more than once", at)
-            found[name] = Rule(name, self.alternatives(0), "", None, at, self.source)
+            found[name] = g.Rule(name, self.alternatives(0), "", None, at, self.source)
             if self.at < len(self.text) and self.peek() not in "\r\n":
                 raise self.unexpected()
             self.space(True)
@@ -109,7 +98,7 @@ class _Reader:
             return self.fault("a rule begins on a line of its own")
         return self.fault(f"{char!r} has no place here")
 
-    def alternatives(self, depth: int) -> Expression:
+    def alternatives(self, depth: int) -> g.Expression:
         if depth > MAX_DEPTH:
             raise self.fault(f"nested more than {MAX_DEPTH} deep")
         arms = [self.sequence(depth)]
@@ -117,21 +106,21 @@ class _Reader:
             self.at += 1
             self.space(True)
             arms.append(self.sequence(depth))
-        return arms[0] if len(arms) == 1 else Alternatives(tuple(arms))
+        return arms[0] if len(arms) == 1 else g.Alternatives(tuple(arms))
 
-    def sequence(self, depth: int) -> Expression:
-        items: list[Expression] = []
+    def sequence(self, depth: int) -> g.Expression:
+        items: list[g.Expression] = []
         nested = depth > 0
         while self.at < len(self.text):
             char = self.peek()
             at = self.at
             if char == '"':
-                item: Expression = self.string()
+                item: g.Expression = self.string()
             elif char == "[":
                 item = self.characters()
             elif char == ".":
                 self.at += 1
-                item = Characters(ALL, at)
+                item = g.Characters(ALL, at)
             elif char == "(":
                 self.at += 1
                 self.space(True)
@@ -142,7 +131,7 @@ class _Reader:
                     raise self.unexpected()
                 self.at += 1
             elif char.isascii() and (char.isalnum() or char in "-_"):
-                item = Reference(self.name(), at)
+                item = g.Reference(self.name(), at)
             else:
                 break
             self.space(nested)
@@ -152,14 +141,14 @@ class _Reader:
             items.append(item)
         if len(items) == 1:
             return items[0]
-        return Sequence(tuple(items)) if items else EMPTY
+        return g.Sequence(tuple(items)) if items else g.EMPTY
 
-    def repeated(self, item: Expression) -> Expression:
+    def repeated(self, item: g.Expression) -> g.Expression:
         char = self.peek()
         at = self.at
         self.at += 1
         if char != "{":
-            return Repeat(item, 1 if char == "+" else 0, 1 if char == "?" else None)
+            return g.Repeat(item, 1 if char == "+" else 0, 1 if char == "?" else None)
         end = self.text.find("}", self.at)
         low, comma, high = self.text[self.at : end if end > 0 else self.at].partition(",")
         low, high = low.strip(), high.strip()
@@ -174,9 +163,9 @@ class _Reader:
         if max(minimum, maximum or 0) > MAX_COUNT:
             raise self.fault(f"a count may be at most {MAX_COUNT}", at)
         self.at = end + 1
-        return Repeat(item, minimum, maximum)
+        return g.Repeat(item, minimum, maximum)
 
-    def string(self) -> Literal:
+    def string(self) -> g.Literal:
         start = self.at
         self.at += 1
         chars: list[str] = []
@@ -185,9 +174,9 @@ class _Reader:
                 raise self.fault("this text is never closed", start)
             chars.append(self.character())
         self.at += 1
-        return Literal("".join(chars), False, start)
+        return g.Literal("".join(chars), False, start)
 
-    def characters(self) -> Characters:
+    def characters(self) -> g.Characters:
         start = self.at
         self.at += 1
         negated = self.peek() == "^"
@@ -214,7 +203,7 @@ class _Reader:
             these = charset.invert(these)
         if not these:
             raise self.fault("a class without characters", start)
-        return Characters(these, start)
+        return g.Characters(these, start)
 
     def character(self) -> str:
         """One character of a text or class, perhaps written by an escape."""

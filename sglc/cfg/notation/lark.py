@@ -13,21 +13,12 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import (
-    Alternatives,
-    Expression,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Rule,
-    Terminal,
-)
 from sglc.cfg.model.rule_templates import ATOM, RuleShape, ShapedRules, Written, shape_of
 from sglc.cfg.model.validate import check_names
+from sglc.cfg.notation import lark_lexer as lexer
 from sglc.cfg.notation.lark_expressions import ExpressionReader
-from sglc.cfg.notation.lark_lexer import DIRECTIVE, END, HEAD, LINE, NAME, Kinds, is_usual, kind_of, unescaped
 from sglc.cfg.notation.lark_templates import Expander, File, Template, meant, names, renamed
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Source
@@ -36,7 +27,7 @@ _HEAD = re.compile(r"([?!]*)([_A-Za-z][_A-Za-z0-9]*)(?:\.([0-9]+))?")
 _LIBRARIES = ("common", "python", "unicode", "lark")
 
 
-def read_lark(text: str, start: str | None = None, name: str = "grammar") -> Grammar:
+def read_lark(text: str, start: str | None = None, name: str = "grammar") -> g.Grammar:
     """The grammar of a Lark file. Raises GrammarError."""
     source = Source(name, text)
     reader = _Reader(source)
@@ -53,17 +44,17 @@ def read_lark(text: str, start: str | None = None, name: str = "grammar") -> Gra
     return grammar
 
 
-def _grammar(reader: _Reader, start: str | None) -> Grammar:
+def _grammar(reader: _Reader, start: str | None) -> g.Grammar:
     file = reader.file()
     terminals = dict(file.terminals)
-    rules: Mapping[str, Rule]
+    rules: Mapping[str, g.Rule]
     if reader.templates:
         rules = Expander(file, reader.source).expand()
     elif reader.shaped:
         rules = ShapedRules(file.rules, reader.texts, reader.expression_of, reader.read_written)
     else:
         rules = file.read
-    return Grammar(rules, terminals, tuple(file.ignore), start or "start", "lark")
+    return g.Grammar(rules, terminals, tuple(file.ignore), start or "start", "lark")
 
 
 class _Reader(ExpressionReader):
@@ -74,13 +65,13 @@ class _Reader(ExpressionReader):
         self.library = library
         self.result = File({}, {}, {}, [])
         self.defined: set[str] = set()
-        self.kinds = Kinds()
+        self.kinds = lexer.Kinds()
         self.shaped = False
         """Whether some rules are known by their shape."""
 
     def names_used(self) -> set[str]:
         """The names in all bodies; of a text without templates."""
-        found = {item.name for item in self.known.values() if type(item) is Reference}
+        found = {item.name for item in self.known.values() if type(item) is g.Reference}
         if self.shaped:
             found.update([text for text, kind in self.kinds.items() if kind == ATOM and text[0] not in '"/'])
         return found
@@ -138,7 +129,7 @@ class _Reader(ExpressionReader):
             shape = shapes[kinds]
         else:
             shape = shapes[kinds] = shape_of(kinds)
-        if shape is None or not name.islower() or not name.isidentifier() or not is_usual(name):
+        if shape is None or not name.islower() or not name.isidentifier() or not lexer.is_usual(name):
             return False
         if name in self.defined or (self.adjoined and "?" + ATOM in kinds):
             return False
@@ -147,23 +138,23 @@ class _Reader(ExpressionReader):
         self.shaped = True
         return True
 
-    def expression_of(self, token: str) -> Literal | Pattern | Reference:
+    def expression_of(self, token: str) -> g.Literal | g.Pattern | g.Reference:
         """What a token stands for in a shape; it is not known where that stands."""
         if token[0] not in '"/':
-            return Reference(token)
+            return g.Reference(token)
         end = token.rindex(token[0])
-        inner = unescaped(token[1:end], self.source, -1)
+        inner = lexer.unescaped(token[1:end], self.source, -1)
         if token[0] == '"':
-            return Literal(inner.replace("\\\\", "\\"), token[-1] == "i")
-        return Pattern(inner, frozenset(token[end + 1 :]))
+            return g.Literal(inner.replace("\\\\", "\\"), token[-1] == "i")
+        return g.Pattern(inner, frozenset(token[end + 1 :]))
 
-    def read_written(self, name: str, rule: Written) -> Rule:
+    def read_written(self, name: str, rule: Written) -> g.Rule:
         """The rule as any other one."""
         head = self.texts[rule.first - 1]
         self.head = rule.first - 1, rule.at
         self.index = rule.first
         at = self.source.text.find(name) if head == ":" else rule.at + len(head) - len(head.lstrip())
-        return Rule(name, self.alternatives(0), "", None, at, self.source)
+        return g.Rule(name, self.alternatives(0), "", None, at, self.source)
 
     def statements(self, end: int, begin: int = 0) -> None:
         """The statements between two tokens."""
@@ -172,16 +163,16 @@ class _Reader(ExpressionReader):
         while self.index < end:
             index = self.index
             kind = known[texts[index]]
-            if kind == HEAD:
+            if kind == lexer.HEAD:
                 self.headed()
-            elif kind == LINE:
+            elif kind == lexer.LINE:
                 self.index += 1
-            elif kind == END:
+            elif kind == lexer.END:
                 return
             elif texts[index] == "%import":
-                while kind_of(texts[self.index]) not in (LINE, HEAD):
+                while lexer.kind_of(texts[self.index]) not in (lexer.LINE, lexer.HEAD):
                     self.index += 1
-            elif kind == DIRECTIVE:
+            elif kind == lexer.DIRECTIVE:
                 self.directive()
             else:
                 self.definition()
@@ -216,7 +207,7 @@ class _Reader(ExpressionReader):
         while self.texts[self.index] in ("?", "!"):
             modifiers += self.texts[self.index]
             self.index += 1
-        if self.kind() != NAME:
+        if self.kind() != lexer.NAME:
             raise self.fault("a rule or terminal is expected here", hint="`name: …`, or `| …` to go on")
         at = self.place(self.index)
         name = self.name()
@@ -244,7 +235,7 @@ class _Reader(ExpressionReader):
     ) -> None:
         """A definition behind its colon."""
         body = self.alternatives(0)
-        if self.known[self.texts[self.index]] not in (LINE, HEAD):
+        if self.known[self.texts[self.index]] not in (lexer.LINE, lexer.HEAD):
             raise self.unexpected()
         self.define(name, name.isupper(), body, modifiers, priority, parameters, at, mode)
 
@@ -252,7 +243,7 @@ class _Reader(ExpressionReader):
         self,
         name: str,
         terminal: bool,
-        body: Expression,
+        body: g.Expression,
         modifiers: str,
         priority: int | None,
         parameters: tuple[str, ...],
@@ -272,16 +263,16 @@ class _Reader(ExpressionReader):
         if mode == "extend":
             body = self.extended(name, terminal, body, parameters, at)
         if terminal:
-            result.terminals[name] = Terminal(name, body, priority or 0, at, self.source)
+            result.terminals[name] = g.Terminal(name, body, priority or 0, at, self.source)
         elif parameters:
-            rule = Rule(name, body, modifiers, priority, at, self.source)
+            rule = g.Rule(name, body, modifiers, priority, at, self.source)
             result.templates[name] = Template(rule, parameters)
         else:
-            result.rules[name] = Rule(name, body, modifiers, priority, at, self.source)
+            result.rules[name] = g.Rule(name, body, modifiers, priority, at, self.source)
 
     def extended(
-        self, name: str, terminal: bool, body: Expression, parameters: tuple[str, ...], at: int
-    ) -> Expression:
+        self, name: str, terminal: bool, body: g.Expression, parameters: tuple[str, ...], at: int
+    ) -> g.Expression:
         result = self.result
         if terminal:
             before = result.terminals[name].body
@@ -291,9 +282,9 @@ class _Reader(ExpressionReader):
             before = result.templates[name].rule.body
         else:
             rule = result.rules[name]
-            assert isinstance(rule, Rule), "rules that are extended are read at once"
+            assert isinstance(rule, g.Rule), "rules that are extended are read at once"
             before = rule.body
-        return Alternatives((body, *(before.arms if isinstance(before, Alternatives) else (before,))))
+        return g.Alternatives((body, *(before.arms if isinstance(before, g.Alternatives) else (before,))))
 
     def template_parameters(self, name: str) -> tuple[str, ...]:
         self.index += 1
@@ -328,17 +319,17 @@ class _Reader(ExpressionReader):
             case _:
                 known = nearest(word[1:], ("ignore", "import", "override", "extend"))
                 raise self.fault(f"{word} is no directive", at, meant(known and "%" + known))
-        if self.kind() not in (LINE, HEAD):
+        if self.kind() not in (lexer.LINE, lexer.HEAD):
             raise self.unexpected()
 
     def ignored(self) -> None:
         at = self.place(self.index)
         body = self.alternatives(0)
-        if isinstance(body, Reference):
+        if isinstance(body, g.Reference):
             self.result.ignore.append(body.name)
             return
         name = f"__IGNORE_{len(self.result.ignore)}"
-        self.result.terminals[name] = Terminal(name, body, 0, at, self.source)
+        self.result.terminals[name] = g.Terminal(name, body, 0, at, self.source)
         self.result.ignore.append(name)
 
     def imported(self, at: int) -> None:
@@ -374,7 +365,7 @@ class _Reader(ExpressionReader):
     def take_over(self, library: str, aliases: dict[str, str], at: int) -> None:
         """The imported names and what they need, the latter under names of their own."""
         file = _library(library)
-        known: dict[str, Rule | Terminal] = {**file.read, **file.terminals}
+        known: dict[str, g.Rule | g.Terminal] = {**file.read, **file.terminals}
 
         def new_name(name: str) -> str:
             if name in aliases:
@@ -403,7 +394,7 @@ class _Reader(ExpressionReader):
                 )
             self.defined.add(new)
             changed = replace(item, name=new, body=renamed(item.body, new_name))
-            if isinstance(changed, Rule):
+            if isinstance(changed, g.Rule):
                 self.result.rules[new] = changed
             else:
                 self.result.terminals[new] = changed

@@ -5,19 +5,9 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import Expression
-from sglc.cfg.notation.lark_lexer import (
-    END,
-    HEAD,
-    LINE,
-    NAME,
-    NUMBER,
-    REGEXP,
-    kind_of,
-    lark_tokens,
-    token_places,
-)
+from sglc.cfg.notation import lark_lexer as lexer
 from sglc.source import Source
 
 _TERMINAL_NAME = re.compile(r"_?[A-Z][_A-Z0-9]*")
@@ -27,12 +17,12 @@ NEAR = 500
 """Tokens behind a known place up to which places are counted from there."""
 
 
-class _Known(dict[str, Expression | int]):
+class _Known(dict[str, g.Expression | int]):
     """What a token stands for by its text: an expression, or else its kind."""
 
     def __missing__(self, text: str) -> int:
-        kind = kind_of(text)
-        if kind > REGEXP:
+        kind = lexer.kind_of(text)
+        if kind > lexer.REGEXP:
             self[text] = kind
         return kind
 
@@ -46,7 +36,7 @@ class Cursor:
 
     def __init__(self, source: Source, placed: bool) -> None:
         self.source = source
-        self.texts = lark_tokens(source)
+        self.texts = lexer.lark_tokens(source)
         self.known = _Known()
         self.templates = "{" in self.texts
         self.placed = placed or self.templates
@@ -66,15 +56,15 @@ class Cursor:
         """Where a token begins."""
         first, start = self.head
         if first <= index < first + NEAR and not self.placed:
-            found = next(islice(token_places(self.source, start), index - first, None))
+            found = next(islice(lexer.token_places(self.source, start), index - first, None))
             self.head = index, found
             return found
         if not self.places:
-            self.places = list(token_places(self.source))
+            self.places = list(lexer.token_places(self.source))
         return self.places[index]
 
     def kind(self) -> int:
-        return kind_of(self.texts[self.index])
+        return lexer.kind_of(self.texts[self.index])
 
     def comma(self, end: str) -> bool:
         """After an item of a list: whether another follows."""
@@ -85,7 +75,7 @@ class Cursor:
         return mark == ","
 
     def name(self) -> str:
-        if self.kind() != NAME:
+        if self.kind() != lexer.NAME:
             raise self.fault("a name is expected here")
         name = self.texts[self.index]
         if not (name.islower() or name.isupper()) or name.startswith("__"):
@@ -105,7 +95,7 @@ class Cursor:
                 )
 
     def number(self, what: str) -> int:
-        if self.kind() != NUMBER:
+        if self.kind() != lexer.NUMBER:
             raise self.fault(f"{what} is expected here")
         written = self.texts[self.index]
         if len(written) > 9:
@@ -115,7 +105,7 @@ class Cursor:
 
     def unexpected(self) -> GrammarError:
         text = self.texts[self.index]
-        if self.kind() in (LINE, HEAD, END):
+        if self.kind() in (lexer.LINE, lexer.HEAD, lexer.END):
             return self.fault("the line ends too early")
         if text in (")", "]", "}"):
             return self.fault(f"this {text} closes nothing")

@@ -2,32 +2,9 @@
 
 from __future__ import annotations
 
-from sglc.cfg.model.grammar import (
-    EMPTY,
-    Alternatives,
-    Expression,
-    Literal,
-    Named,
-    Pattern,
-    Reference,
-    Repeat,
-    Sequence,
-)
+from sglc.cfg.model import grammar as g
+from sglc.cfg.notation import lark_lexer as lexer
 from sglc.cfg.notation.lark_cursor import NEAR, Cursor
-from sglc.cfg.notation.lark_lexer import (
-    CLOSE,
-    END,
-    HEAD,
-    LINE,
-    NAME,
-    NUMBER,
-    OPEN,
-    OR,
-    REGEXP,
-    STRING,
-    TIMES,
-    unescaped,
-)
 from sglc.cfg.notation.lark_templates import Use
 
 MAX_DEPTH = 100
@@ -37,14 +14,14 @@ MAX_COUNT = 100_000
 class ExpressionReader(Cursor):
     """What stands behind the colon of a definition."""
 
-    def alternatives(self, depth: int) -> Expression:
+    def alternatives(self, depth: int) -> g.Expression:
         """Sequences with `|` between them."""
         if depth > MAX_DEPTH:
             raise self.fault(f"nested more than {MAX_DEPTH} deep")
         texts, known = self.texts, self.known
         index = self.index
-        arms: list[Expression] = []
-        items: list[Expression] = []
+        arms: list[g.Expression] = []
+        items: list[g.Expression] = []
         while True:
             text = texts[index]
             item = known[text]
@@ -53,27 +30,27 @@ class ExpressionReader(Cursor):
                 index += 1
                 continue
             self.index = index
-            if item == OR:
+            if item == lexer.OR:
                 arms.append(_sequence(items))
                 items = []
                 index += 1
-            elif item == LINE or item == HEAD or item == CLOSE:
+            elif item == lexer.LINE or item == lexer.HEAD or item == lexer.CLOSE:
                 break
-            elif item == OPEN:
+            elif item == lexer.OPEN:
                 items.append(self.group(depth))
                 index = self.index
-            elif item == TIMES:
-                if not items or known[texts[index - 1]] in (TIMES, NUMBER):
+            elif item == lexer.TIMES:
+                if not items or known[texts[index - 1]] in (lexer.TIMES, lexer.NUMBER):
                     break
                 items[-1] = self.repeated(items[-1])
                 index = self.index
-            elif item <= REGEXP:
+            elif item <= lexer.REGEXP:
                 made = self.atom(item, depth)
                 if not self.placed and self.index == index + 1:
                     known[text] = made
                 items.append(made)
                 index = self.index
-            elif text == "{" and items and known[texts[index - 1]] == NAME:
+            elif text == "{" and items and known[texts[index - 1]] == lexer.NAME:
                 self.index = index - 1
                 items[-1] = self.reference(depth)
                 index = self.index
@@ -82,14 +59,14 @@ class ExpressionReader(Cursor):
                 items[-1] = self.string()
                 index = self.index
             elif text == "->":
-                items = [Named(_sequence(items), self.alias())]
+                items = [g.Named(_sequence(items), self.alias())]
                 index = self.index
-                if known[texts[index]] != OR:
+                if known[texts[index]] != lexer.OR:
                     break
             else:
                 break
         arms.append(_sequence(items))
-        return arms[0] if len(arms) == 1 else Alternatives(tuple(arms))
+        return arms[0] if len(arms) == 1 else g.Alternatives(tuple(arms))
 
     def alias(self) -> str:
         self.index += 1
@@ -99,24 +76,24 @@ class ExpressionReader(Cursor):
             raise self.fault("an alias is written in lower case", at)
         return name
 
-    def atom(self, kind: int, depth: int) -> Expression:
-        if kind == NAME:
+    def atom(self, kind: int, depth: int) -> g.Expression:
+        if kind == lexer.NAME:
             return self.reference(depth)
-        return self.string() if kind == STRING else self.regexp()
+        return self.string() if kind == lexer.STRING else self.regexp()
 
-    def repeated(self, item: Expression) -> Expression:
+    def repeated(self, item: g.Expression) -> g.Expression:
         mark = self.texts[self.index]
         at = self.index
         self.index += 1
         if mark == "*":
-            return Repeat(item)
+            return g.Repeat(item)
         if mark == "+":
-            return Repeat(item, 1)
+            return g.Repeat(item, 1)
         if mark == "?":
             if self.adjoined and self.texts[self.index][:1].isalpha():
                 if self.place(self.index) == self.place(at) + 1:
                     raise self.fault("a blank is needed between ? and the next name")
-            return Repeat(item, 0, 1)
+            return g.Repeat(item, 0, 1)
         minimum = maximum = self.number("a count")
         if self.texts[self.index] == "..":
             self.index += 1
@@ -125,38 +102,38 @@ class ExpressionReader(Cursor):
             raise self.fault(f"{minimum}..{maximum} is no range of counts", at)
         if maximum > MAX_COUNT:
             raise self.fault(f"a count may be at most {MAX_COUNT}", at)
-        return Repeat(item, minimum, maximum)
+        return g.Repeat(item, minimum, maximum)
 
-    def group(self, depth: int) -> Expression:
+    def group(self, depth: int) -> g.Expression:
         mark = self.texts[self.index]
         at = self.index
         self.index += 1
         item = self.alternatives(depth + 1)
         if self.texts[self.index] != (")" if mark == "(" else "]"):
-            if self.kind() in (LINE, HEAD, END):
+            if self.kind() in (lexer.LINE, lexer.HEAD, lexer.END):
                 raise self.fault(f"this {mark} is never closed", at)
             raise self.unexpected()
         self.index += 1
-        return item if mark == "(" else Repeat(item, 0, 1)
+        return item if mark == "(" else g.Repeat(item, 0, 1)
 
-    def reference(self, depth: int) -> Expression:
+    def reference(self, depth: int) -> g.Expression:
         first = self.index
         name = self.name()
         if self.texts[self.index] != "{":
-            return Reference(name, self.place(first) if self.placed else self.head[1])
+            return g.Reference(name, self.place(first) if self.placed else self.head[1])
         if depth > MAX_DEPTH:
             raise self.fault(f"nested more than {MAX_DEPTH} deep")
         self.index += 1
-        arguments: list[Expression] = []
+        arguments: list[g.Expression] = []
         while True:
             kind = self.kind()
-            if kind > REGEXP:
+            if kind > lexer.REGEXP:
                 raise self.fault("an argument of a template is a name, a text or a pattern")
             arguments.append(self.atom(kind, depth + 1))
             if not self.comma("}"):
                 return Use(name, tuple(arguments), self.place(first))  # type: ignore[return-value]
 
-    def string(self) -> Expression:
+    def string(self) -> g.Expression:
         first = self.index
         written = self.texts[first]
         self.index += 1
@@ -169,24 +146,27 @@ class ExpressionReader(Cursor):
         at = self.place(first) if far else self.source.text.find(written, self.head[1])
         text = inner
         if "\\" in inner:
-            text = unescaped(inner, self.source, at).replace("\\\\", "\\")
+            text = lexer.unescaped(inner, self.source, at).replace("\\\\", "\\")
         if not text:
             raise self.fault("an empty text is no terminal", first, "leave it out, or use [ ] or ?")
-        return Literal(text, ignore_case, at)
+        return g.Literal(text, ignore_case, at)
 
-    def range(self, low: str, first: int) -> Expression:
+    def range(self, low: str, first: int) -> g.Expression:
         self.index += 1
-        if self.kind() != STRING:
+        if self.kind() != lexer.STRING:
             raise self.fault('a range is written "a".."z"')
         written = self.texts[self.index]
         self.index += 1
         high = written[1 : -2 if written.endswith("i") else -1]
         at = self.place(first)
-        if len(unescaped(low, self.source, at)) != 1 or len(unescaped(high, self.source, at)) != 1:
+        if (
+            len(lexer.unescaped(low, self.source, at)) != 1
+            or len(lexer.unescaped(high, self.source, at)) != 1
+        ):
             raise self.fault("a range has a single character at both ends", first)
-        return Pattern(f"[{low}-{high}]", frozenset(), at)
+        return g.Pattern(f"[{low}-{high}]", frozenset(), at)
 
-    def regexp(self) -> Expression:
+    def regexp(self) -> g.Expression:
         first = self.index
         written = self.texts[self.index]
         self.index += 1
@@ -200,10 +180,10 @@ class ExpressionReader(Cursor):
         if "l" in flags:
             raise self.fault("the flag l (locale) is not supported", first)
         at = self.place(first)
-        return Pattern(unescaped(inner, self.source, at), flags, at)
+        return g.Pattern(lexer.unescaped(inner, self.source, at), flags, at)
 
 
-def _sequence(items: list[Expression]) -> Expression:
+def _sequence(items: list[g.Expression]) -> g.Expression:
     if len(items) == 1:
         return items[0]
-    return Sequence(tuple(items)) if items else EMPTY
+    return g.Sequence(tuple(items)) if items else g.EMPTY

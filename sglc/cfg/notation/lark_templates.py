@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import (
-    Alternatives,
-    Expression,
-    Literal,
-    Named,
-    Pattern,
-    Reference,
-    Repeat,
-    Rule,
-    Sequence,
-    Terminal,
-)
 from sglc.cfg.model.rule_templates import Written
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Source
@@ -28,7 +17,7 @@ MAX_TEMPLATES = 10_000
 
 @dataclass(slots=True)
 class Template:
-    rule: Rule
+    rule: g.Rule
     parameters: tuple[str, ...]
 
 
@@ -37,7 +26,7 @@ class Use:
     """A template with its arguments; replaced by a reference when templates are expanded."""
 
     name: str
-    arguments: tuple[Expression, ...]
+    arguments: tuple[g.Expression, ...]
     at: int
 
 
@@ -45,15 +34,15 @@ class Use:
 class File:
     """What one file defines, before templates are expanded."""
 
-    rules: dict[str, Rule | Written]
-    terminals: dict[str, Terminal]
+    rules: dict[str, g.Rule | Written]
+    terminals: dict[str, g.Terminal]
     templates: dict[str, Template]
     ignore: list[str]
 
     @property
-    def read(self) -> dict[str, Rule]:
+    def read(self) -> dict[str, g.Rule]:
         """The rules but those that are known by their shape only."""
-        return {name: rule for name, rule in self.rules.items() if isinstance(rule, Rule)}
+        return {name: rule for name, rule in self.rules.items() if isinstance(rule, g.Rule)}
 
 
 class Expander:
@@ -62,11 +51,11 @@ class Expander:
     def __init__(self, file: File, source: Source) -> None:
         self.file = file
         self.source = source
-        self.rules: dict[str, Rule] = {}
+        self.rules: dict[str, g.Rule] = {}
         self.made: set[str] = set()
-        self.waiting: list[tuple[str, Template, tuple[Expression, ...]]] = []
+        self.waiting: list[tuple[str, Template, tuple[g.Expression, ...]]] = []
 
-    def expand(self) -> dict[str, Rule]:
+    def expand(self) -> dict[str, g.Rule]:
         for name, rule in self.file.read.items():
             self.rules[name] = replace(rule, body=self.rewrite(rule.body, {}, name))
         while self.waiting:
@@ -76,9 +65,9 @@ class Expander:
             self.rules[name] = replace(rule, name=name, body=self.rewrite(rule.body, values, name))
         return self.rules
 
-    def rewrite(self, item: Expression, values: dict[str, Expression], where: str) -> Expression:
+    def rewrite(self, item: g.Expression, values: dict[str, g.Expression], where: str) -> g.Expression:
         match item:
-            case Reference(name, at):
+            case g.Reference(name, at):
                 if name in values:
                     return values[name]
                 template = self.file.templates.get(name)
@@ -86,23 +75,23 @@ class Expander:
                     count = _arguments(len(template.parameters))
                     raise GrammarError(f"the template {name} takes {count}", self.source, at)
                 return item
-            case Sequence(items):
-                return Sequence(tuple(self.rewrite(inner, values, where) for inner in items))
-            case Alternatives(arms):
-                return Alternatives(tuple(self.rewrite(arm, values, where) for arm in arms))
-            case Repeat(inner, minimum, maximum):
-                return Repeat(self.rewrite(inner, values, where), minimum, maximum)
-            case Named(inner, name):
-                return Named(self.rewrite(inner, values, where), name)
+            case g.Sequence(items):
+                return g.Sequence(tuple(self.rewrite(inner, values, where) for inner in items))
+            case g.Alternatives(arms):
+                return g.Alternatives(tuple(self.rewrite(arm, values, where) for arm in arms))
+            case g.Repeat(inner, minimum, maximum):
+                return g.Repeat(self.rewrite(inner, values, where), minimum, maximum)
+            case g.Named(inner, name):
+                return g.Named(self.rewrite(inner, values, where), name)
             case Use():
                 return self.use(item, values, where)
         return item
 
-    def use(self, item: Use, values: dict[str, Expression], where: str) -> Expression:
+    def use(self, item: Use, values: dict[str, g.Expression], where: str) -> g.Expression:
         name = item.name
         given = values.get(name)
         if given is not None:
-            if not isinstance(given, Reference):
+            if not isinstance(given, g.Reference):
                 raise GrammarError(f"{name} is used as a template but is none", self.source, item.at)
             name = given.name
         template = self.file.templates.get(name)
@@ -127,33 +116,33 @@ class Expander:
                 )
             self.made.add(made)
             self.waiting.append((made, template, arguments))
-        return Reference(made, item.at)
+        return g.Reference(made, item.at)
 
 
 def _arguments(count: int) -> str:
     return "1 argument" if count == 1 else f"{count} arguments"
 
 
-def _shown(argument: Expression) -> str:
-    if isinstance(argument, Reference):
+def _shown(argument: g.Expression) -> str:
+    if isinstance(argument, g.Reference):
         return argument.name
-    if isinstance(argument, Literal):
+    if isinstance(argument, g.Literal):
         return repr(argument.text) + ("i" if argument.ignore_case else "")
-    assert isinstance(argument, Pattern)
+    assert isinstance(argument, g.Pattern)
     return f"/{argument.regex}/{''.join(sorted(argument.flags))}"
 
 
-def names(item: Expression) -> list[str]:
+def names(item: g.Expression) -> list[str]:
     """The names that an expression refers to."""
     found: list[str] = []
     waiting = [item]
     while waiting:
         match waiting.pop():
-            case Reference(name):
+            case g.Reference(name):
                 found.append(name)
-            case Sequence(items) | Alternatives(items):
+            case g.Sequence(items) | g.Alternatives(items):
                 waiting += items
-            case Repeat(inner) | Named(inner):
+            case g.Repeat(inner) | g.Named(inner):
                 waiting.append(inner)
             case Use(name, arguments):
                 found.append(name)
@@ -163,19 +152,19 @@ def names(item: Expression) -> list[str]:
     return found
 
 
-def renamed(item: Expression, new: Callable[[str], str]) -> Expression:
+def renamed(item: g.Expression, new: Callable[[str], str]) -> g.Expression:
     """An expression with other names."""
     match item:
-        case Reference(name):
-            return Reference(new(name))
-        case Sequence(items):
-            return Sequence(tuple(renamed(inner, new) for inner in items))
-        case Alternatives(arms):
-            return Alternatives(tuple(renamed(arm, new) for arm in arms))
-        case Repeat(inner, minimum, maximum):
-            return Repeat(renamed(inner, new), minimum, maximum)
-        case Named(inner, name):
-            return Named(renamed(inner, new), name)
+        case g.Reference(name):
+            return g.Reference(new(name))
+        case g.Sequence(items):
+            return g.Sequence(tuple(renamed(inner, new) for inner in items))
+        case g.Alternatives(arms):
+            return g.Alternatives(tuple(renamed(arm, new) for arm in arms))
+        case g.Repeat(inner, minimum, maximum):
+            return g.Repeat(renamed(inner, new), minimum, maximum)
+        case g.Named(inner, name):
+            return g.Named(renamed(inner, new), name)
     return item
 
 

@@ -5,22 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from sglc.cfg.model.grammar import (
-    Alternatives,
-    Characters,
-    CodePoints,
-    Difference,
-    Expression,
-    Given,
-    Grammar,
-    Literal,
-    Named,
-    Pattern,
-    Reference,
-    Repeat,
-    Sequence,
-    Words,
-)
+from sglc.cfg.model import grammar as g
 
 MANY_WORDS = 40
 """Words of one set that are shown; of larger sets the first ones and how many there are."""
@@ -29,7 +14,7 @@ _ARMS, _ITEMS, _ONE = 0, 1, 2
 _MARKS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
-def show_grammar(grammar: Grammar) -> str:
+def show_grammar(grammar: g.Grammar) -> str:
     """One rule a line, the start first: `start: term (("+" | "-") term)*`. Aliases of trees are left out."""
     names = [grammar.start, *(name for name in grammar.rules if name != grammar.start)]
     lines = [f"{name}: {_show(grammar.rules[name].body, _ARMS)}" for name in names]
@@ -42,42 +27,42 @@ def show_grammar(grammar: Grammar) -> str:
     return "\n".join(lines)
 
 
-def _show(body: Expression, around: int) -> str:
+def _show(body: g.Expression, around: int) -> str:
     match body:
-        case Literal(text, ignore_case):
+        case g.Literal(text, ignore_case):
             return json.dumps(text, ensure_ascii=False) + ("i" if ignore_case else "")
-        case Pattern(regex, flags):
+        case g.Pattern(regex, flags):
             escaped = re.sub(r"(\\.)|/", lambda found: found[1] or r"\/", regex, flags=re.DOTALL)
             shown = escaped.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
             return f"/{shown}/" + "".join(sorted(flags))
-        case Characters(points):
+        case g.Characters(points):
             return _class(points)
-        case Words(texts):
+        case g.Words(texts):
             words = [json.dumps(text, ensure_ascii=False) for text in sorted(texts)]
             if len(words) > MANY_WORDS:
                 words = [*words[:MANY_WORDS], f"… ({len(words)} in all)"]
             return _within(" | ".join(words), _ARMS if len(words) > 1 else _ONE, around)
-        case Given(listed=listed):
+        case g.Given(listed=listed):
             return _within(f"one of {body.shown}", _ARMS, around) if listed else body.shown
-        case Reference(name):
+        case g.Reference(name):
             return name
-        case Sequence(items):
+        case g.Sequence(items):
             if not items:
                 return '""'
             if len(items) == 1:
                 return _show(items[0], around)
             return _within(" ".join(_show(item, _ITEMS + 1) for item in items), _ITEMS, around)
-        case Alternatives(arms):
+        case g.Alternatives(arms):
             return _within(" | ".join(_show(arm, _ITEMS) for arm in arms), _ARMS, around)
-        case Repeat(item, low, high):
+        case g.Repeat(item, low, high):
             if (low, high) == (1, 1):
                 return _show(item, around)
             count = f"{{{low}}}" if low == high else f"{{{low},{'' if high is None else high}}}"
             inner = _show(item, _ONE)
-            return (f"({inner})" if isinstance(item, Repeat) else inner) + _MARKS.get((low, high), count)
-        case Difference(item, without):
+            return (f"({inner})" if isinstance(item, g.Repeat) else inner) + _MARKS.get((low, high), count)
+        case g.Difference(item, without):
             return f"({_show(item, _ONE)} - {_show(without, _ONE)})"
-        case Named(item):
+        case g.Named(item):
             return _show(item, around)
 
 
@@ -85,7 +70,7 @@ def _within(text: str, own: int, around: int) -> str:
     return f"({text})" if own < around else text
 
 
-def _class(points: CodePoints) -> str:
+def _class(points: g.CodePoints) -> str:
     if len(points) == 1 and points[0][0] == points[0][1]:
         return json.dumps(chr(points[0][0]), ensure_ascii=False)
     parts = [_char(low) if low == high else f"{_char(low)}-{_char(high)}" for low, high in points]

@@ -8,29 +8,14 @@ from __future__ import annotations
 
 import re
 
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import (
-    Alternatives,
-    Characters,
-    CodePoints,
-    Difference,
-    Expression,
-    Given,
-    Grammar,
-    Literal,
-    Named,
-    Pattern,
-    Reference,
-    Repeat,
-    Sequence,
-    Words,
-)
 
 _ARMS, _ITEMS, _ONE = 0, 1, 2
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])|[\x00-\x1f/]")
 
 
-def to_lark(grammar: Grammar) -> tuple[str, str]:
+def to_lark(grammar: g.Grammar) -> tuple[str, str]:
     """(text in Lark's notation, name of the rule to start with). A difference is a GrammarError."""
     printer = _Printer(grammar)
     lines = [
@@ -44,7 +29,7 @@ def to_lark(grammar: Grammar) -> tuple[str, str]:
 
 
 class _Printer:
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self, grammar: g.Grammar) -> None:
         self.names: dict[str, str] = {}
         taken: set[str] = set()
         for names, upper in ((grammar.rules, False), (grammar.terminals, True)):
@@ -60,38 +45,38 @@ class _Printer:
                 taken.add(new)
                 self.names[name] = new
 
-    def shown(self, item: Expression, place: int) -> str:
+    def shown(self, item: g.Expression, place: int) -> str:
         match item:
-            case Reference(name):
+            case g.Reference(name):
                 return self.names[name]
-            case Literal(text, ignore_case):
+            case g.Literal(text, ignore_case):
                 if not text:
                     return "()"
                 return f'"{_text(text)}"' + ("i" if ignore_case else "")
-            case Pattern(regex, flags):
+            case g.Pattern(regex, flags):
                 return f"/{_pattern(regex)}/{''.join(sorted(flags))}"
-            case Characters(points):
+            case g.Characters(points):
                 return f"/{_class(points)}/" if points != ((10, 10),) else '"\\n"'
-            case Words(texts):
+            case g.Words(texts):
                 arms = " | ".join(f'"{_text(text)}"' if text else "" for text in sorted(texts))
                 return f"({arms})"
-            case Sequence(items):
+            case g.Sequence(items):
                 inner = " ".join(self.shown(part, _ONE) for part in items)
                 return f"({inner})" if place >= _ONE or (not inner and place) else inner
-            case Alternatives(arms):
+            case g.Alternatives(arms):
                 inner = " | ".join(self.shown(arm, _ITEMS) for arm in arms)
                 return f"({inner})" if place else inner
-            case Repeat(inner, minimum, maximum):
-                if isinstance(inner, Repeat):
+            case g.Repeat(inner, minimum, maximum):
+                if isinstance(inner, g.Repeat):
                     repeated = f"({self.shown(inner, _ARMS)})"
                 else:
                     repeated = self.shown(inner, _ONE)
                 return repeated + _mark(minimum, maximum, repeated)
-            case Named(inner, name):
+            case g.Named(inner, name):
                 return self.shown(inner, place)
-            case Given():
+            case g.Given():
                 raise GrammarError(f"the value of {item.shown} is not known yet")
-            case Difference():
+            case g.Difference():
                 raise GrammarError("Lark has no notation for a difference")
 
 
@@ -137,7 +122,7 @@ def _pattern(regex: str) -> str:
     return _ESCAPE.sub(safe, regex)
 
 
-def _class(points: CodePoints) -> str:
+def _class(points: g.CodePoints) -> str:
     def shown(code: int) -> str:
         char = chr(code)
         if char in '\\]^-[/&~|"':

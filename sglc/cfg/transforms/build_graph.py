@@ -11,22 +11,8 @@ from sglc.automata.dfa.operations import TooLarge, any_char_class, difference, l
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.nfa_union import alternation, joined, repeated
 from sglc.cfg.lexer.terminals import Token, Tokens
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import (
-    Alternatives,
-    Characters,
-    Difference,
-    Expression,
-    Given,
-    Grammar,
-    Literal,
-    Named,
-    Pattern,
-    Reference,
-    Repeat,
-    Sequence,
-    Words,
-)
 from sglc.cfg.model.graph import LEAF, SEQUENCE, Graph
 from sglc.cfg.model.rule_templates import EITHER, IN_ROW, NOTHING, TIMES, RuleShape, ShapedRules, Step
 from sglc.source import Source
@@ -35,7 +21,7 @@ MAX_DEPTH = 200
 """Nesting of one rule's body."""
 
 
-def build_graph(grammar: Grammar, tokens: Tokens, *, share: bool = False) -> Graph:
+def build_graph(grammar: g.Grammar, tokens: Tokens, *, share: bool = False) -> Graph:
     """The graph of all rules that the whole needs, which is its start; leaves are single terminals.
 
     With `share`, equal parts of several rules of one shape are one node.
@@ -51,7 +37,7 @@ def build_graph(grammar: Grammar, tokens: Tokens, *, share: bool = False) -> Gra
 
 
 class _Builder:
-    def __init__(self, grammar: Grammar, tokens: Tokens) -> None:
+    def __init__(self, grammar: g.Grammar, tokens: Tokens) -> None:
         self.graph = Graph()
         self.grammar = grammar
         self.tokens = tokens
@@ -90,41 +76,41 @@ class _Builder:
             self.waiting.append((node, name))
         return node
 
-    def node(self, item: Expression, depth: int) -> int:
+    def node(self, item: g.Expression, depth: int) -> int:
         known = self.known.get(id(item))
         if known is not None:
             return known
         if depth > MAX_DEPTH:
             raise GrammarError(f"a rule is nested more than {MAX_DEPTH} deep", self.source)
         kind = type(item)
-        if kind is Sequence:
+        if kind is g.Sequence:
             return self.graph.sequence(self.nodes(item.items, depth + 1))  # type: ignore[union-attr]
-        if kind is Alternatives:
+        if kind is g.Alternatives:
             return self.graph.choice(self.nodes(item.arms, depth + 1))  # type: ignore[union-attr]
-        if kind is Literal or kind is Pattern:
+        if kind is g.Literal or kind is g.Pattern:
             found = self.token(self.tokens.written(item, self.source))  # type: ignore[arg-type]
             self.known[id(item)] = found
             return found
-        if kind is Reference:
+        if kind is g.Reference:
             name = item.name  # type: ignore[union-attr]
             found = self.rule(name) if name in self.grammar.rules else self.token(self.tokens.named(name))
             self.known[id(item)] = found
             return found
-        if kind is Repeat:
-            assert isinstance(item, Repeat)
+        if kind is g.Repeat:
+            assert isinstance(item, g.Repeat)
             return self.graph.repeat(self.node(item.item, depth + 1), item.minimum, item.maximum)
-        if kind is Named:
+        if kind is g.Named:
             return self.node(item.item, depth + 1)  # type: ignore[union-attr]
-        if kind is Characters:
+        if kind is g.Characters:
             return self.leaf(any_char_class(item.points))  # type: ignore[union-attr]
-        if kind is Words:
+        if kind is g.Words:
             return self.words(item.texts, item.at)  # type: ignore[union-attr]
-        if kind is Given:
+        if kind is g.Given:
             raise GrammarError(f"the value of {item.shown} is not known yet", self.source, item.at)  # type: ignore[union-attr]
-        assert isinstance(item, Difference)
+        assert isinstance(item, g.Difference)
         return self.difference(item)
 
-    def nodes(self, items: tuple[Expression, ...], depth: int) -> list[int]:
+    def nodes(self, items: tuple[g.Expression, ...], depth: int) -> list[int]:
         known = self.known.get
         # What is empty is node 0, and looked up once more.
         return [known(id(item)) or self.node(item, depth) for item in items]
@@ -172,7 +158,7 @@ class _Builder:
             return self.graph.choice(())
         return self.graph.add(LEAF, (), self.tokens.data(texts, self.source, at))
 
-    def difference(self, item: Difference) -> int:
+    def difference(self, item: g.Difference) -> int:
         try:
             return self.leaf(difference(self.regular(item.item, 0), self.regular(item.without, 0)))
         except TooLarge as fault:
@@ -182,48 +168,48 @@ class _Builder:
                 raise
             raise GrammarError(fault.reason, self.source, item.at, fault.hint) from None
 
-    def regular(self, item: Expression, depth: int) -> CharDfa:
+    def regular(self, item: g.Expression, depth: int) -> CharDfa:
         """The texts of an expression without recursion."""
         if depth > MAX_DEPTH:
             raise GrammarError(
                 "a difference is taken of regular parts only", self.source, -1, "this one is recursive"
             )
         match item:
-            case Literal(text, ignore_case):
+            case g.Literal(text, ignore_case):
                 if not ignore_case:
                     return literal(text)
                 return joined(
                     [any_char_class(charset.ignoring_case(((ord(char), ord(char)),))) for char in text]
                 )
-            case Characters(points):
+            case g.Characters(points):
                 return any_char_class(points)
-            case Words(texts):
+            case g.Words(texts):
                 return words(texts)
-            case Sequence(items):
+            case g.Sequence(items):
                 return joined([self.regular(inner, depth + 1) for inner in items])
-            case Alternatives(arms):
+            case g.Alternatives(arms):
                 return alternation([self.regular(arm, depth + 1) for arm in arms])
-            case Repeat(inner, minimum, maximum):
+            case g.Repeat(inner, minimum, maximum):
                 return repeated(self.regular(inner, depth + 1), minimum, maximum)
-            case Named(inner):
+            case g.Named(inner):
                 return self.regular(inner, depth + 1)
-            case Difference(inner, without):
+            case g.Difference(inner, without):
                 return difference(self.regular(inner, depth + 1), self.regular(without, depth + 1))
-            case Reference(name):
+            case g.Reference(name):
                 if name in self.grammar.rules:
                     return self.regular(self.grammar.rules[name].body, depth + 10)
                 return self.regular(self.grammar.terminals[name].body, depth + 10)
-            case Pattern():
+            case g.Pattern():
                 token = self.tokens.written(item, self.source)
                 return alternation([dfa for dfa, _ in token.automaton])
-            case Given():
+            case g.Given():
                 raise GrammarError(f"the value of {item.shown} is not known yet", self.source, item.at)
 
 
 class _ShapedBuilder(_Builder):
     """As any builder, but for rules that are known by their shape."""
 
-    def __init__(self, grammar: Grammar, tokens: Tokens, rules: ShapedRules, share: bool) -> None:
+    def __init__(self, grammar: g.Grammar, tokens: Tokens, rules: ShapedRules, share: bool) -> None:
         super().__init__(grammar, tokens)
         self.shaped = rules
         self.atoms = _Atoms(self.atom)
@@ -240,7 +226,7 @@ class _ShapedBuilder(_Builder):
         if text.strip() in _MARKS:
             return -1
         item = self.shaped.atom(text)
-        if isinstance(item, Reference):
+        if isinstance(item, g.Reference):
             return self.token(self.tokens.named(item.name))
         return self.token(self.tokens.written(item, None))
 

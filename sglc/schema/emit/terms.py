@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from sglc.automata import term as t
 from sglc.automata import work
 from sglc.automata.analysis.emptiness import is_finite, shortest_words
 from sglc.automata.caches import small_cache
@@ -18,24 +19,6 @@ from sglc.automata.json.text import NotAValue, canonical
 from sglc.automata.number.number_set import NumberError
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.regex.to_term import regex_term
-from sglc.automata.term import (
-    Arm,
-    Array,
-    Bytes,
-    Choice,
-    Encoding,
-    Family,
-    Language,
-    Listed,
-    Nothing,
-    Object,
-    Property,
-    Rule,
-    Sequence,
-    Term,
-    Text,
-    Words,
-)
 from sglc.schema.algebra import numbers, strings
 from sglc.schema.algebra.algebra import Algebra
 from sglc.schema.algebra.forms import TRUE, Literals
@@ -64,26 +47,26 @@ class Lowering:
         self.shapes: dict[Literals, ValueLayout] = {}
         self.productive: set[Literals] = {TRUE}
         self.uses: dict[Literals, int] = {}
-        self.rules: dict[str, Term] = {}
+        self.rules: dict[str, t.Term] = {}
         self._rule_names: dict[Literals, str] = {}
-        self._terms: dict[Literals, Term] = {}
-        self._scalars: dict[object, Term | None] = {}
-        self._single: dict[Literals, tuple[Arm, ...]] = {}
-        self.encoding: Encoding = "json" if options.spelling == "canonical" else "json-any"
+        self._terms: dict[Literals, t.Term] = {}
+        self._scalars: dict[object, t.Term | None] = {}
+        self._single: dict[Literals, tuple[t.Arm, ...]] = {}
+        self.encoding: t.Encoding = "json" if options.spelling == "canonical" else "json-any"
         blank = _blanks(options.blanks, options.indent)
-        self.comma: Term
-        self.colon: Term
+        self.comma: t.Term
+        self.colon: t.Term
         match options.spacing:
             case "canonical":
-                self.comma, self.colon = Bytes(b", "), Bytes(b": ")
+                self.comma, self.colon = t.Bytes(b", "), t.Bytes(b": ")
             case "compact":
-                self.comma, self.colon = Bytes(b","), Bytes(b":")
+                self.comma, self.colon = t.Bytes(b","), t.Bytes(b":")
             case _:
-                self.comma = Sequence((blank, Bytes(b","), blank))
-                self.colon = Sequence((blank, Bytes(b":"), blank))
+                self.comma = t.Sequence((blank, t.Bytes(b","), blank))
+                self.colon = t.Sequence((blank, t.Bytes(b":"), blank))
         self.blank = blank if options.spacing == "flexible" else None
 
-    def language(self, root: Literals, checked: bool = True) -> Language:
+    def language(self, root: Literals, checked: bool = True) -> t.Language:
         """Raises Unsatisfiable where no value satisfies the literals, and UnsupportedSchema (`checked`) where
         different items could run out of values."""
         self._lay_out(root)
@@ -95,8 +78,8 @@ class Lowering:
         self._settle_distinct(checked)
         self._count_uses(root)
         whole = self.term(root)
-        return Language(
-            whole if self.blank is None else Sequence((self.blank, whole, self.blank)), self.rules
+        return t.Language(
+            whole if self.blank is None else t.Sequence((self.blank, whole, self.blank)), self.rules
         )
 
     # Layouts
@@ -221,7 +204,7 @@ class Lowering:
                     if self.uses[value] == 1:
                         stack.append(value)
 
-    def term(self, these: Literals) -> Term:
+    def term(self, these: Literals) -> t.Term:
         if these == TRUE:
             return self._any_value()
         found = self._terms.get(these)
@@ -230,8 +213,8 @@ class Lowering:
         shape = self.shapes[these]
         if (shape.arrays or shape.objects) and self.uses.get(these, 0) > 1:
             name = self._name(these)
-            rule = self._terms[these] = Rule(name)
-            self.rules[name] = Nothing()
+            rule = self._terms[these] = t.Rule(name)
+            self.rules[name] = t.Nothing()
             self.rules[name] = self._shape_term(shape)
             return rule
         found = self._terms[these] = self._shape_term(shape)
@@ -248,46 +231,46 @@ class Lowering:
             number += 1
         return name
 
-    def _shape_term(self, shape: ValueLayout) -> Term:
+    def _shape_term(self, shape: ValueLayout) -> t.Term:
         arms = [shape.scalars] if shape.scalars is not None else []
         arms += [self._array_term(layout) for layout in shape.arrays]
         arms += [self._object_term(layout) for layout in shape.objects]
-        return arms[0] if len(arms) == 1 else Choice(tuple(arms)) if arms else Nothing()
+        return arms[0] if len(arms) == 1 else t.Choice(tuple(arms)) if arms else t.Nothing()
 
-    def _around(self, opening: bytes, inside: Term, closing: bytes) -> Term:
+    def _around(self, opening: bytes, inside: t.Term, closing: bytes) -> t.Term:
         return _around(opening, inside, closing, self.blank)
 
-    def _arms(self, arms: Arms) -> tuple[Arm, ...]:
+    def _arms(self, arms: Arms) -> tuple[t.Arm, ...]:
         if len(arms) == 1 and not arms[0][1]:
             value = arms[0][0]
             if value not in self._single:
-                self._single[value] = (Arm(self.term(value), ()),)
+                self._single[value] = (t.Arm(self.term(value), ()),)
             return self._single[value]
         if any([counts for _, counts in arms]):
-            return tuple([Arm(self.term(value), counts) for value, counts in arms])
-        return tuple(map(Arm, joined_texts([self.term(value) for value, _ in arms])))
+            return tuple([t.Arm(self.term(value), counts) for value, counts in arms])
+        return tuple(map(t.Arm, joined_texts([self.term(value) for value, _ in arms])))
 
-    def _texts_term(self, layout: TextsLayout) -> Term:
+    def _texts_term(self, layout: TextsLayout) -> t.Term:
         """Different strings are the keys of an object that has nothing else."""
-        nothing = (Arm(Bytes(b"")),)
-        inside = Object(
-            tuple(Property(word, nothing) for word in layout.words),
-            (Family(layout.texts, nothing),) if layout.texts.edges else (),
+        nothing = (t.Arm(t.Bytes(b"")),)
+        inside = t.Object(
+            tuple(t.Property(word, nothing) for word in layout.words),
+            (t.Family(layout.texts, nothing),) if layout.texts.edges else (),
             layout.low,
             layout.high,
             order="any",
             distinct=True,
             encoding=self.encoding,
             comma=self.comma,
-            colon=Bytes(b""),
+            colon=t.Bytes(b""),
         )
         return self._around(b"[", inside, b"]")
 
-    def _array_term(self, layout: ArrayLayout | TextsLayout) -> Term:
+    def _array_term(self, layout: ArrayLayout | TextsLayout) -> t.Term:
         if isinstance(layout, TextsLayout):
             return self._texts_term(layout)
         places = tuple(self._arms(arms) for arms in layout.places)
-        inside = Array(
+        inside = t.Array(
             places,
             self._arms(layout.rest),
             layout.low,
@@ -298,7 +281,7 @@ class Lowering:
         )
         return self._around(b"[", inside, b"]")
 
-    def _object_term(self, layout: ObjectLayout) -> Term:
+    def _object_term(self, layout: ObjectLayout) -> t.Term:
         if layout.keys:
             return self._entries_term(layout)
         index = {name: number for number, name in enumerate(layout.names)}
@@ -308,10 +291,10 @@ class Lowering:
                 continue
             clauses.append(frozenset((index[name], present) for name, present in clause if name in index))
         low = layout.low if layout.low > len(required(layout)) else 0
-        inside = Object(
-            tuple(Property(name, self._arms(arms)) for name, arms in layout.names.items())
-            + tuple(Property(name, ()) for name in layout.forbidden()),
-            tuple(Family(keys, self._arms(arms)) for keys, arms in layout.families),
+        inside = t.Object(
+            tuple(t.Property(name, self._arms(arms)) for name, arms in layout.names.items())
+            + tuple(t.Property(name, ()) for name in layout.forbidden()),
+            tuple(t.Family(keys, self._arms(arms)) for keys, arms in layout.families),
             low,
             layout.high,
             tuple(clauses),
@@ -324,7 +307,7 @@ class Lowering:
         )
         return self._around(b"{", inside, b"}")
 
-    def _entries_term(self, layout: ObjectLayout) -> Term:
+    def _entries_term(self, layout: ObjectLayout) -> t.Term:
         """Keys that are no regular set: the entries are items of a key, a colon and a value."""
         algebra = self.algebra
         if self.distinct:
@@ -334,11 +317,11 @@ class Lowering:
         )
         ((_, arms),) = layout.families
         if key is None:
-            return self._around(b"{", Bytes(b""), b"}")
-        entries = tuple(Arm(Sequence((key, self.colon, arm.term))) for arm in self._arms(arms))
-        return self._around(b"{", Array((), entries, layout.low, layout.high, (), self.comma), b"}")
+            return self._around(b"{", t.Bytes(b""), b"}")
+        entries = tuple(t.Arm(t.Sequence((key, self.colon, arm.term))) for arm in self._arms(arms))
+        return self._around(b"{", t.Array((), entries, layout.low, layout.high, (), self.comma), b"}")
 
-    def _any_value(self) -> Term:
+    def _any_value(self) -> t.Term:
         if _ANY not in self.rules:
             scalars = self._scalar_union(
                 self.algebra.scalars.constant.every, strings.EVERY, numbers.EVERY, "#"
@@ -346,11 +329,11 @@ class Lowering:
             assert scalars is not None
             written = self.options.order, self.distinct, self.encoding
             self.rules[_ANY] = _any_value(scalars, self.comma, self.colon, self.blank, *written)
-        return Rule(_ANY, own=True)
+        return t.Rule(_ANY, own=True)
 
     # Scalars
 
-    def _scalar_term(self, these: Literals, mask: int) -> Term | None:
+    def _scalar_term(self, these: Literals, mask: int) -> t.Term | None:
         work.spend(5)
         scalars = self.algebra.scalars
         if not mask & (g.NULL | g.BOOL | g.STRING | g.NUMBER):
@@ -372,10 +355,10 @@ class Lowering:
         figures: numbers.Numbers,
         path: str,
         steps: str | None = None,
-    ) -> Term | None:
+    ) -> t.Term | None:
         """`steps`: where a `multipleOf` is asked for, if one is."""
         words = {json.dumps(value).encode() for value in constants}
-        arms: list[Term] = []
+        arms: list[t.Term] = []
         try:
             for part in strings.one_automaton(texts):
                 if part.words is not None and self.encoding == "json":
@@ -388,74 +371,74 @@ class Lowering:
                 spelling = self.options.numbers or self.options.spelling
                 dfa = numbers.automaton(figures, spelling, self.algebra.graph.written)
                 if dfa.edges:
-                    arms.append(Text(dfa))
+                    arms.append(t.Text(dfa))
         except (automata.TooLarge, NumberError) as fault:
             if isinstance(fault, NumberError) and steps is not None:
                 raise UnsupportedSchema("multipleOf", steps, str(fault)) from None
             raise SchemaTooLarge(str(fault), path) from None
         if len(words) == 1:
-            arms.insert(0, Bytes(words.pop()))
+            arms.insert(0, t.Bytes(words.pop()))
         elif words:
-            arms.insert(0, Words(frozenset(words)))
-        return None if not arms else arms[0] if len(arms) == 1 else Choice(tuple(arms))
+            arms.insert(0, t.Words(frozenset(words)))
+        return None if not arms else arms[0] if len(arms) == 1 else t.Choice(tuple(arms))
 
-    def _text(self, part: strings.StringSet) -> Term | None:
+    def _text(self, part: strings.StringSet) -> t.Term | None:
         if part.format is not None:
             found = format_language(part.format, self.encoding)
             assert found is not None
             self.rules.update(found.rules)
-            return Sequence((Bytes(b'"'), found.root, Bytes(b'"')))
+            return t.Sequence((t.Bytes(b'"'), found.root, t.Bytes(b'"')))
         if part.pattern is not None:
             inside = regex_term(part.pattern, anchored=False, dialect="ecma", encoding=self.encoding)
-            return Sequence((Bytes(b'"'), inside, Bytes(b'"')))
+            return t.Sequence((t.Bytes(b'"'), inside, t.Bytes(b'"')))
         if part.words is not None:
-            return Sequence((Bytes(b'"'), Listed(part.words, self.encoding), Bytes(b'"')))
+            return t.Sequence((t.Bytes(b'"'), t.Listed(part.words, self.encoding), t.Bytes(b'"')))
         dfa = strings.minus_words(part.dfa, part.minus)
         if not dfa.edges:
             return None
         if not strings.has_length(dfa, part.low, part.high):
             return None
-        text = Text(dfa, self.encoding, part.low, part.high)
-        return Sequence((Bytes(b'"'), text, Bytes(b'"')))
+        text = t.Text(dfa, self.encoding, part.low, part.high)
+        return t.Sequence((t.Bytes(b'"'), text, t.Bytes(b'"')))
 
 
 @small_cache(16)
-def _blanks(blanks: int, indent: int) -> Text:
+def _blanks(blanks: int, indent: int) -> t.Text:
     """What may stand between two tokens: some blanks, or a line break and an indentation."""
     if blanks > max(indent + 1, _FEW_BLANKS):
-        return Text(_BLANK, max_chars=blanks)
+        return t.Text(_BLANK, max_chars=blanks)
     some = min(blanks, MOST_INDENT)
-    return Text(compile_regex(rf"[ \t\n\r]{{0,{some}}}|\r?\n(?: {{0,{indent}}}|\t{{0,{indent}}})"))
+    return t.Text(compile_regex(rf"[ \t\n\r]{{0,{some}}}|\r?\n(?: {{0,{indent}}}|\t{{0,{indent}}})"))
 
 
-def _around(opening: bytes, inside: Term, closing: bytes, blank: Text | None) -> Term:
+def _around(opening: bytes, inside: t.Term, closing: bytes, blank: t.Text | None) -> t.Term:
     if blank is None:
-        return Sequence((Bytes(opening), inside, Bytes(closing)))
-    return Sequence((Bytes(opening), blank, inside, blank, Bytes(closing)))
+        return t.Sequence((t.Bytes(opening), inside, t.Bytes(closing)))
+    return t.Sequence((t.Bytes(opening), blank, inside, blank, t.Bytes(closing)))
 
 
 @small_cache(64)
 def _any_value(
-    scalars: Term,
-    comma: Term,
-    colon: Term,
-    blank: Text | None,
+    scalars: t.Term,
+    comma: t.Term,
+    colon: t.Term,
+    blank: t.Text | None,
     order: Order,
     distinct: bool,
-    encoding: Encoding,
-) -> Term:
+    encoding: t.Encoding,
+) -> t.Term:
     """The term of the rule `_ANY`: the same object for all schemas, so that it is compiled once."""
-    arm = (Arm(Rule(_ANY, own=True)),)
-    anything = Object(
-        families=(Family(automata.all_words(), arm),),
+    arm = (t.Arm(t.Rule(_ANY, own=True)),)
+    anything = t.Object(
+        families=(t.Family(automata.all_words(), arm),),
         order=order,
         distinct=distinct,
         encoding=encoding,
         comma=comma,
         colon=colon,
     )
-    items = Array(rest=arm, comma=comma)
-    return Choice((scalars, _around(b"[", items, b"]", blank), _around(b"{", anything, b"}", blank)))
+    items = t.Array(rest=arm, comma=comma)
+    return t.Choice((scalars, _around(b"[", items, b"]", blank), _around(b"{", anything, b"}", blank)))
 
 
 def has_values(algebra: Algebra, options: SchemaOptions, these: Literals, number: int | None) -> bool:
