@@ -94,6 +94,19 @@ def test_texts_of_hard_cases_are_labelled_rightly(benchmark_modules: dict[str, M
         assert not any(validator.is_valid(value) for value in case.illegal), case.name
 
 
+def test_random_texts_are_timed_token_by_token(
+    benchmark_modules: dict[str, ModuleType], tokenizer: str
+) -> None:
+    (worker,) = benchmark_modules["mask_worker"].workers(["sglc"], tokenizer, {}, 0, None)
+    job = {"kind": "regex", "constraint": "[a-c]{3}", "texts": [["abc", True]], "walks": 5}
+    walked = worker.run(job, 20)
+    worker.close()
+    assert walked["outcome"] == "right"
+    # A text of three characters has one to three tokens, and a mask behind them in which nothing is left.
+    assert 1 + 5 * 2 <= len(walked["masks"]) <= 1 + 5 * 4
+    assert len(walked["commits"]) == len(walked["masks"]) - 5
+
+
 def test_an_engine_serves_jobs_until_it_is_lost(
     benchmark_modules: dict[str, ModuleType], tokenizer: str
 ) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import random
 import resource
 import select
 import subprocess
@@ -22,6 +23,8 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mask.batch_engines import measure
@@ -30,6 +33,8 @@ from mask.mask_engines import ENGINES, Engine, GaveUp, Refused, TokenizerFile
 START_SECONDS = 300
 CONTEXT_TOKENS = 12
 SLOWEST = 5
+WALK_TOKENS = 48
+"""Tokens of a random text at most."""
 PEER_PYTHON = "SGLC_BENCH_PEER_PYTHON"
 """Environment variable: the Python that has the other engines."""
 
@@ -80,6 +85,29 @@ class Replay:
         except GaveUp as fault:
             return False, len(commits), str(fault)
         return engine.allows(engine.tokenizer.end), len(tokens), engine.fault()
+
+    def walk(self, chance: random.Random) -> list[int]:
+        """A new text of tokens that come by chance, each as likely as any other that is allowed.
+
+        Raises GaveUp.
+        """
+        engine, end = self.engine, self.engine.tokenizer.end
+        tokens: list[int] = []
+        engine.start()
+        for _ in range(WALK_TOKENS):
+            with Clock() as clock:
+                engine.mask()
+            self.masks.append(clock.ns)
+            bits = np.unpackbits(engine.array.view(np.uint8), bitorder="little")
+            allowed = [token for token in np.flatnonzero(bits).tolist() if token != end]
+            if not allowed:
+                break
+            tokens.append(chance.choice(allowed))
+            with Clock() as clock:
+                taken = engine.commit(tokens[-1])
+            self.commits.append(clock.ns)
+            assert taken, "the mask allows a token that is refused"
+        return tokens
 
 
 def serve(name: str, tokenizer_path: str) -> None:
@@ -150,8 +178,9 @@ def _first(engine: Engine, job: dict[str, Any], answer: Any) -> dict[str, Any]:
         return {"outcome": "refused", "why": refused[:400], "compile": compiling.ns}
     answer({"stage": "masks", "result": {"compile": compiling.ns}})
     try:
-        with Clock() as first:
+        with Clock() as starting:
             engine.start()
+        with Clock() as first:
             engine.mask()
     except GaveUp as fault:
         return {"outcome": "gave up", "why": str(fault)[:400], "compile": compiling.ns}
@@ -174,12 +203,21 @@ def _first(engine: Engine, job: dict[str, Any], answer: Any) -> dict[str, Any]:
                     "context": _context(engine.tokenizer, tokens, taken),
                 }
             )
+    written = [tokens for tokens, _ in texts]
+    try:
+        for seed in range(job.get("walks", 0)):
+            starts.append(len(replay.masks))
+            written.append(replay.walk(random.Random(seed)))
+    except GaveUp as fault:
+        number = len(written)
+        done["wrong"].append({"text": number, "kind": "gave up", "why": str(fault)[:300], "context": ""})
     kinds = {wrong["kind"] for wrong in done["wrong"]}
     if "gave up" in kinds:
         done["why"] = next(wrong["why"] for wrong in done["wrong"] if wrong["kind"] == "gave up")
     done["outcome"] = next((kind for kind in ("under", "gave up", "over") if kind in kinds), "right")
-    done |= {"compile": compiling.ns, "first": first.ns, "masks": replay.masks, "commits": replay.commits}
-    done["slowest"] = _slowest(engine.tokenizer, replay.masks, starts, [tokens for tokens, _ in texts])
+    done |= {"compile": compiling.ns, "start": starting.ns, "first": starting.ns + first.ns}
+    done |= {"masks": replay.masks, "commits": replay.commits}
+    done["slowest"] = _slowest(engine.tokenizer, replay.masks, starts, [*written, []])
     return done
 
 

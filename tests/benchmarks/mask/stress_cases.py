@@ -12,7 +12,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mask.maskbench import text_of
-from mask.stress_grammars import hard_grammars
+from mask.stress_grammars import C_GOOD, C_LIKE, SQL, SQL_GOOD, hard_grammars
 
 TESTS = Path(__file__).resolve().parents[2]
 PROSE = (
@@ -148,12 +148,27 @@ def _deep_value(depth: int) -> Any:
     return value
 
 
+def _pattern(name: str, pattern: str, legal: list[str], illegal: list[str]) -> Case:
+    schema = one_key(STRING | {"pattern": pattern})
+    return Case(name, "schema", schema, [{"s": text} for text in legal], [{"s": text} for text in illegal])
+
+
+def _unique(item: dict[str, Any], contains: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": item, "uniqueItems": True, "contains": contains, "maxItems": 30}
+
+
 FIELDS = [f"field_{number}" for number in range(200)]
 KEYS = [f"key_{number}" for number in range(5000)]
 SHUFFLED = random.Random(3).sample(KEYS, 40)
 LABELS = [f"item {number} of {number * 7919 % 1000}" for number in range(2000)]
 CODES = [f"{number * 2654435761 % 2**32:08x}-{number}" for number in range(100_000)]
 WORDS = _random_words(600)
+
+COUNTED = r"([A-Z]{2,4}-([0-9]{1,4}(\.[0-9]{1,3}){0,4}){1,3}(/[a-z0-9]{1,12}){0,8}[;,]?){1,64}"
+SCRIPTS = "naïve élan, здравствуй мир; ελληνικά हिन्दी 日本語の文章 العربية 한국어 e\u0301te\u0301’s co-op"
+BASE64 = "SGVsbG8sIHdvcmxkISBUaGUgbGFzdCBmZXJyeSBoYWQgbGVmdC4="
+BASE64_PATTERN = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+CITIES = [f"city-{number * 7919 % 1000:03d}" for number in range(40)]
 
 CASES: list[Case] = [
     Case("text", "schema", one_key(STRING), [{"s": LONG}]),
@@ -330,6 +345,89 @@ WORSE: list[Case] = [
     ),
     *(Case(hard.name, "lark", hard.text, hard.legal, hard.illegal) for hard in hard_grammars()),
 ]
+
+WALKED: list[Case] = [
+    Case(
+        "format regex",
+        "schema",
+        one_key(STRING | {"format": "regex"}),
+        [{"s": r"^(?:[a-z_]\w{0,15}|\d+(?=x)|[^\x00-\x1f]{2,})+?$"}, {"s": r"(?<y>\d{4})-\k<y>\p{Lu}"}],
+        [{"s": "(a"}],
+    ),
+    _pattern("letters and marks", r"^[\p{Ll}\p{M}'’-]+$", ["l’été-naïve", "здравствуй"], ["Élan", "a b"]),
+    _pattern(
+        "words of letters", r"^[\p{L}\p{M}'’-]+( [\p{L}\p{M}'’-]+)*$", ["co-op Здравствуй l’été"], ["a  b"]
+    ),
+    _pattern("no letters or digits", r"^[^\p{L}\p{N}\s]+$", ["!?…—«»☃"], ["a", "! !"]),
+    _pattern(
+        "names in capitals", r"^\p{Lu}[\p{Ll}\p{M}]*([ -]\p{Lu}[\p{Ll}\p{M}]*)*$", ["Ærøskøbing Élan"], ["aB"]
+    ),
+    _pattern(
+        "at most 40 letters", r"^[\p{L}\p{Pd}\p{Zs}]{2,40}$", ["Здравствуй мир", "naïve élan"], ["a", "a1"]
+    ),
+    _pattern(
+        "address of letters",
+        r"^[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+\.\p{L}{2,}$",
+        ["jürgen.groß@école.fr", "почта@пример.рф"],
+        ["a@b"],
+    ),
+    Case("regex of letters and marks", "regex", r"[\p{Ll}\p{M}'’-]+", ["l’été-naïve"], ["Élan"]),
+    Case("regex of neither letters nor digits", "regex", r"[^\p{L}\p{N}\s]+", ["!?…—«»☃"], ["a"]),
+    Case(
+        "regex of words and marks",
+        "regex",
+        r"([\p{L}\p{M}]+|[^\p{L}\p{N}\s]+|\p{N}{1,3}|\s+)+",
+        [SCRIPTS, "x = 12, y"],
+        [""],
+    ),
+    Case(
+        "unique items that contain one of 40",
+        "schema",
+        _unique({"enum": CITIES}, {"const": CITIES[17]}),
+        [CITIES[3:25]],
+        [[*CITIES[3:10], CITIES[5]], CITIES[:10]],
+    ),
+    Case(
+        "unique items that contain some of 40",
+        "schema",
+        _unique({"enum": CITIES}, {"enum": CITIES[10:20]}) | {"minContains": 2, "maxContains": 4},
+        [[*CITIES[3:13]]],
+        [[*CITIES[3:11]]],
+    ),
+    Case(
+        "base64 of at most 2,000,000 characters",
+        "schema",
+        one_key(STRING | {"contentEncoding": "base64", "pattern": BASE64_PATTERN, "maxLength": 2_000_000}),
+        [{"s": BASE64}, {"s": BASE64[:48] * 20}],
+        [{"s": BASE64[:-1]}],
+    ),
+    _pattern(
+        "base64 in counted groups",
+        "^(?:[A-Za-z0-9+/]{4}){0,500000}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+        [BASE64, BASE64[:48] * 20],
+        [BASE64[:-1], "a"],
+    ),
+    _pattern("pattern of base64", BASE64_PATTERN, [BASE64, BASE64[:48] * 20], [BASE64[:-1], "a"]),
+    Case("C-like grammar", "lark", C_LIKE, [C_GOOD], ["int x = 3", "int f() { return ); }"]),
+    Case(
+        "C-like grammar, longest match",
+        "lark",
+        C_LIKE,
+        [C_GOOD],
+        ["int f() { if x; }"],
+        options={"lexing": "longest"},
+    ),
+    Case("SQL in any case", "lark", SQL, [SQL_GOOD], ["SELEKT *;", "select 1 from;"]),
+    Case(
+        "regex of counts inside of counts",
+        "regex",
+        COUNTED,
+        ["AB-12.3.4/abc/d;CDEF-1234.123.12.1.999;", "XY-1"],
+        ["A-1", "AB-"],
+    ),
+    _pattern("counts inside of counts", f"^{COUNTED}$", ["AB-12.3.4/abc/d;CD-1"], ["A-1", "AB-"]),
+]
+"""Constructs whose masks are slow where random texts go, which no written text may ever show."""
 
 
 def library_cases() -> list[Case]:

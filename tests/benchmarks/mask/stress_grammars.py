@@ -6,6 +6,96 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+C_LIKE = r"""start: declaration*
+declaration: type declarator (";" | block | "=" initial ("," declarator ["=" initial])* ";")
+    | "typedef" type declarator ";" | "struct" NAME "{" field* "}" ";"
+    | "enum" NAME "{" [NAME ("," NAME)*] "}" ";"
+field: type declarator (":" NUMBER)? ";"
+type: ("const" | "static" | "unsigned" | "signed" | "volatile")* base "*"*
+base: "int" | "char" | "long" | "short" | "float" | "double" | "void" | "struct" NAME | NAME
+declarator: NAME ("[" [expr] "]" | "(" [parameter ("," parameter)*] ")")*
+parameter: type NAME? ("[" "]")*
+initial: assignment | "{" [initial ("," initial)* ","?] "}"
+block: "{" statement* "}"
+statement: block | ";" | expr ";" | type declarator ["=" initial] ("," declarator ["=" initial])* ";"
+    | "if" "(" expr ")" statement ["else" statement] | "while" "(" expr ")" statement
+    | "do" statement "while" "(" expr ")" ";" | "for" "(" [expr] ";" [expr] ";" [expr] ")" statement
+    | "switch" "(" expr ")" block | "case" expr ":" | "default" ":" | NAME ":" | "goto" NAME ";"
+    | "break" ";" | "continue" ";" | "return" [expr] ";"
+expr: assignment ("," assignment)*
+assignment: ternary | unary ASSIGN assignment
+ternary: or ["?" expr ":" ternary]
+or: and ("||" and)*
+and: bit_or ("&&" bit_or)*
+bit_or: bit_xor ("|" bit_xor)*
+bit_xor: bit_and ("^" bit_and)*
+bit_and: equality ("&" equality)*
+equality: relation (("==" | "!=") relation)*
+relation: shift (("<" | ">" | "<=" | ">=") shift)*
+shift: sum (("<<" | ">>") sum)*
+sum: product (("+" | "-") product)*
+product: cast (("*" | "/" | "%") cast)*
+cast: unary | "(" type ")" cast
+unary: postfix | ("++" | "--" | "+" | "-" | "!" | "~" | "*" | "&") unary | "sizeof" (unary | "(" type ")")
+postfix: primary ("[" expr "]" | "(" [assignment ("," assignment)*] ")" | "." NAME | "->" NAME | "++" | "--")*
+primary: NAME | NUMBER | CHARACTER | TEXT+ | "(" expr ")"
+ASSIGN: "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "<<=" | ">>=" | "&=" | "^=" | "|="
+NAME: /[A-Za-z_][A-Za-z0-9_]*/
+NUMBER: /0[xX][0-9a-fA-F]+[uUlL]*|[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?[uUlLfF]*/
+CHARACTER: /'([^'\\\n]|\\.)'/
+TEXT: /"([^"\\\n]|\\.)*"/
+COMMENT: /\/\*([^*]|\*+[^*\/])*\*+\// | /\/\/[^\n]*/
+%ignore COMMENT
+%ignore /[ \t\n]+/
+"""
+C_GOOD = """struct node { int value; struct node *next; char name[32]; };
+/* walk a list ** until its end */
+static int total(struct node *first, int most) {
+    int found = 0, seen[4] = {0, 1, 2};
+    for (i = 0; i < most && first->next != 0; i++) {
+        if (first->value >= 0x1F || !first->name[0]) { found += first->value << 2; continue; }
+        else first = first->next; // go on
+        printf("%d\\n", (int) found * -3.5e2, 'c', sizeof(struct node));
+    }
+    return found ? found : ~most % 7;
+}
+"""
+SQL = r"""start: (query ";")+
+query: "select"i ["distinct"i] column ("," column)* ["from"i table join*] [where] [group] [order] [limit]
+    | "insert"i "into"i NAME ["(" NAME ("," NAME)* ")"] "values"i row ("," row)*
+    | "update"i NAME "set"i NAME "=" expr ("," NAME "=" expr)* ["where"i expr]
+    | "delete"i "from"i NAME ["where"i expr]
+where: "where"i expr
+group: "group"i "by"i expr ("," expr)* ["having"i expr]
+order: "order"i "by"i sorted ("," sorted)*
+limit: "limit"i NUMBER ["offset"i NUMBER]
+column: "*" | expr ["as"i NAME]
+table: NAME ["as"i NAME] | "(" query ")" "as"i NAME
+join: ["inner"i | "left"i ["outer"i] | "cross"i] "join"i table ["on"i expr]
+sorted: expr ["asc"i | "desc"i]
+row: "(" expr ("," expr)* ")"
+expr: conjunction ("or"i conjunction)*
+conjunction: negation ("and"i negation)*
+negation: "not"i negation | comparison
+comparison: sum [("=" | "<>" | "<=" | ">=" | "<" | ">" | "like"i) sum | "is"i ["not"i] "null"i
+    | "between"i sum "and"i sum | ["not"i] "in"i "(" (query | expr ("," expr)*) ")"]
+sum: product (("+" | "-" | "||") product)*
+product: primary (("*" | "/" | "%") primary)*
+primary: NUMBER | TEXT | "null"i | "true"i | "false"i | name | "(" expr ")"
+    | NAME "(" ["distinct"i] ("*" | expr ("," expr)*) ")"
+    | "exists"i "(" query ")" | "case"i ("when"i expr "then"i expr)+ ["else"i expr] "end"i
+name: NAME ["." NAME]
+NAME: /[a-zA-Z_][a-zA-Z0-9_]*/
+NUMBER: /[0-9]+(\.[0-9]+)?/
+TEXT: /'([^']|'')*'/
+%ignore /[ \t\n]+/
+%ignore /--[^\n]*\n/
+"""
+SQL_GOOD = """SELECT u.name, Count(*) AS total FROM users AS u LEFT JOIN orders AS o ON u.id = o.user_id
+where o.total >= 12.50 and not (u.name like 'O''Brien%' or u.age between 18 and 65) -- adults
+Group By u.name having count(*) > 3 order by total desc, u.name limit 10 offset 20;
+"""
+
 
 @dataclass(frozen=True)
 class GrammarCase:
