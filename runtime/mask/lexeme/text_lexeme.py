@@ -156,8 +156,8 @@ class TextLexeme(LexemeDfa):
 
     def _loop(self, local: int) -> tuple[SelfLoop | None, int]:
         """The most characters that all lead to one state (perhaps this one) and there back to it."""
-        edges = self.table.dfa.edges
-        stay = {target for _, _, target in edges[local] if any([to == target for _, _, to in edges[target]])}
+        edges, targets = self.table.dfa.edges, self.table.targets
+        stay = {target for target in targets(local) if target in targets(target)}
         if not stay:
             return None, local
         first = back = leading_to(edges[local], local)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given, settings
@@ -10,9 +11,12 @@ from hypothesis import strategies as st
 
 from example_budget import examples
 from sglc.automata.charset import ALL, LAST, invert, meet, ranges
+from sglc.automata.dfa.operations import step
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
 from sglc.kernels.trie.token_groups import CONTROL_1, REST, SCRIPTS, SEPARATOR
 from sglc.runtime.mask.lexeme.self_loops import ReachableFacts, _scripts, onward
+from sglc.runtime.mask.lexeme.table import LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
 from sglc.runtime.mask.lexeme.text_lexeme import TextLexeme
 
@@ -108,3 +112,26 @@ def test_groups_of_a_class_beyond_ascii(pairs: list[tuple[int, int]], all_but: b
     every, some = _scripts(chosen)
     assert every == sum([1 << group for group in found - missing])
     assert some == sum([1 << group for group in found])
+
+
+class CountedRow(tuple[tuple[int, int, int], ...]):
+    """The edges of a state, which count how many of them are looked at one by one."""
+
+    looked = 0
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        for edge in super().__iter__():
+            CountedRow.looked += 1
+            yield edge
+
+
+def test_a_self_loop_is_found_without_comparing_every_edge_with_every_other() -> None:
+    made = compile_regex(r"\p{Lu}[\p{Ll}\p{M}]*([ -]\p{Lu}[\p{Ll}\p{M}]*)*")
+    dfa = CharDfa(tuple([CountedRow(row) for row in made.edges]), made.accepting)
+    leaf = TextLexeme(TextTable(dfa, "raw"))
+    state = step(made, 0, ord("A"))
+    assert state is not None
+    CountedRow.looked = 0
+    found = leaf.still(LexemeState(leaf, leaf.number(state)), 128)
+    assert found is not None and found.bytes[ord("a")] and not found.bytes[ord("A")]
+    assert CountedRow.looked < 20 * sum(map(len, made.edges))
