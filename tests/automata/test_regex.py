@@ -16,9 +16,12 @@ from sglc.automata.caches import clear_caches
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.regex import support_page
 from sglc.automata.regex.compile import RegexError, compile_regex
+from sglc.automata.regex.parse import parse_regex
 from sglc.automata.regex.to_term import regex_term, regex_texts
-from sglc.automata.term import Choice, Language, Repeat, Sequence, Text
+from sglc.automata.regex.tree import has_places, longest_word
+from sglc.automata.term import CharDfa, Choice, Language, Repeat, Sequence, Text
 from sglc.automata.unicode.properties import property_set
+from sglc.automata.work import WorkAccount, charged
 from strategies.regex_patterns import patterns
 
 TEXTS = st.text(st.sampled_from("aabbcAB01_ -\n\r\t.éſK٣İı\u00a0\u2028😀"), max_size=7)
@@ -383,6 +386,38 @@ def test_patterns_are_unions_of_texts_with_bounds():
     )
     assert regex_texts("a{1,100}b{1,100}") == (Text(compile_regex("a{1,100}b{1,100}")),)
     assert regex_texts("[^\\s\\S]") == ()
+
+
+def test_a_finite_pattern_of_long_words_is_not_made_deterministic_in_vain():
+    # Its longest text has 10,879 characters, so that its automaton has more states than are made at once.
+    counted = "([A-Z]{2,4}-([0-9]{1,4}(\\.[0-9]{1,3}){0,4}){1,3}(/[a-z0-9]{1,12}){0,8}[;,]?){1,64}"
+    clear_caches()
+    account = WorkAccount()
+    with charged(account):
+        assert regex_texts(f"^{counted}$", anchored=False, dialect="ecma") is None
+    assert account.spent < 5_000
+
+
+@settings(max_examples=examples(100))
+@given(counted_patterns())
+def test_the_longest_word_of_a_tree(pattern):
+    node = parse_regex(pattern)
+    assume(not has_places(node))
+    found = compile_regex(pattern)
+    longest = longest_word(node)
+    if longest is None:
+        assert not dfa.is_finite(found)
+    else:
+        assert longest == (longest_path(found) if found.edges else -1)
+
+
+def longest_path(found: CharDfa) -> int:
+    """The characters of the longest word of a finite automaton."""
+    count, level = -1, {0}
+    while level:
+        count += 1
+        level = {target for state in level for _, _, target in found.edges[state]}
+    return count
 
 
 def test_the_bound_of_a_repeat_costs_nothing():

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from sglc.automata import work
 from sglc.automata.caches import remembered
-from sglc.automata.regex.determinize import DEFAULT_LIMIT, compile_node, compile_small
+from sglc.automata.regex.determinize import DEFAULT_LIMIT, compile_node, compile_small, compile_within
 from sglc.automata.regex.dialects import DialectName
 from sglc.automata.regex.parse import parse_regex
 from sglc.automata.regex.tree import RegexError, costliest
 from sglc.automata.term import CharDfa
 
-__all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex", "compile_small"]
+__all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex", "compile_small", "compile_within"]
 
 
 @remembered

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.dfa.operations import NONE
 from sglc.automata.regex.lazy_nfa import char_nfa
 from sglc.automata.regex.nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
-from sglc.automata.regex.tree import Node, RegexError, cut, factor, without_anchors
+from sglc.automata.regex.tree import (
+    Node,
+    RegexError,
+    cut,
+    factor,
+    has_places,
+    longest_word,
+    without_anchors,
+)
 from sglc.automata.term import CharDfa, CharNfa
 
 DEFAULT_LIMIT = 20_000
@@ -21,7 +30,7 @@ def compile_node(
     node: Node, *, open_left: bool = False, open_right: bool = False, limit: int = DEFAULT_LIMIT
 ) -> CharDfa:
     """`open_left`, `open_right`: any text may come before the match, or follow it."""
-    nfa = _nfa(node, open_left, open_right, limit)
+    nfa = _Bare.of(node, open_left, open_right).nfa(limit)
     if nfa.looks:
         return _determinise_looks(nfa, limit)
     return _determinise(nfa, limit)
@@ -34,7 +43,52 @@ def compile_small(
 
     Patterns with lookahead or lookbehind always are.
     """
-    nfa = _nfa(node, open_left, open_right, limit)
+    bare = _Bare.of(node, open_left, open_right)
+    nfa = bare.nfa(limit)
+    found = None if bare.is_longer(small) else _within(nfa, small, limit)
+    return found or char_nfa(nfa) or NONE
+
+
+def compile_within(
+    node: Node, *, open_left: bool, open_right: bool, small: int, limit: int
+) -> CharDfa | None:
+    """The same, None where it would not be made deterministic."""
+    bare = _Bare.of(node, open_left, open_right)
+    return None if bare.is_longer(small) else _within(bare.nfa(limit), small, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bare:
+    """A tree without anchors at its ends, and whether any text may come there."""
+
+    node: Node
+    open_left: bool
+    open_right: bool
+
+    @staticmethod
+    def of(node: Node, open_left: bool, open_right: bool) -> _Bare:
+        node, open_left, open_right = without_anchors(node, open_left, open_right)
+        if open_left:
+            node = cut(node, left=True)
+        if open_right:
+            node = cut(node, left=False)
+        return _Bare(node, open_left, open_right)
+
+    def nfa(self, limit: int) -> Nfa:
+        budget = Budget(10 * limit, limit * _WORK_PER_STATE)
+        return Nfa(factor(self.node), budget, open_left=self.open_left, open_right=self.open_right)
+
+    def is_longer(self, states: int) -> bool:
+        """Whether the automaton surely has more states: in that of a finite language no word comes to a state
+        twice."""
+        if self.open_left or self.open_right or has_places(self.node):
+            return False
+        longest = longest_word(self.node)
+        return longest is not None and longest >= states
+
+
+def _within(nfa: Nfa, small: int, limit: int) -> CharDfa | None:
+    """The deterministic automaton, None if it takes more than `small` states, or as much work."""
     if nfa.looks:
         return _determinise_looks(nfa, limit)
     whole = nfa.budget.work
@@ -43,17 +97,7 @@ def compile_small(
         return _determinise(nfa, small)
     except RegexError:
         nfa.budget.work = whole
-        return char_nfa(nfa) or NONE
-
-
-def _nfa(node: Node, open_left: bool, open_right: bool, limit: int) -> Nfa:
-    node, open_left, open_right = without_anchors(node, open_left, open_right)
-    if open_left:
-        node = cut(node, left=True)
-    if open_right:
-        node = cut(node, left=False)
-    budget = Budget(10 * limit, limit * _WORK_PER_STATE)
-    return Nfa(factor(node), budget, open_left=open_left, open_right=open_right)
+        return None
 
 
 def _determinise_looks(nfa: Nfa, limit: int) -> CharDfa:

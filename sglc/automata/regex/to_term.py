@@ -14,7 +14,7 @@ from sglc.automata.caches import remembered
 from sglc.automata.charset import Ranges, ranges
 from sglc.automata.dfa.operations import EMPTY_WORD, NONE, all_words, difference, intersect
 from sglc.automata.regex import tree as r
-from sglc.automata.regex.compile import DEFAULT_LIMIT, compile_node, compile_small
+from sglc.automata.regex.compile import DEFAULT_LIMIT, compile_node, compile_small, compile_within
 from sglc.automata.regex.dialects import DialectName
 from sglc.automata.regex.parse import parse_regex
 
@@ -66,12 +66,12 @@ def regex_texts(
         return texts
     node = parse_regex(pattern, ignore_case=ignore_case, dialect=dialect)
     try:
-        found = compile_small(
+        found = compile_within(
             node, open_left=not anchored, open_right=not anchored, small=EAGER_STATES, limit=limit
         )
     except r.RegexError:
         return None
-    return (t.Text(found),) if isinstance(found, t.CharDfa) else None
+    return None if found is None else (t.Text(found),)
 
 
 class _Terms:

@@ -107,6 +107,26 @@ def parts(node: Node) -> tuple[Node, ...]:
     return ()
 
 
+def longest_word(node: Node) -> int | None:
+    """The characters of its longest word, -1 without any word, None if there are ever longer ones; only asked
+    where there are no places inside."""
+    if isinstance(node, Chars):
+        return 1 if node.these else -1
+    inside = [longest_word(part) for part in parts(node)]
+    if isinstance(node, Loop):
+        (item,) = inside
+        if item == -1:
+            return 0 if node.minimum == 0 else -1
+        if item == 0 or node.maximum == 0:
+            return 0
+        return None if item is None or node.maximum is None else item * node.maximum
+    if isinstance(node, Either):
+        return None if None in inside else max((each for each in inside if each is not None), default=-1)
+    if -1 in inside:
+        return -1
+    return None if None in inside else sum(each for each in inside if each is not None)
+
+
 def without_anchors(node: Node, left: bool, right: bool) -> tuple[Node, bool, bool]:
     """Take `^` and `$` at the ends of a node into the flags, which say whether any text may come there."""
     items = node.items if isinstance(node, Join) else (node,)
