@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from sglc.automata.term import Language, Words
 from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.automaton.limits import COMPILING, ConstraintOptions, LimitTracker, compiling, limited
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import DEAD, END
+from sglc.runtime.mask.automaton.protocol import DEAD, END, Node
 from sglc.runtime.mask.core.errors import ConstraintError, UnsupportedConstraint
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -37,6 +38,7 @@ class _Seat:
     """A constraint in a workspace: never a part of one and a part of another."""
 
     workspace: Workspace
+    root: Node
     start: int
     account: LimitTracker
     most: int
@@ -54,24 +56,42 @@ class Constraint:
     not keep all that it has ever seen.
     """
 
-    def __init__(self, language: Language, options: ConstraintOptions) -> None:
-        self.language = language
+    def __init__(
+        self,
+        language: Language,
+        options: ConstraintOptions,
+        source: Callable[[], Language] | None = None,
+    ) -> None:
+        """`source` makes the language again, which is not kept then: its terms are hundreds of objects."""
+        self._language = None if source is not None else language
+        self._source = source
+        self._has_rules = bool(language.rules)
         self.options = options
         self._lock = threading.Lock()
         """Held while a seat is chosen; the machine's may be taken below it, never above."""
-        self._seat = self._take_seat()
+        self._seat = self._take_seat(language)
 
-    def _take_seat(self) -> _Seat:
-        workspace = workspaces.get(self.options, of_grammars=self.language.grammar)
+    @property
+    def language(self) -> Language:
+        """What it is the constraint of; that of a schema is made again each time."""
+        if self._language is not None:
+            return self._language
+        assert self._source is not None
+        with compiling(self.options):
+            return self._source()
+
+    def _take_seat(self, language: Language) -> _Seat:
+        workspace = workspaces.get(self.options, of_grammars=language.grammar)
         machine = workspace.machine
         with machine.lock:
             account = LimitTracker(machine, self.options)
             with compiling(self.options):
-                start = machine.begin(workspace.compiler.compile(self.language), END)
+                root = workspace.compiler.compile(language, once=self._source is not None)
+                start = machine.begin(root, END)
         # One constraint may be so large that each workspace is full with it.
         budget = workspace.budget
         most = workspace.size + budget // 2 if workspace.full() else budget
-        return _Seat(workspace, start, account, most, workspace.matchers)
+        return _Seat(workspace, root, start, account, most, workspace.matchers)
 
     @property
     def machine(self) -> Machine:
@@ -101,7 +121,7 @@ class Constraint:
                 elif 2 * seat.own > every and size < _LARGEST * workspace.budget:
                     seat.most = min(2 * size, _LARGEST * workspace.budget)
                 else:
-                    seat = self._seat = self._take_seat()
+                    seat = self._seat = self._take_seat(self.language)
             seat.own += 1
         return Matcher(seat.workspace.store(vocabulary), seat.start, seat.account)
 
@@ -128,10 +148,9 @@ class Constraint:
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
         matcher = self.matcher(byte_vocabulary())
         rules = {}
-        if self.language.rules:
-            workspace = self._seat.workspace
-            with workspace.machine.lock, compiling(self.options):
-                rules = rules_by_node(workspace.compiler.compile(self.language))
+        if self._has_rules:
+            with matcher.machine.lock:
+                rules = rules_by_node(self._seat.root)
         found = explain(matcher, rules, data, given)
         return (
             found
@@ -200,15 +219,17 @@ def compile_constraint(
         raise ValueError(f"there is no dialect {dialect!r} of regexes: sgl, ecma, python")
     options = options or ConstraintOptions()
     with limited(options.max_work, "max_work", COMPILING):
+        source = None
         if json_schema is not None:
             language = _schema_language(json_schema, schema_options)
+            source = _schema_source(json_schema, schema_options)
         if grammar is not None:
             language = _grammar_language(grammar, grammar_options)
         if language is not None:
             _check("language", language, Language, "a Language")
         else:
             language = _language(type, table, regex, dialect, choices)
-        found = Constraint(language, options)
+        found = Constraint(language, options, source)
     if json_schema is not None and found.is_empty:
         raise ConstraintError("no JSON value satisfies the schema", "#")
     return found
@@ -230,6 +251,26 @@ def _schema_language(schema: Any, options: SchemaOptions | None) -> Language:
         raise UnsupportedConstraint(fault.keyword, fault.path, fault.why) from None
     except SchemaFault as fault:
         raise ConstraintError(fault.reason, fault.path) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _SchemaSource:
+    """A schema as text, of which the language can be made again."""
+
+    text: str
+    options: SchemaOptions | None
+
+    def __call__(self) -> Language:
+        return _schema_language(json.loads(self.text), self.options)
+
+
+def _schema_source(schema: Any, options: SchemaOptions | None) -> _SchemaSource | None:
+    """None for a schema that is not what its text is read as."""
+    try:
+        text = json.dumps(schema)
+        return _SchemaSource(text, options) if json.loads(text) == schema else None
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _grammar_language(grammar: str | Grammar, options: GrammarOptions | None) -> Language:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import sys
 import tracemalloc
 import weakref
@@ -19,6 +20,7 @@ from sglc.runtime.mask import clear_caches, limit_caches, workspaces
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from sglc.schema.compile import compile_schema
 from sglc.schema.core.options import SchemaOptions
 
 PIECES = [bytes([byte]) for byte in range(256)] + [
@@ -185,6 +187,69 @@ def test_the_collector_has_little_to_look_at(vocabulary: Vocabulary) -> None:
     assert len(gc.get_objects()) - before - history < 1_200
 
 
+def tracked() -> int:
+    """How many objects the collector looks at. It has done with tuples and dicts of numbers and texts once it
+    has seen them, and with those that hold such at the next collection."""
+    for _ in range(4):
+        gc.collect()
+    return len(gc.get_objects())
+
+
+def record(number: int) -> dict[str, Any]:
+    """A schema as people write them: objects in objects, lists, names of its own."""
+    texts = {f"{name}{number}": {"type": "string"} for name in ("title", "note", "path")}
+    person = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, f"age{number}": {"type": "integer", "minimum": 0}},
+        "required": ["name", f"age{number}"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {**texts, "by": person, f"all{number}": {"type": "array", "items": person}},
+        "required": ["by", *texts],
+    }
+
+
+def test_the_language_of_a_schema_is_made_again(vocabulary: Vocabulary) -> None:
+    """It is not kept; a constraint that moves to another workspace has the same masks there."""
+    tree = {"$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"}
+    for given, data in ((schema(1), text(1)), (tree, b"[[], [[]]]")):
+        made = compile_constraint(json_schema=given, schema_options=ANY)
+        copy = json.loads(json.dumps(given))
+        given.clear()  # as the caller may
+        assert made.language == compile_schema(copy, ANY)
+        before, rows = made.machine, rows_of(made, vocabulary, data)
+        # As if its workspace were full with other constraints.
+        seat = made._seat
+        seat.workspace.budget = seat.most = 0
+        seat.workspace.matchers += 100
+        assert rows_of(made, vocabulary, data) == rows
+        assert made.machine is not before
+
+
+def test_a_kept_constraint_is_few_objects(vocabulary: Vocabulary) -> None:
+    """A full collection takes as long as there are objects: a program that keeps hundreds of constraints
+    pays for them with a pause."""
+    options = ConstraintOptions(max_terms=199_006)
+    count = 40
+
+    def use(number: int) -> Constraint:
+        made = compile_constraint(json_schema=record(number), options=options)
+        matcher = made.matcher(vocabulary)
+        row = np.zeros(vocabulary.words, np.int32)
+        for byte in matcher.shortest_completion():
+            matcher.fill_mask(row)
+            assert matcher.accept(byte)
+        return made
+
+    first = use(count)
+    before = tracked()
+    kept = [use(number) for number in range(count)]
+    assert (tracked() - before) / count < 220
+    assert first.machine is kept[0].machine
+
+
 @pytest.mark.parametrize("kind", [LeastUsed, BoundedCache])
 def test_the_least_used_makes_room(kind: type[LeastUsed[int, bytes]]) -> None:
     kept = kind(4_000, len)
@@ -246,6 +311,7 @@ def test_sizes_count_each_part_once() -> None:
     assert size_of((part, part)) < size_of(part) + 100
     assert size_of((part, [*part], {1: part}, frozenset(part))) > 3 * 8_000
     # An automaton is counted by its edges, which come near to what it takes.
+    gc.collect()  # tuples that were made before are used again else, and not counted
     before = sys.getallocatedblocks()
     tracemalloc.start()
     dfa = compile_regex("|".join(f"[a-{chr(98 + number % 20)}]{{{number}}}x" for number in range(2, 30)))

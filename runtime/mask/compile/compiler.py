@@ -31,7 +31,7 @@ from sglc.runtime.mask.nodes.core import (
 from sglc.runtime.mask.nodes.dispatch import MANY, CaseNode, cases_of, first_bytes, may_be_empty
 from sglc.runtime.mask.nodes.longest_match import GreedyNode
 from sglc.runtime.mask.nodes.object import ObjectNode
-from sglc.runtime.mask.nodes.object_parts import ObjectParts, Option
+from sglc.runtime.mask.nodes.object_parts import ObjectParts, Options
 from sglc.runtime.mask.nodes.pattern import PatternNode, PatternTable
 from sglc.runtime.mask.nodes.substring import SpanNode, SpanTable
 from sglc.runtime.mask.nodes.text import KeyedEntries, TextNode
@@ -41,8 +41,6 @@ from sglc.runtime.mask.product_nodes.lookahead import NotBefore
 from sglc.runtime.mask.product_nodes.unique_array import DistinctArray
 
 _MOST_REMEMBERED = 50_000
-_FEW_NAMES = 8
-"""Properties in any order up to which keys are made as literals too, for when only one may come."""
 
 
 class Compiler:
@@ -54,6 +52,8 @@ class Compiler:
         self.max_terms = max_terms
         self._nodes: dict[Hashable, Node] = {}
         self._tables: dict[tuple[t.CharDfa, str], TextTable] = {}
+        self._families: dict[t.CharDfa, t.CharDfa] = {}
+        """One of equal automata of keys, so that they have one identity."""
         self._spans: dict[tuple[str, str], SpanTable] = {}
         self._by_identity: dict[tuple[int, int], tuple[object, object, Node]] = {}
         self._serieses: dict[tuple[int, ...], Node] = {}
@@ -61,15 +61,25 @@ class Compiler:
         self._made = 0
         self._rules: Mapping[str, t.Term] = {}
         self._waiting: list[tuple[RuleNode, t.Term]] = []
+        self._entry = self._make_entry
+        """One for all objects."""
 
-    def compile(self, language: t.Language) -> Node:
-        """The node of a language's root. Raises ConstraintError for what is malformed or too large."""
+    def compile(self, language: t.Language, *, once: bool = False) -> Node:
+        """The node of a language's root. Raises ConstraintError for what is malformed or too large.
+
+        `once`: nobody keeps the language, so that its rules are not found again.
+        """
+        rules = language.rules
         try:
-            return self._compiled(language.rules, language.root)
+            return self._compiled(rules, language.root)
         finally:
             # Terms are not kept: they are many, and hardly ever compiled once more.
             self._by_identity.clear()
             self._serieses.clear()
+            for name in rules if once else ():
+                node = self._nodes.pop(("rule", id(rules), name), None)
+                if node is not None:
+                    del node.keeps  # type: ignore[attr-defined]
 
     def _compiled(self, rules: Mapping[str, t.Term], term: t.Term) -> Node:
         if len(self._by_identity) > _MOST_REMEMBERED:
@@ -349,31 +359,25 @@ class Compiler:
         counts = _counts(term.counters, every)
         comma = self._node(term.comma, depth)
         colon = self._node(term.colon, depth)
-        one_key = term.encoding == "json" and (term.order == "declared" or len(names) <= _FEW_NAMES)
-        options = []
-        for label, arms in enumerate(every):
-            some = []
-            for vector, value in self._options(arms, counts, depth):
-                whole = None
-                if one_key and label < len(names):
-                    name = self._literal(b'"' + spelled(names[label], "json") + b'"')
-                    whole = self._series([name, colon, value])
-                some.append(Option(vector, self._series([colon, value]), whole))
-            options.append(tuple(some))
-        families = tuple(family.keys for family in term.families)
+        options = [
+            [(vector, self._series([colon, value])) for vector, value in self._options(arms, counts, depth)]
+            for arms in every
+        ]
+        families = tuple([self._families.setdefault(family.keys, family.keys) for family in term.families])
+        clauses = tuple([tuple(sorted(clause)) for clause in term.clauses])
         ways: tuple[object, ...]
         if term.counters or any([len(some) != 1 for some in options]):
-            ways = tuple([tuple([(option.vector, option.tail.index) for option in some]) for some in options])
+            ways = tuple([tuple([(vector, tail.index) for vector, tail in some]) for some in options])
         else:
-            ways = tuple([option.tail.index for (option,) in options])
+            ways = tuple([tail.index for ((_, tail),) in options])
         key = (
             "object",
             names,
-            families,
+            tuple(map(id, families)),
             ways,
             term.minimum,
             term.maximum,
-            term.clauses,
+            clauses,
             term.counters,
             term.order,
             term.distinct,
@@ -383,17 +387,28 @@ class Compiler:
         parts = ObjectParts(
             names,
             families,
-            tuple(options),
+            Options(options),
             term.minimum,
             term.maximum,
-            term.clauses,
+            clauses,
             term.counters,
             term.order == "declared",
             term.distinct,
             term.encoding,
             comma,
         )
-        return self._intern(key, lambda: ObjectNode(parts))
+        return self._intern(key, lambda: ObjectNode(parts, self._entry))
+
+    def _make_entry(self, name: str, tail: Node) -> Node:
+        """A name with its quotes and what follows it; called when it is opened."""
+        with self.machine.lock:
+            before, self._new = self._new, []
+            try:
+                node = self._flat_series([self._literal(b'"' + spelled(name, "json") + b'"'), tail])
+                analyse(self._new, self.machine)
+                return node
+            finally:
+                self._new = before
 
     def _rule(self, term: t.Rule) -> Node:
         rules, name = self._rules, term.name
@@ -414,7 +429,8 @@ class Compiler:
                 node = RuleNode(name)
                 self._register(key, node)
                 self._waiting.append((node, body))
-            node.keeps = rules  # type: ignore[attr-defined]
+            # What the key is the identity of.
+            node.keeps = rules.get(name) if term.own else rules  # type: ignore[attr-defined]
         return node
 
 

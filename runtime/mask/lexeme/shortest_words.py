@@ -31,8 +31,9 @@ class TextWords:
         self.dfa = dfa
         self.encoding = encoding
         self._next_length = next_length
-        self._costs_by_length: list[list[int | None]] = []
-        """By length and state: fewest bytes of a word of exactly so many characters."""
+        self._costs_by_length: list[tuple[int | None, ...]] = []
+        """By length and state: fewest bytes of a word of exactly so many characters. There may be millions:
+        in lists, full collections would look at each."""
         self._period = 0, 0, 0
         """(first level, levels, bytes) of the period in which levels come again; no levels: none is known."""
         self._shapes: dict[tuple[int | None, ...], tuple[int, int]] = {}
@@ -57,7 +58,7 @@ class TextWords:
         return bytes(out)
 
     @cached_property
-    def _moves(self) -> list[dict[int, int]]:
+    def _moves(self) -> tuple[tuple[tuple[int, int], ...], ...]:
         """By state: the states after one character, with the bytes of the shortest such character."""
         found = []
         for edges in self.dfa.edges:
@@ -65,15 +66,15 @@ class TextWords:
             for low, high, target in edges:
                 size = len(self._cheapest(low, high))
                 moves[target] = min(size, moves.get(target, size))
-            found.append(moves)
-        return found
+            found.append(tuple(moves.items()))
+        return tuple(found)
 
     @cached_property
-    def _free(self) -> list[tuple[int, int]]:
+    def _free(self) -> tuple[tuple[int, int], ...]:
         """By state: fewest bytes of a word of any length, and fewest characters of such a word."""
         sources: list[list[tuple[int, int]]] = [[] for _ in self.dfa.edges]
         for state, moves in enumerate(self._moves):
-            for target, size in moves.items():
+            for target, size in moves:
                 sources[target].append((state, size))
         found: dict[int, tuple[int, int]] = {}
         heap = [(0, 0, state) for state in self.dfa.accepting]
@@ -87,7 +88,7 @@ class TextWords:
                 if state not in found:
                     heapq.heappush(heap, (cost + size, length + 1, state))
         # (The automaton is trimmed: some word leads on from every state.)
-        return [found[state] for state in range(len(self.dfa.edges))]
+        return tuple([found[state] for state in range(len(self.dfa.edges))])
 
     def _best_length(self, state: int, least: int, most: int | None) -> int:
         """How many characters the shortest of the words of `least` to `most` characters has."""
@@ -145,7 +146,7 @@ class TextWords:
             level = []
             for moves in self._moves:
                 least: int | None = None
-                for target, size in moves.items():
+                for target, size in moves:
                     rest = last[target]
                     if rest is not None and (least is None or rest + size < least):
                         least = rest + size
@@ -159,7 +160,7 @@ class TextWords:
             return
         if len(self._shapes) * max(len(shape), 1) < _MOST_SHAPED:
             self._shapes[shape] = len(levels), base
-        levels.append(level)
+        levels.append(tuple(level))
 
     def _step(self, state: int, remaining: int) -> tuple[bytes, int]:
         """The first character, spelled, of a shortest word of `remaining` characters, and its target."""

@@ -62,15 +62,13 @@ class TextTable:
         self.dfa = dfa
         self.encoding = encoding
         self.boundary = len(dfa.edges)
-        self._moves: list[tuple[Move, ...] | None] = [None] * self.boundary
+        self._moves: dict[int, tuple[Move, ...]] = {}
         self.characters = Characters(encoding)
         self._begins: dict[int, frozenset[int]] = {}
-        self._targets: list[tuple[int, ...]] = [
-            tuple(sorted({target for _, _, target in edges})) for edges in dfa.edges
-        ]
-        self._shortest: list[int | None] | None = None
-        self._longest: list[int | None] | None = None
-        self._sources: list[list[int]] | None = None
+        self._targets = tuple([tuple(sorted({target for _, _, target in edges})) for edges in dfa.edges])
+        self._shortest: tuple[int | None, ...] | None = None
+        self._longest: tuple[int | None, ...] | None = None
+        self._sources: tuple[tuple[int, ...], ...] | None = None
         self._last: Iterable[int] = dfa.accepting
         """The states of the last of `_reach`."""
         self._reach: list[int] = [self._bits(dfa.accepting)]
@@ -98,9 +96,7 @@ class TextTable:
 
     def moves(self, local: int) -> tuple[Move, ...]:
         """The byte moves of a local state, sorted and disjoint."""
-        if local >= len(self._moves):
-            self._moves += [None] * (local + 1 - len(self._moves))
-        found = self._moves[local]
+        found = self._moves.get(local)
         if found is None:
             boundary = self.boundary
             if local < boundary:
@@ -322,16 +318,17 @@ class TextTable:
             marks[state >> 3] |= 1 << (state & 7)
         return int.from_bytes(marks, "little")
 
-    def _before(self) -> list[list[int]]:
+    def _before(self) -> tuple[tuple[int, ...], ...]:
         """The states that lead to each state."""
         if self._sources is None:
-            self._sources = [[] for _ in range(self.boundary)]
+            sources: list[list[int]] = [[] for _ in range(self.boundary)]
             for state in range(self.boundary):
                 for target in self._targets[state]:
-                    self._sources[target].append(state)
+                    sources[target].append(state)
+            self._sources = tuple(map(tuple, sources))
         return self._sources
 
-    def _count_shortest(self) -> list[int | None]:
+    def _count_shortest(self) -> tuple[int | None, ...]:
         before = self._before()
         found: list[int | None] = [None] * self.boundary
         level = sorted(self.dfa.accepting)
@@ -347,9 +344,9 @@ class TextTable:
                         found[state] = count
                         following.append(state)
             level = following
-        return found
+        return tuple(found)
 
-    def _count_longest(self) -> list[int | None]:
+    def _count_longest(self) -> tuple[int | None, ...]:
         """Longest paths by peeling states without successors; what remains lies before or on a cycle."""
         before = self._before()
         left = [len(self._targets[state]) for state in range(self.boundary)]
@@ -362,7 +359,7 @@ class TextTable:
                 left[state] -= 1
                 if not left[state]:
                     ready.append(state)
-        return found
+        return tuple(found)
 
     # Shortest words in bytes
 

@@ -29,11 +29,11 @@ from sglc.runtime.mask.nodes.object_parts import (
     ObjectParts,
     ObjectWords,
     OpenKey,
-    Option,
+    Options,
     after_character,
     labels_of,
+    measure_required,
     most_open,
-    productive_options,
     required_only,
 )
 from sglc.runtime.mask.nodes.object_profile import Profiles
@@ -70,21 +70,24 @@ ENTRY, NEXT, ENTRY_SOMEWHERE, NEXT_SOMEWHERE = range(4)
 class ObjectNode(Node):
     """See the module. A state of the node is a state of `ObjectStates` with the families' keys so far."""
 
-    def __init__(self, parts: ObjectParts) -> None:
+    def __init__(self, parts: ObjectParts, entry: Callable[[str, Node], Node]) -> None:
+        """`entry`: makes the node of a name with its quotes and what follows it, when it is opened."""
         self.parts = parts
         self.properties = len(parts.names)
-        self._tails = tuple([option.tail for options in parts.options for option in options])
+        self._entry = entry
         self._capacity = tuple([count_words(dfa) if parts.distinct else None for dfa in parts.families])
         self.required = required_only(parts)
-        self._made: tuple[list[bool], list[tuple[Option, ...]], ObjectStates] | None = None
+        self._made: tuple[tuple[bool, ...], Options, ObjectStates] | None = None
         """Options and states by what is productive; they are final when the analysis is."""
         self.states: ObjectStates
-        self._options: list[tuple[Option, ...]] | None = None
+        self._options: Options | None = None
+        self._wholes: dict[int, tuple[Node, ...]] = {}
+        """By label: entries that have been opened as a whole."""
 
     # Analysis
 
     def children(self) -> Sequence[Node]:
-        return (*self._tails, self.parts.comma)
+        return (*self.parts.options.tails, self.parts.comma)
 
     def openers(self) -> Sequence[Node]:
         return ()
@@ -93,23 +96,22 @@ class ObjectNode(Node):
         if self.productive and self.nullable:
             return True, True
         if self.required is not None and self.parts.comma.productive:
-            some = [self.parts.options[label] for label in self.required]
-            there = all([any([option.tail.productive for option in options]) for options in some])
+            some = [self.parts.options.tails_of(label) for label in self.required]
+            there = all([any([tail.productive for tail in tails]) for tails in some])
             return there, not self.required
         states = self._make_states()[1] if self._options is None else self.states
         return states.feasible(0), states.may_end(0)
 
-    def _make_states(self) -> tuple[list[tuple[Option, ...]], ObjectStates]:
+    def _make_states(self) -> tuple[Options, ObjectStates]:
         parts = self.parts
-        key = [tail.productive for tail in self._tails]
-        key.append(parts.comma.productive)
+        key = tuple([child.productive for child in self.children()])
         if self._made is not None and self._made[0] == key:
             return self._made[1], self._made[2]
-        options = list(parts.options) if all(key) else [productive_options(some) for some in parts.options]
-        labels = labels_of(options[: self.properties])
-        for ways, dfa, size in zip(options[self.properties :], parts.families, self._capacity, strict=True):
-            vectors = tuple([option.vector for option in ways])
-            labels.append(Label(vectors, size if dfa.edges else 0))
+        options = parts.options.productive()
+        vectors = list(map(options.vectors_of, range(len(options))))
+        labels = labels_of(vectors[: self.properties])
+        for some, dfa, size in zip(vectors[self.properties :], parts.families, self._capacity, strict=True):
+            labels.append(Label(some, size if dfa.edges else 0))
         most = parts.maximum
         if not parts.comma.productive:
             most = 1 if most is None else min(most, 1)
@@ -137,7 +139,7 @@ class ObjectNode(Node):
         families = {
             label: parts.families[label - self.properties]
             for label in range(self.properties, len(self._options))
-            if self._options[label]
+            if self._options.count(label)
         }
         self.table = KeyTable(names, families, parts.encoding)
         self._family_bits = sum(1 << label for label in families)
@@ -150,17 +152,22 @@ class ObjectNode(Node):
         self._comma = comma.data + b'"' if isinstance(comma, Literal) else b""
         self._endless = all(self.table.endless(number) for number in range(len(families)))
         self.traces = bool(self._counted) or most_open(parts) + len(families) > _FEW
-        self._held: list[tuple[int, frozenset[str]]] = []
-        self._held_ids: dict[tuple[int, frozenset[str]], int] = {}
+        self._held: list[int] = []
+        """States by number; a state is there once for each set of keys with which it has been met."""
+        self._used: dict[int, frozenset[str]] = {}
+        """The families' keys so far by the same number, where there are any."""
+        self._held_ids: dict[int | tuple[int, frozenset[str]], int] = {}
         self.words = ObjectWords(parts, self._options, self.states, self.table)
         self._hold(0, _NONE)
 
     def _hold(self, state: int, used: frozenset[str]) -> int:
-        key = (state, used)
+        key = (state, used) if used else state
         found = self._held_ids.get(key)
         if found is None:
             found = self._held_ids[key] = len(self._held)
-            self._held.append(key)
+            self._held.append(state)
+            if used:
+                self._used[found] = used
         return found
 
     # Between entries
@@ -177,14 +184,14 @@ class ObjectNode(Node):
     def resume(self, machine: Machine, state: Any, cont: int, work: Worklist, out: set[int]) -> None:
         kind = state[0]
         if kind == ENTRY:
-            here = self._held[state[1]][0]
+            here = self._held[state[1]]
             if self.states.may_end(here):
                 work.append((None, cont))
             if self.states.goes_on(here):
                 number = self._profiles.of(here)
                 if self._comma and self._whole(number) is None:
-                    used = self._held[state[1]][1]
-                    leaf: ElementState = (state[1], number, _COMMA, used or None, b"", None)
+                    used = self._used.get(state[1])
+                    leaf: ElementState = (state[1], number, _COMMA, used, b"", None)
                     out.add(machine.thread(self, leaf, cont))
                 else:
                     work.append((self.parts.comma, machine.cont(self, (NEXT, state[1]), cont)))
@@ -202,7 +209,7 @@ class ObjectNode(Node):
         if not self._comma or state[0] not in (ENTRY, ENTRY_SOMEWHERE):
             return None
         if state[0] == ENTRY:
-            here = self._held[state[1]][0]
+            here = self._held[state[1]]
             ends, goes_on = self.states.may_end(here), self.states.goes_on(here)
         else:
             _, ends, goes_on = state
@@ -210,29 +217,37 @@ class ObjectNode(Node):
 
     def _enter(self, machine: Machine, state: int, cont: int, work: Worklist, out: set[int]) -> None:
         """Before the quote of a key; where there is only one key, that is a literal."""
-        number = self._profiles.of(self._held[state][0])
+        number = self._profiles.of(self._held[state])
         label = self._whole(number)
         if label is not None:
-            assert self._options is not None
-            options = self._options[label]
+            wholes = self._open_whole(label)
             for option, _, _ in self._profiles.outcome(number, label):
                 after = self._after(state, label, option, None)
-                work.append((options[option].whole, machine.cont(self, (ENTRY, after), cont)))
+                work.append((wholes[option], machine.cont(self, (ENTRY, after), cont)))
             return
-        leaf: ElementState = (state, number, _OPEN, self._held[state][1] or None, b"", None)
+        leaf: ElementState = (state, number, _OPEN, self._used.get(state), b"", None)
         out.add(machine.thread(self, leaf, cont))
 
     def _whole(self, profile: int) -> int | None:
         """The label of a profile if there is just one, and its key is written in one way."""
         label = self._profiles.only(profile)
-        if label is None or self._family_bits >> label & 1:
-            return None
-        assert self._options is not None
-        return None if self._options[label][0].whole is None else label
+        # Only then each name has one spelling.
+        whole = self.parts.encoding == "json" and label is not None and label < self.properties
+        return label if whole else None
+
+    def _open_whole(self, label: int) -> tuple[Node, ...]:
+        """The entries of a property with their key and its quotes, by option."""
+        found = self._wholes.get(label)
+        if found is None:
+            assert self._options is not None
+            name, tails = self.parts.names[label], self._options.tails_of(label)
+            found = self._wholes[label] = tuple([self._entry(name, tail) for tail in tails])
+        return found
 
     def _after(self, state: int, label: int, option: int, key: str | None) -> int:
-        here, used = self._held[state]
-        return self._hold(self.states.advance(here, label, option), used if key is None else used | {key})
+        used = self._used.get(state, _NONE)
+        after = self.states.advance(self._held[state], label, option)
+        return self._hold(after, used if key is None else used | {key})
 
     # Inside keys, by the leaf table
 
@@ -480,6 +495,8 @@ class ObjectNode(Node):
     # Shortest words
 
     def measure(self) -> int | None:
+        if self.required is not None:
+            return measure_required(self.parts, self.required)
         self._settle()
         return self.words.measure()
 
@@ -490,7 +507,7 @@ class ObjectNode(Node):
     def shortest_rest(self, machine: Machine, state: Any) -> bytes:
         kind = state[0]
         assert kind in (ENTRY, NEXT), "completions are asked of configurations that keep their state"
-        here, used = self._held[state[1]]
+        here, used = self._held[state[1]], self._used.get(state[1], _NONE)
         return (
             self.words.rest(machine, here, used)
             if kind == ENTRY
@@ -500,7 +517,7 @@ class ObjectNode(Node):
     def shortest_from(self, machine: Machine, state: ElementState) -> bytes:
         held, profile, local, residue, begun, data = state
         assert held >= 0, "completions are asked of configurations that keep their state"
-        here, used = self._held[held]
+        here, used = self._held[held], self._used.get(held, _NONE)
         if local == _OPEN:
             return self.words.entries(machine, here, used, 1)
         if local >= _COMMA:

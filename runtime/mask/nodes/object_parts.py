@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 from sglc.automata.caches import LeastUsed
 from sglc.automata.json.counters import Vector
 from sglc.automata.json.object_plans import Plan, cheapest_entries
 from sglc.automata.json.object_states import Label, ObjectStates, Outcome, Profile
 from sglc.automata.json.unit_propagation import bits_of
-from sglc.automata.term import CharDfa, Clause, Counter, Encoding
+from sglc.automata.term import CharDfa, Counter, Encoding
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import Node
 from sglc.runtime.mask.core.errors import LONGEST_COMPLETION, MOST_ENTRIES, CompletionTooLong
@@ -27,15 +25,60 @@ _OF_PLAN = 500
 """Bytes of the entries that complete an object, about."""
 
 
-class Option(NamedTuple):
-    """One way to fill an entry: what it adds to the counters, and the node behind the key's closing quote.
+class Options:
+    """The ways to fill the entries of an object, by label and number: what each adds to the counters, and the
+    node behind the key's closing quote.
 
-    `whole` is the same with the key and its quotes, where there is one spelling of the key.
+    They are the most of what constraints are made of: all of an object are in three tuples.
     """
 
-    vector: Vector
-    tail: Node
-    whole: Node | None = None
+    __slots__ = ("_starts", "_vectors", "tails")
+
+    def __init__(self, labels: Iterable[Sequence[tuple[Vector, Node]]]) -> None:
+        vectors: list[Vector] = []
+        tails: list[Node] = []
+        starts = [0]
+        for some in labels:
+            for vector, tail in some:
+                vectors.append(vector)
+                tails.append(tail)
+            starts.append(len(tails))
+        self.tails = tuple(tails)
+        """The nodes of all labels in order."""
+        self._vectors = tuple(vectors)
+        self._starts = tuple(starts)
+
+    def __len__(self) -> int:
+        """The number of labels."""
+        return len(self._starts) - 1
+
+    def count(self, label: int) -> int:
+        """How many a label has."""
+        return self._starts[label + 1] - self._starts[label]
+
+    def tail(self, label: int, option: int) -> Node:
+        return self.tails[self._starts[label] + option]
+
+    def tails_of(self, label: int) -> tuple[Node, ...]:
+        return self.tails[self._starts[label] : self._starts[label + 1]]
+
+    def vectors_of(self, label: int) -> tuple[Vector, ...]:
+        return self._vectors[self._starts[label] : self._starts[label + 1]]
+
+    def productive(self) -> Options:
+        """Those that have a word; the same if all do."""
+        if all([tail.productive for tail in self.tails]):
+            return self
+        return Options(
+            [
+                [
+                    (vector, tail)
+                    for vector, tail in zip(self.vectors_of(label), self.tails_of(label), strict=True)
+                    if tail.productive
+                ]
+                for label in range(len(self))
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +87,11 @@ class ObjectParts:
 
     names: tuple[str, ...]
     families: tuple[CharDfa, ...]
-    options: tuple[tuple[Option, ...], ...]
+    options: Options
     minimum: int
     maximum: int | None
-    clauses: tuple[Clause, ...]
+    clauses: Sequence[Sequence[tuple[int, bool]]]
+    """As those of the term, in tuples."""
     counters: tuple[Counter, ...]
     declared: bool
     distinct: bool
@@ -69,9 +113,7 @@ class OpenKey:
 class ObjectWords:
     """`options` are those that have words, by label; a state goes with the families' keys `used` so far."""
 
-    def __init__(
-        self, parts: ObjectParts, options: Sequence[Sequence[Option]], states: ObjectStates, table: KeyTable
-    ) -> None:
+    def __init__(self, parts: ObjectParts, options: Options, states: ObjectStates, table: KeyTable) -> None:
         self.parts = parts
         self.options = options
         self.states = states
@@ -79,19 +121,15 @@ class ObjectWords:
         self.properties = len(parts.names)
         counts = [parts.minimum, *[counter.minimum for counter in parts.counters]]
         self._is_large = max(counts) > MOST_ENTRIES
-        self._measured: tuple[list[int | None], int | None] | None = None
+        self._measured: tuple[tuple[int | None, ...], int | None] | None = None
         self._closing: dict[int, tuple[bytes, tuple[Node, ...]]] = {}
         self._rests: LeastUsed[tuple[int, frozenset[str], int], tuple[int, Plan]] = LeastUsed(size=_OF_PLAN)
-
-    @cached_property
-    def _nodes(self) -> list[Node]:
-        return [option.tail for some in self.options for option in some]
 
     def closing(self, label: int) -> tuple[bytes, tuple[Node, ...]]:
         """What closes a key of a label, as far as it is the same for all options, and the nodes behind it."""
         found = self._closing.get(label)
         if found is None:
-            found = self._closing[label] = _closing(self.options[label])
+            found = self._closing[label] = _closing(self.options.tails_of(label))
         return found
 
     def _costs(self) -> tuple[Callable[[int, int], int | None], int]:
@@ -101,7 +139,7 @@ class ObjectWords:
         options = self.options
 
         def cost(label: int, option: int) -> int | None:
-            size = options[label][option].tail.size
+            size = options.tail(label, option).size
             if size is None:
                 return None
             key = len(spelled(self.parts.names[label], self.parts.encoding)) if label < self.properties else 0
@@ -119,8 +157,7 @@ class ObjectWords:
 
     def measure(self) -> int | None:
         """Bytes of the shortest word as far as known."""
-        sizes: list[int | None] = [node.size for node in self._nodes]
-        sizes.append(self.parts.comma.size)
+        sizes = (*[node.size for node in self.options.tails], self.parts.comma.size)
         if self._measured is None or self._measured[0] != sizes:
             cost, between = self._costs()
             found = None
@@ -141,7 +178,7 @@ class ObjectWords:
         if found is None:
             if self._is_large:
                 raise CompletionTooLong
-            for node in (*self._nodes, self.parts.comma):
+            for node in (*self.options.tails, self.parts.comma):
                 if node.productive and node.size is None:
                     measure(node)
             costs = self._costs()[0], self._key_costs(used)
@@ -165,7 +202,7 @@ class ObjectWords:
         for label, option in plan:
             known = label < self.properties
             key = spelled(self.parts.names[label], self.parts.encoding) if known else next(keys[label])
-            out.append(b'"' + key + b'"' + self.options[label][option].tail.shortest(machine))
+            out.append(b'"' + key + b'"' + self.options.tail(label, option).shortest(machine))
         return self.parts.comma.shortest(machine).join(out) if len(out) > 1 else out[0]
 
     def rest(self, machine: Machine, state: int, used: frozenset[str], at_least: int = 0) -> bytes:
@@ -183,7 +220,7 @@ class ObjectWords:
                 family = label >= self.properties
                 end = self._end_of_key(key.local, label, key.residue, key.begun)
                 for option, _, _ in outcome:
-                    entry, size = cost(label, option), self.options[label][option].tail.size
+                    entry, size = cost(label, option), self.options.tail(label, option).size
                     assert entry is not None and size is not None
                     if family and self.parts.distinct:
                         entry += len(end) + len(key.data or b"")
@@ -205,7 +242,7 @@ class ObjectWords:
             word = (
                 end
                 + b'"'
-                + self.options[label][option].tail.shortest(machine)
+                + self.options.tail(label, option).shortest(machine)
                 + self.rest(machine, after, now)
             )
             if best is None or len(word) < len(best):
@@ -228,7 +265,7 @@ class ObjectWords:
             used = used | {read(key, self.parts.encoding)}
         words = [
             b'"'
-            + self.options[label][option].tail.shortest(machine)
+            + self.options.tail(label, option).shortest(machine)
             + self.rest(machine, self.states.advance(state, label, option), used)
             for option, _, _ in outcome
         ]
@@ -268,8 +305,21 @@ def required_only(parts: ObjectParts) -> tuple[int, ...] | None:
     return tuple([label for label, _ in literals])
 
 
-def _closing(options: Sequence[Option]) -> tuple[bytes, tuple[Node, ...]]:
-    tails = [option.tail for option in options]
+def measure_required(parts: ObjectParts, required: Sequence[int]) -> int | None:
+    """Bytes of the shortest word where these properties are all that must be there, as far as known."""
+    total = 0
+    for number, label in enumerate(required):
+        size = min(
+            [size for tail in parts.options.tails_of(label) if (size := tail.size) is not None], default=None
+        )
+        between = parts.comma.size if number else 0
+        if size is None or between is None:
+            return None
+        total += between + 2 + len(spelled(parts.names[label], parts.encoding)) + size
+    return total
+
+
+def _closing(tails: tuple[Node, ...]) -> tuple[bytes, tuple[Node, ...]]:
     runs: set[bytes] = set()
     rests: list[Node] = []
     for tail in tails:
@@ -278,16 +328,7 @@ def _closing(options: Sequence[Option]) -> tuple[bytes, tuple[Node, ...]]:
             rests.append(tail.rest)
     if len(runs) == 1 and len(rests) == len(tails):
         return b'"' + runs.pop(), tuple(rests)
-    return b'"', tuple(tails)
-
-
-def productive_options(options: tuple[Option, ...]) -> tuple[Option, ...]:
-    """Those that have a word; the same tuple if all do."""
-    if len(options) == 1:
-        return options if options[0].tail.productive else ()
-    if all([option.tail.productive for option in options]):
-        return options
-    return tuple([option for option in options if option.tail.productive])
+    return b'"', tails
 
 
 def most_open(parts: ObjectParts) -> int:
@@ -304,10 +345,7 @@ def most_open(parts: ObjectParts) -> int:
     return longest
 
 
-def labels_of(options: Sequence[tuple[Option, ...]]) -> list[Label]:
+def labels_of(vectors: Sequence[tuple[Vector, ...]]) -> list[Label]:
     """The labels of properties by what their options add to the counters: mostly all are one."""
-    if set(map(len, options)) == {1} and len({some[0].vector for some in options}) == 1:
-        return [Label((options[0][0].vector,))] * len(options)
-    vectors = [tuple([option.vector for option in some]) for some in options]
     alike = {some: Label(some) for some in set(vectors)}
     return [alike[some] for some in vectors]

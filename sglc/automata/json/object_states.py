@@ -11,13 +11,13 @@ counts by dynamic programming. Work is limited. Of interchangeable labels only o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sglc.automata import work
 from sglc.automata.json.counters import MOST_STEPS, NO_COUNTS, Counts, TooComplex, Vector
 from sglc.automata.json.unit_propagation import Clauses, Residue, TooManySteps, bit_set, propagate, solutions
-from sglc.automata.term import Clause, Counter
+from sglc.automata.term import Counter
 
 Outcome = tuple[tuple[int, bool, bool], ...]
 """What a label leads to: (option, whether the object may end behind it, whether it may go on), one each."""
@@ -60,7 +60,7 @@ class ObjectStates:
         self,
         labels: Sequence[Label],
         properties: int,
-        clauses: Sequence[Clause],
+        clauses: Iterable[Iterable[tuple[int, bool]]],
         counters: Sequence[Counter],
         minimum: int,
         maximum: int | None,
@@ -107,7 +107,7 @@ class ObjectStates:
         self._profiles: dict[int, Profile] = {}
         self._state((0, 0, 0, self.counts.zero, (0,) * len(self._limited)))
 
-    def _set_clauses(self, clauses: Sequence[Clause]) -> None:
+    def _set_clauses(self, clauses: Iterable[Iterable[tuple[int, bool]]]) -> None:
         kept: dict[tuple[int, int], None] = {}
         for clause in clauses:
             positive = negative = 0

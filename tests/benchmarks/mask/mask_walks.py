@@ -2,16 +2,20 @@
 
     python tests/benchmarks/mask/mask_walks.py schemas.jsonl.xz --tokenizer tokenizer.json --schemas 1000
     python tests/benchmarks/mask/mask_walks.py schemas.jsonl.xz --tokenizer tokenizer.json --flood 10000
+    python tests/benchmarks/mask/mask_walks.py schemas.jsonl.xz --tokenizer tokenizer.json --collections 400
 
 A walk takes random tokens that the mask allows, now and then one that goes towards the end. Where the text
 may end it ends by the toss of a coin; when the budget of tokens is spent the shortest completion follows. The
 text must be JSON that `jsonschema` finds valid, and no mask may have been empty before.
 `--flood` compiles that many different schemas in one process and prints its memory, which must stay flat.
+`--collections` compiles that many schemas, writes a random text of each, keeps the constraints (or with
+`--drop` does not), and prints what the garbage collector has to do for them.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import random
 import re
@@ -23,7 +27,7 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import jsonschema
 import numpy as np
@@ -33,7 +37,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from rich.progress import track
 
 from mask.mask_engines import compile_schema
+from mask.mask_worker import WARM_UP
 from mask.maskbench import given, read_cases, sample
+from sglc.runtime.mask import workspaces
+from sglc.runtime.mask.caches import clear_caches
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
@@ -235,6 +242,80 @@ def flood(cases: list[dict[str, Any]], vocabulary: Vocabulary, count: int, budge
             print(f"{number + 1:8}{refused:9}{resident():8.0f}{seconds:9.0f}", flush=True)
 
 
+# What the garbage collector has to do
+
+
+class Pauses:
+    """`with Pauses() as pauses`: the collections meanwhile, (milliseconds of processor time, generation)."""
+
+    def __enter__(self) -> Self:
+        self.found: list[tuple[float, int]] = []
+        self._began = 0
+        gc.callbacks.append(self._note)
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        gc.callbacks.remove(self._note)
+
+    def _note(self, phase: str, about: dict[str, int]) -> None:
+        if phase == "start":
+            self._began = time.process_time_ns()
+        else:
+            self.found.append(((time.process_time_ns() - self._began) / 1e6, about["generation"]))
+
+
+def looked_at() -> tuple[float, Counter[str]]:
+    """Milliseconds of processor time of a full collection, the least of some, and the objects that it looks
+    at by type."""
+    gc.collect()
+    gc.collect()  # the first one finds tuples and dicts that hold nothing to look at
+    times = []
+    for _ in range(7):
+        began = time.process_time_ns()
+        gc.collect()
+        times.append((time.process_time_ns() - began) / 1e6)
+    every = gc.get_objects()
+    return min(times), Counter([f"{type(found).__module__}.{type(found).__name__}" for found in every])
+
+
+def collections(schemas: list[str], vocabulary: Vocabulary, arguments: argparse.Namespace) -> None:
+    """Compile schemas (texts, at which the collector does not look) and write a random text of each, all with
+    the default options; print what collections take then and took meanwhile. They do not look at objects that
+    were there before."""
+    single = single_bytes(vocabulary)
+    kept: list[Constraint] = []
+    walk(compile_schema(WARM_UP), vocabulary, single, random.Random(0), 20)
+    clear_caches()
+    workspaces.clear()
+    gc.collect()
+    gc.freeze()
+    took, before = looked_at()
+    print(f"before: {took:.1f} ms, {before.total():,} objects")
+    tokens = 0
+    with Pauses() as pauses:
+        for number, schema in enumerate(schemas):
+            try:
+                made = compile_schema(json.loads(schema))
+                chance = random.Random(f"{arguments.seed} {number}")
+                tokens += walk(made, vocabulary, single, chance, arguments.tokens).tokens
+            except ConstraintError:
+                continue
+            if not arguments.drop:
+                kept.append(made)
+            del made
+    took, after = looked_at()
+    of_each = f", {(after - before).total() / len(kept):.0f} for each constraint" if kept else ""
+    print(
+        f"{len(kept)} constraints kept, {tokens:,} masks: {took:.1f} ms, {after.total():,} objects{of_each}"
+    )
+    for name, count in (after - before).most_common(arguments.types):
+        print(f"  {count:8,} {name}")
+    for generation in (2, 1, 0):
+        times = sorted([time for time, of in pauses.found if of == generation], reverse=True)
+        longest = " ".join([f"{time:.1f}" for time in times[:6]])
+        print(f"generation {generation}: {len(times):,} collections, {sum(times):.0f} ms, longest {longest}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -247,6 +328,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", help="schemas with this in their name")
     parser.add_argument("--flood", type=int, help="number of different schemas in one process")
+    parser.add_argument("--collections", type=int, help="number of schemas that are kept in one process")
+    parser.add_argument("--drop", action="store_true", help="with --collections: keep none of them")
+    parser.add_argument("--types", type=int, default=12, help="with --collections: types of objects shown")
     parser.add_argument("--verbose", action="store_true", help="also list what is refused")
     arguments = parser.parse_args()
     cases = read_cases(arguments.data)
@@ -254,6 +338,11 @@ def main() -> int:
     vocabulary = Vocabulary.from_tokenizer_json(tokenizer)
     if arguments.flood:
         flood(sample(cases, 0, arguments.seed), vocabulary, arguments.flood, arguments.tokens)
+        return 0
+    if arguments.collections:
+        some = [json.dumps(case["schema"]) for case in sample(cases, arguments.collections, arguments.seed)]
+        cases.clear()
+        collections(some, vocabulary, arguments)
         return 0
     if arguments.only:
         cases = [case for case in cases if any(part in case["name"] for part in arguments.only)]

@@ -19,7 +19,7 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.byte_sets import members, packed
 from sglc.runtime.mask.gss.machine import GssMachine
 from sglc.runtime.mask.lexeme.self_loops import covered
-from sglc.runtime.mask.nodes.object_parts import Option, labels_of
+from sglc.runtime.mask.nodes.object_parts import labels_of
 from sglc.runtime.mask.search import mask_sharing, search
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.core.options import SchemaOptions
@@ -142,8 +142,7 @@ def test_words_of_texts(texts: list[str]) -> None:
 
 
 def test_labels_that_are_alike_are_one() -> None:
-    node: Any = None
-    one, two = Option((1,), node), Option((2,), node)
+    one, two = (1,), (2,)
     assert labels_of([(one,), (one,)]) == [Label(((1,),))] * 2
     assert labels_of([(one,), (one, two), (two,)]) == [Label(((1,),)), Label(((1,), (2,))), Label(((2,),))]
     assert labels_of([]) == []
