@@ -50,19 +50,21 @@ class CompileResult:
 
 
 def compile_source(
-    source: Source, options: CompileOptions = DEFAULT, library: Library | None = None
+    source: Source,
+    options: CompileOptions = DEFAULT,
+    library: Library | None = None,
+    observe: pipeline.Observer | None = None,
 ) -> CompileResult:
-    """One program, with the modules that it uses, from text to verified bytecode."""
+    """One program, with the modules that it uses, from text to verified bytecode.
+
+    `observe` is told of every pass that ran.
+    """
     if library is None:
         library = Library(allow_outside=options.allow_outside)
     checked, diagnostics = check(source, library)
     if checked is None or has_errors(diagnostics):
         return CompileResult(None, diagnostics)
-    module = lower(checked)
-    hook = _verify if options.verify else None
-    if hook is not None:
-        hook("lower", module)
-    module = pipeline.run(module, options.level, hook)
+    module = _optimised(lower(checked), options, observe)
     program, faults = verified(emit(module))
     if faults:
         raise CompilerFault("emit", [fault.reason for fault in faults])
@@ -85,7 +87,12 @@ def compile_file(path: str | Path, options: CompileOptions = DEFAULT) -> Compile
     return compile_source(Source(str(path), text), options)
 
 
-def emit_stage(source: Source, stage: str, options: CompileOptions = DEFAULT) -> tuple[str, list[Diagnostic]]:
+def emit_stage(
+    source: Source,
+    stage: str,
+    options: CompileOptions = DEFAULT,
+    observe: pipeline.Observer | None = None,
+) -> tuple[str, list[Diagnostic]]:
     """The text of one stage of a program (see STAGES), and what was found until then.
 
     The text is empty if errors keep the program from getting that far.
@@ -104,13 +111,27 @@ def emit_stage(source: Source, stage: str, options: CompileOptions = DEFAULT) ->
         return show_types(checked), diagnostics
     if has_errors(diagnostics):
         return "", diagnostics
-    module = pipeline.run(lower(checked))
+    module = _optimised(lower(checked), options, observe)
     if stage == "ir":
         return print_module(module), diagnostics
     program, faults = verified(emit(module))
     if faults:
         raise CompilerFault("emit", [fault.reason for fault in faults])
     return disassemble(program, sources=True), diagnostics
+
+
+def _optimised(module: Module, options: CompileOptions, observe: pipeline.Observer | None) -> Module:
+    """The module after the passes of the level; with `verify`, each of them is held to what it promises."""
+    if not options.verify:
+        return pipeline.run(module, options.level, observe)
+    _verify("lower", module)
+
+    def verifying(step: pipeline.Step) -> None:
+        if observe is not None:
+            observe(step)
+        _verify(step.name, step.after)
+
+    return pipeline.run(module, options.level, verifying)
 
 
 def _verify(stage: str, module: Module) -> None:

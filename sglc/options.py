@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """`level` 0 leaves the IR as it was lowered, 1 runs the passes; `verify` checks the IR after each one.
+    """How a program is compiled.
 
+    `level` says which passes run (`-O`): 0 none, 1 those that tidy, 2 all. `verify` checks the IR after each.
     With `allow_outside` the program may read files outside of its project (see `sglc.library`).
     """
 
-    level: int = 1
+    level: int = 2
     verify: bool = False
     allow_outside: bool = False

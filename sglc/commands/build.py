@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +14,15 @@ from sglc.commands.shared.invocation import (
     CommandFailed,
     Invocation,
     fail,
+    level_option,
     outside_option,
     print_json,
     show,
     summary,
 )
+
+if TYPE_CHECKING:
+    from sglc.commands.pass_reports import PassReports
 
 STAGES = ("tokens", "ast", "types", "ir", "bytecode", "constraint")
 
@@ -29,6 +35,18 @@ STAGES = ("tokens", "ast", "types", "ir", "bytecode", "constraint")
 @click.option("--emit", type=click.Choice(STAGES), help="Print this stage as text instead.")
 @click.option("--model", metavar="NAME", help="Make the masks for this model too, in FILE.masks beside it.")
 @click.option("--json", "as_json", is_flag=True, help="Say what was written as JSON.")
+@level_option
+@click.option(
+    "--print-passes",
+    "printed",
+    is_flag=False,
+    flag_value="all",
+    default="",
+    metavar="[=NAME]",
+    help="Show on stderr what each pass changed; of the pass NAME, before and after.",
+)
+@click.option("--time-passes", "timed", is_flag=True, help="Show on stderr how long each pass took.")
+@click.option("--verify-each", "verified", is_flag=True, help="Verify the intermediate code after each pass.")
 @outside_option
 @click.pass_obj
 def command(
@@ -38,6 +56,9 @@ def command(
     emit: str | None,
     model: str | None,
     as_json: bool,
+    printed: str,
+    timed: bool,
+    verified: bool,
 ) -> None:
     """Compile a program into one file, or print a stage of it.
 
@@ -53,12 +74,16 @@ def command(
       sglc build examples/character.sgl -o crew.sglb
       sglc build examples/triage.sgl --model smollm2    masks too, in examples/triage.masks
       sglc build examples/character.sgl --emit ir       prints the intermediate code
+      sglc build examples/character.sgl --emit ir -O0   … as it is before any pass
+      sglc build examples/character.sgl --print-passes=fold
       sglc build examples/orders.sgl --emit constraint  prints what each hole may be filled with
     """
+    invocation.options = replace(invocation.options, verify=verified)
+    reports = _reports(printed, timed)
     if emit is not None:
         if model is not None:
             raise click.UsageError("--model makes masks for a compiled program, --emit compiles none")
-        _emit(invocation, file, output, emit)
+        _emit(invocation, file, output, emit, reports)
         return
     from sglc.bytecode.serial import dumps
     from sglc.commands.shared.programs import ARTEFACT, compile_path
@@ -66,7 +91,9 @@ def command(
     if file.suffix == ARTEFACT:
         raise click.UsageError(f"{file} is compiled already; `sglc disasm {file}` shows what is in it")
     invocation.stage = f"compiling {file}"
-    program, diagnostics = compile_path(file, invocation.allow_outside)
+    program, diagnostics = compile_path(file, invocation.options, reports)
+    if reports is not None:
+        reports.finish()
     if program is None:
         if as_json:
             raise fail(invocation, *diagnostics, as_json=True)
@@ -110,28 +137,43 @@ def command(
                 click.echo(f"  no masks ahead of time for {hole}: {why}")
 
 
-def _emit(invocation: Invocation, file: Path, output: Path | None, stage: str) -> None:
+def _reports(printed: str, timed: bool) -> PassReports | None:
+    """What tells about passes, or None where nothing is to be told."""
+    if not printed and not timed:
+        return None
+    from sglc.commands.pass_reports import ALL, PassReports
+    from sglc.passes.pipeline import NAMES
+
+    if printed not in ("", ALL, *NAMES):
+        raise click.UsageError(f"--print-passes: there is no pass {printed!r}; passes are {', '.join(NAMES)}")
+    return PassReports(printed, timed)
+
+
+def _emit(
+    invocation: Invocation, file: Path, output: Path | None, stage: str, reports: PassReports | None
+) -> None:
     from sglc.commands.shared.programs import read_source
     from sglc.diagnostics.diagnostic import has_errors
     from sglc.driver import emit_stage
-    from sglc.options import CompileOptions
 
     source, problem = read_source(file)
     if source is None:
         raise fail(invocation, *([problem] if problem else []))
     invocation.stage = f"printing {stage} of {file}"
-    options = CompileOptions(allow_outside=invocation.allow_outside)
+    options = invocation.options
     if stage == "constraint":
         from sglc.driver import compile_source
 
-        result = compile_source(source, options)
+        result = compile_source(source, options, observe=reports)
         text, diagnostics = "", result.diagnostics
         if result.program is not None:
             from sglc.commands.constraints import show_constraints
 
             text = show_constraints(result.program)
     else:
-        text, diagnostics = emit_stage(source, stage, options)
+        text, diagnostics = emit_stage(source, stage, options, reports)
+    if reports is not None:
+        reports.finish()
     show(invocation, diagnostics)
     text = text.rstrip("\n") + "\n" if text else ""
     if output is None:

@@ -54,7 +54,7 @@ def command(
     if fix or diff:
         from sglc.commands.shared.fixing import Fixer
 
-        fixer = Fixer(invocation.allow_outside)
+        fixer = Fixer(invocation.options.allow_outside)
         found = _each(invocation, files, fixer.fix)
         if diff:
             _print_diff(fixer, found)
@@ -65,7 +65,7 @@ def command(
         from sglc.commands.shared.programs import check_path
 
         def look(path: Path) -> list[Diagnostic]:
-            return check_path(path, invocation.allow_outside)
+            return check_path(path, invocation.options.allow_outside)
 
         _report(invocation, files, _each(invocation, files, look), as_json, strict, None)
 

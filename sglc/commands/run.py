@@ -15,6 +15,7 @@ from sglc.commands.shared.invocation import (
     Invocation,
     fail,
     fault,
+    level_option,
     outside_option,
     show,
     summary,
@@ -65,6 +66,7 @@ INTERRUPTED = 130
 )
 @engine_options
 @observation_options
+@level_option
 @outside_option
 @click.pass_obj
 def command(

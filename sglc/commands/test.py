@@ -13,6 +13,7 @@ from sglc.commands.shared.invocation import (
     counted,
     fail,
     fault,
+    level_option,
     outside_option,
     print_json,
     show,
@@ -33,6 +34,7 @@ from sglc.commands.shared.invocation import (
     help="Run each test this often, each time with the next seed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@level_option
 @outside_option
 @click.pass_obj
 def command(

@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from sglc.ir.module import Module
 from sglc.passes import dead_code, fold, inline, merge_text
 
-Pass = Callable[[Module], Module]
 
-PASSES: tuple[tuple[str, Pass], ...] = (
-    ("inline", inline.run),  # parts first, so that their text can join the text around them
-    ("dead_code", dead_code.run),  # joins blocks
-    ("fold", fold.run),
-    ("dead_code", dead_code.run),  # what folding made useless
-    ("merge_text", merge_text.run),
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A step of the pipeline: from module to module. `level` is the lowest level that runs it."""
+
+    name: str
+    run: Callable[[Module], Module]
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pass that ran: what it was given, what it made, and the seconds it took."""
+
+    name: str
+    before: Module
+    after: Module
+    seconds: float
+
+    @property
+    def changed(self) -> bool:
+        """A pass that has nothing to do gives back the module it was given."""
+        return self.before is not self.after
+
+
+Observer = Callable[[Step], None]
+"""Called after each pass: it prints, times or verifies, and changes nothing."""
+
+PASSES = (
+    Pass("inline", inline.run),  # parts first, so that their text can join the text around them
+    Pass("dead_code", dead_code.run),  # joins blocks
+    Pass("fold", fold.run),
+    Pass("dead_code", dead_code.run),  # what folding made useless
+    Pass("merge_text", merge_text.run),
 )
-"""Name and function of each pass of level 1, in order."""
+
+LEVELS = (0, 1, 2)
+DEFAULT_LEVEL = 2
+NAMES = tuple(dict.fromkeys(step.name for step in PASSES))
 
 
-def run(module: Module, level: int = 1, hook: Callable[[str, Module], None] | None = None) -> Module:
-    """The module after the passes of a level: 0 none, 1 all.
+def of_level(level: int) -> tuple[Pass, ...]:
+    """The passes that a level runs: none at 0, those that only tidy at 1, all at 2."""
+    return tuple(step for step in PASSES if step.level <= level)
 
-    `hook(name, module)` is called after each pass; printing, timing and verifying hang on it.
-    """
-    if level < 1:
-        return module
-    for name, run_pass in PASSES:
-        module = run_pass(module)
-        if hook is not None:
-            hook(name, module)
+
+def run(module: Module, level: int = DEFAULT_LEVEL, observe: Observer | None = None) -> Module:
+    """The module after the passes of a level. `observe` sees every step."""
+    for step in of_level(level):
+        begun = time.perf_counter()
+        after = step.run(module)
+        if observe is not None:
+            observe(Step(step.name, module, after, time.perf_counter() - begun))
+        module = after
     return module

@@ -14,6 +14,7 @@ from sglc.commands.shared import compiled
 from sglc.commands.shared.invocation import Invocation
 from sglc.commands.shared.programs import load_program
 from sglc.driver import compile_source
+from sglc.options import CompileOptions
 from sglc.source import Source
 
 TEXT = "use std.text (email)\n\npub pure fn f(n: int) -> int:\n    return n + 1\n"
@@ -72,11 +73,11 @@ def test_a_changed_file_of_the_compiler_is_seen(tmp_path: Path, monkeypatch: pyt
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(compiled, "COMPILER", ("a_compiler",))
     source = Source("p.sgl", PLAIN)
-    before = compiled.name_of(source)
-    assert compiled.name_of(source) == before
+    before = compiled.name_of(source, CompileOptions())
+    assert compiled.name_of(source, CompileOptions()) == before
     state = inner.stat()
     os.utime(inner, ns=(state.st_atime_ns, state.st_mtime_ns + 1_000_000))
-    assert compiled.name_of(source) != before
+    assert compiled.name_of(source, CompileOptions()) != before
 
 
 def test_programs_of_several_files_are_compiled_each_time(
@@ -117,10 +118,13 @@ def test_the_cache_is_bounded(tmp_path: Path, cache: Path, monkeypatch: pytest.M
     assert program is not None
     for number in range(6):
         source = Source(f"p{number}.sgl", PLAIN)
-        compiled.keep(source, program, cache)
-        os.utime(cache / compiled.name_of(source), ns=(number, number))
+        compiled.keep(source, CompileOptions(), program, cache)
+        os.utime(cache / compiled.name_of(source, CompileOptions()), ns=(number, number))
     kept = {entry.name for entry in cache.iterdir()}
-    assert kept >= {compiled.name_of(Source(f"p{number}.sgl", PLAIN)) for number in (4, 5)} and len(kept) <= 3
+    assert (
+        kept >= {compiled.name_of(Source(f"p{number}.sgl", PLAIN), CompileOptions()) for number in (4, 5)}
+        and len(kept) <= 3
+    )
 
 
 def test_faults_are_told_every_time(tmp_path: Path, cache: Path, compilations: list[str]) -> None:

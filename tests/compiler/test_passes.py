@@ -68,9 +68,12 @@ def test_what_is_printed_is_read_back(module: Module) -> None:
     assert print_module(read(text)) == text
 
 
-def test_the_pipeline_verifies_through_its_hook() -> None:
+def test_an_observer_sees_the_steps_of_a_level() -> None:
     module = read('fn @f() {\n^entry:\n  line\n  text "a"\n  %0 = const null\n  return %0\n}')
-    seen: list[str] = []
-    pipeline.run(module, 1, lambda name, _: seen.append(name))
-    assert seen == [name for name, _ in pipeline.PASSES]
+    for level in pipeline.LEVELS:
+        seen: list[pipeline.Step] = []
+        after = pipeline.run(module, level, seen.append)
+        assert [step.name for step in seen] == [step.name for step in pipeline.of_level(level)]
+        assert [step.before for step in seen] + [after] == [module] + [step.after for step in seen]
+        assert all(step.changed == (step.before != step.after) for step in seen)
     assert pipeline.run(module, 0) is module

@@ -132,14 +132,15 @@ def trie() -> tuple[str, Callable[[], object]]:
 def program() -> tuple[str, Callable[[], object]]:
     from sglc.commands.shared import compiled
     from sglc.driver import compile_source
+    from sglc.options import CompileOptions
     from sglc.source import Source
 
     source = Source("a.sgl", "pure fn f() -> int:\n    return 3\n")
     made = compile_source(source).program
     assert made is not None
     folder = cache_files.cache_folder() / "programs"
-    compiled.keep(source, made, folder)
-    return "programs", lambda: compiled.find(source, folder)
+    compiled.keep(source, CompileOptions(), made, folder)
+    return "programs", lambda: compiled.find(source, CompileOptions(), folder)
 
 
 def masks() -> tuple[str, Callable[[], object]]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sglc.cache_files import make_private, read_own, write_atomically
+from sglc.options import CompileOptions
 from sglc.source import Source
 
 if TYPE_CHECKING:
@@ -45,33 +46,33 @@ COMPILER = (
 """Packages that a compiled program depends on."""
 
 
-def find(source: Source, folder: Path) -> Program | None:
+def find(source: Source, options: CompileOptions, folder: Path) -> Program | None:
     """The program of this source, if the cache has it whole."""
     from sglc.bytecode.serial import loads
 
-    path = folder / name_of(source)
+    path = folder / name_of(source, options)
     try:
         return loads(read_own(path, LARGEST))[0]
     except OSError:
         return None
 
 
-def keep(source: Source, program: Program, folder: Path) -> None:
+def keep(source: Source, options: CompileOptions, program: Program, folder: Path) -> None:
     """Put a program into the cache; nothing happens where it cannot be written."""
     from sglc.bytecode.serial import dumps
 
     with contextlib.suppress(OSError):
         make_private(folder)
-        path = folder / name_of(source)
+        path = folder / name_of(source, options)
         write_atomically(path, dumps(program))
         entries = sorted(folder.glob("*.sglb"), key=lambda entry: entry.stat().st_mtime_ns)
         for old in entries[:-KEPT]:
             old.unlink(missing_ok=True)
 
 
-def name_of(source: Source) -> str:
-    """File name of a source's program in the cache."""
-    state = hashlib.sha256(_compiler().encode())
+def name_of(source: Source, options: CompileOptions) -> str:
+    """File name of a source's program in the cache, as the options compile it."""
+    state = hashlib.sha256(f"{_compiler()} -O{options.level}".encode())
     for part in (source.name, source.text):
         state.update(b"\0" + hashlib.sha256(part.encode("utf-8", "surrogatepass")).digest())
     return f"{state.hexdigest()[:40]}.sglb"

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import click
 
 from sglc.commands.shared.startup import Startup
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.options import CompileOptions
 
 
 @dataclass(slots=True)
 class Invocation:
-    """One call. `stage` says what is being done, for the message about a fault of our own; `allow_outside`
-    that programs may read files outside of their project."""
+    """One call. `stage` says what is being done, for the message about a fault of our own.
+
+    `options` says how programs are compiled; options of the command line change it.
+    """
 
     color_stdout: bool = False
     color_stderr: bool = False
     traceback: bool = False
-    allow_outside: bool = False
+    options: CompileOptions = field(default_factory=CompileOptions)
     stage: str = "reading the command line"
     startup: Startup = field(default_factory=Startup)
 
@@ -29,7 +32,7 @@ class Invocation:
 def _allow(context: click.Context, parameter: click.Parameter, given: bool) -> None:
     invocation = context.find_object(Invocation)
     if invocation is not None:
-        invocation.allow_outside = given
+        invocation.options = replace(invocation.options, allow_outside=given)
 
 
 outside_option = click.option(
@@ -40,6 +43,25 @@ outside_option = click.option(
     help="Let the program read files outside of its project.",
 )
 """Of every command that compiles programs."""
+
+
+def _level(context: click.Context, parameter: click.Parameter, given: int) -> None:
+    invocation = context.find_object(Invocation)
+    if invocation is not None:
+        invocation.options = replace(invocation.options, level=given)
+
+
+level_option = click.option(
+    "-O",
+    "level",
+    type=click.IntRange(0, 2),
+    default=CompileOptions().level,
+    show_default=True,
+    expose_value=False,
+    callback=_level,
+    help="Which passes run: -O0 none, -O1 those that tidy, -O2 all.",
+)
+"""Of the commands that make code."""
 
 
 class CommandFailed(Exception):

@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING
 from sglc.cache_files import cache_folder
 from sglc.commands.shared.invocation import Invocation, fail, fault, show, summary
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
+from sglc.options import CompileOptions
 from sglc.source import Source
 
 if TYPE_CHECKING:
     from sglc.bytecode.code import Program
+    from sglc.passes.pipeline import Observer
+
+DEFAULT = CompileOptions()
 
 ARTEFACT = ".sglb"
 LARGEST_SOURCE = 4 * 1024 * 1024
@@ -74,10 +78,12 @@ def read_source(path: Path) -> tuple[Source | None, Diagnostic | None]:
 
 
 @_seldom_collected()
-def compile_path(path: Path, allow_outside: bool = False) -> tuple[Program | None, list[Diagnostic]]:
+def compile_path(
+    path: Path, options: CompileOptions = DEFAULT, observe: Observer | None = None
+) -> tuple[Program | None, list[Diagnostic]]:
     """The program in a file, whatever of the two kinds it is, and all that was found.
 
-    With `allow_outside` it may read files outside of its project.
+    `observe` is told of every pass that ran.
     """
     if path.suffix == ARTEFACT:
         from sglc.bytecode.serial import loads
@@ -88,9 +94,8 @@ def compile_path(path: Path, allow_outside: bool = False) -> tuple[Program | Non
     if source is None:
         return None, [problem] if problem else []
     from sglc.driver import compile_source
-    from sglc.options import CompileOptions
 
-    result = compile_source(source, CompileOptions(allow_outside=allow_outside))
+    result = compile_source(source, options, observe=observe)
     return (None if has_errors(result.diagnostics) else result.program), result.diagnostics
 
 
@@ -115,7 +120,7 @@ def load_program(invocation: Invocation, path: Path) -> Program:
     """
     invocation.stage = f"compiling {path}"
     program, diagnostics = (
-        compile_path(path) if path.suffix == ARTEFACT else _compile_once(path, invocation.allow_outside)
+        compile_path(path) if path.suffix == ARTEFACT else _compile_once(path, invocation.options)
     )
     if program is None:
         import click
@@ -127,7 +132,7 @@ def load_program(invocation: Invocation, path: Path) -> Program:
     return program
 
 
-def _compile_once(path: Path, allow_outside: bool) -> tuple[Program | None, list[Diagnostic]]:
+def _compile_once(path: Path, options: CompileOptions) -> tuple[Program | None, list[Diagnostic]]:
     """`compile_path` for a source, through the cache of programs."""
     from sglc.commands.shared import compiled
 
@@ -135,18 +140,18 @@ def _compile_once(path: Path, allow_outside: bool) -> tuple[Program | None, list
     if source is None:
         return None, [problem] if problem else []
     folder = cache_folder() / "programs"
-    known = compiled.find(source, folder)
+    known = compiled.find(source, options, folder)
     if known is not None:
         return known, []
     from sglc.driver import compile_source
     from sglc.library import Library
 
-    library = Library(allow_outside=allow_outside)
-    result = compile_source(source, library=library)
+    library = Library(allow_outside=options.allow_outside)
+    result = compile_source(source, options, library)
     if has_errors(result.diagnostics) or result.program is None:
         return None, result.diagnostics
     if not library.looked_outside:
-        compiled.keep(source, result.program, folder)
+        compiled.keep(source, options, result.program, folder)
     return result.program, result.diagnostics
 
 
