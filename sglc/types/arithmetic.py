@@ -34,6 +34,7 @@ class ArithmeticFault(ValueError):
 
 
 def is_number(value: object) -> TypeGuard[Number]:
+    """Whether a value is a number of the language; booleans are none."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
@@ -66,10 +67,12 @@ def compute(symbol: str, left: Number, right: Number) -> Number:
 
 
 def negated(value: Number) -> Number:
+    """The number with the other sign, exact; zero has no sign."""
     return value.copy_negate() if isinstance(value, Decimal) and value else -value if value else value
 
 
 def absolute(value: Number) -> Number:
+    """The number without its sign, exact."""
     return value.copy_abs() if isinstance(value, Decimal) else abs(value)
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sglc.automata.term import Choice, Encoding, Except, Nothing, Span, Term, Words
 from sglc.types.json_text import json_text, surrogate_fault
 from sglc.types.type import Alternatives, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
-from sglc.types.values import EnumValue, RecordValue
+from sglc.types.values import EnumValue, RecordValue, Value
 
 if TYPE_CHECKING:
     from sglc.cfg.model.grammar import Given
@@ -104,7 +104,7 @@ def ended_before(type: Type, stop: str) -> Type:
     return type
 
 
-def bind(type: Type, values: Sequence[Any], near: str = "") -> Type:
+def bind(type: Type, values: Sequence[Value], near: str = "") -> Type:
     """The type with the given values put in. Raises GivenError.
 
     With `near`, lists of grammars are cut down to entries that touch an occurrence of this text in different
@@ -124,7 +124,7 @@ def bind(type: Type, values: Sequence[Any], near: str = "") -> Type:
     return replaced(type, put)
 
 
-def in_grammar(type: Str, values: Sequence[Any], near: str = "") -> Str:
+def in_grammar(type: Str, values: Sequence[Value], near: str = "") -> Str:
     """A type in an open grammar with the values of its parameters put in; `near` as in `bind`.
 
     Raises GivenError.
@@ -154,7 +154,7 @@ def in_grammar(type: Str, values: Sequence[Any], near: str = "") -> Str:
         raise GivenError(f"the grammar {name} cannot be used with these values: {fault.reason}") from None
 
 
-def _entries(value: Any) -> list[str]:
+def _entries(value: object) -> list[str]:
     if not isinstance(value, list | tuple):
         raise GivenError("a list of texts is due, and something else is given")
     if len(value) > ENTRIES:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
-from typing import Any
 
 from sglc.types.values import EnumValue
 
@@ -19,14 +18,14 @@ _ALONE = (str, EnumValue)
 """Kinds of values that Python finds equal to their own kind only."""
 
 
-def equal(left: Any, right: Any) -> bool:
+def equal(left: object, right: object) -> bool:
     """Raises RecursionError for values that are nested hundreds deep."""
     if isinstance(left, _ALONE) or isinstance(right, _ALONE) or left is None or right is None:
         return bool(left == right)
     return key_of(left) == key_of(right)
 
 
-def key_of(value: Any) -> Hashable:
+def key_of(value: object) -> Hashable:
     """What equal values have in common and others have not; it can be kept in a set."""
     match value:
         case bool():
@@ -45,7 +44,7 @@ def key_of(value: Any) -> Hashable:
     return ("other", id(value))
 
 
-def position(items: Sequence[Any], item: Any, start: int = 0) -> int:
+def position(items: Sequence[object], item: object, start: int = 0) -> int:
     """Place of the first item from `start` on that equals one; -1 if there is none."""
     if isinstance(items, range) and (isinstance(item, bool) or not isinstance(item, int | float | Decimal)):
         return -1
@@ -63,6 +62,6 @@ def position(items: Sequence[Any], item: Any, start: int = 0) -> int:
     return next((at for at in range(start, len(items)) if key_of(items[at]) == key), -1)
 
 
-def _index(items: Sequence[Any], item: Any, start: int) -> int:
+def _index(items: Sequence[object], item: object, start: int) -> int:
     """`index` of a tuple or range, of which a range knows no `start`."""
     return items[start:].index(item) + start

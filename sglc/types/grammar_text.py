@@ -83,6 +83,7 @@ def read_grammar(text: str) -> tuple[str, Grammar]:
 
 
 def grammar_name(text: str) -> str:
+    """The qualified name under which a portable text of a grammar was declared."""
     return read_grammar(text)[0]
 
 

@@ -7,9 +7,9 @@ the schema that is read first; that schema and the files have no `$id` of their 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
+from sglc.automata.json.data import JsonData, JsonObject
 from sglc.schema.reading.dialect import draft_dialect, standard_dialect, subschemas
 from sglc.types.schema_language import SchemaTextError, checked_schema_text, parse_schema
 
@@ -25,9 +25,9 @@ def bundled_schema_text(source: str, read: Read, most: int) -> str:
     schema = parse_schema(source)
     if not isinstance(schema, dict) or _own_id(schema, schema):
         return checked_schema_text(schema)
-    files: dict[str, Any] = {}
+    files: JsonObject = {}
     size = len(source)
-    waiting: list[tuple[Any, str]] = [(schema, "")]
+    waiting: list[tuple[JsonData, str]] = [(schema, "")]
     while waiting:
         value, base = waiting.pop()
         for uri in _files(value, base):
@@ -51,7 +51,7 @@ def bundled_schema_text(source: str, read: Read, most: int) -> str:
     return checked_schema_text(_joined(schema, files) if files else schema)
 
 
-def _files(schema: Any, base: str) -> Iterator[str]:
+def _files(schema: JsonData, base: str) -> Iterator[str]:
     """Relative URIs, without fragments, to which the references of a schema lead."""
     stack = [schema]
     while stack:
@@ -79,7 +79,7 @@ def _path(uri: str) -> str:
     return path
 
 
-def _draft(schema: Any, root: dict[str, Any]) -> int:
+def _draft(schema: JsonData, root: JsonObject) -> int:
     for one in (schema, root):
         uri = one.get("$schema") if isinstance(one, dict) else None
         found = standard_dialect(uri) if isinstance(uri, str) else None
@@ -88,28 +88,28 @@ def _draft(schema: Any, root: dict[str, Any]) -> int:
     return draft_dialect("2020-12").draft
 
 
-def _id_word(schema: Any, root: dict[str, Any]) -> str:
+def _id_word(schema: JsonData, root: JsonObject) -> str:
     return "id" if _draft(schema, root) == 4 else "$id"
 
 
-def _own_id(schema: dict[str, Any], root: dict[str, Any]) -> bool:
+def _own_id(schema: JsonObject, root: JsonObject) -> bool:
     own = schema.get(_id_word(schema, root))
     return isinstance(own, str) and not own.startswith("#")
 
 
-def _named(schema: Any, uri: str, root: dict[str, Any]) -> dict[str, Any]:
+def _named(schema: JsonData, uri: str, root: JsonObject) -> JsonObject:
     """A file as a resource; what has no place for an id is put into one that has."""
     word = _id_word(schema, root)
     if not isinstance(schema, dict) or word in schema:
         return {word: uri, "allOf": [schema]}
     if "$ref" in schema and _draft(schema, root) <= 7:
         # Nothing else counts beside a reference, an id no more than the rest.
-        places = {name: schema[name] for name in ("$schema", "definitions") if name in schema}
+        places: JsonObject = {name: schema[name] for name in ("$schema", "definitions") if name in schema}
         return {word: uri, "allOf": [{"$ref": schema["$ref"]}], **places}
     return {word: uri, **schema}
 
 
-def _joined(schema: dict[str, Any], files: dict[str, Any]) -> dict[str, Any]:
+def _joined(schema: JsonObject, files: JsonObject) -> JsonObject:
     word = "$defs" if _draft(schema, schema) >= 2019 else "definitions"
     own = schema.get(word, {})
     if not isinstance(own, dict):

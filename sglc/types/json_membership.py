@@ -10,14 +10,13 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 
 from sglc.automata.analysis.membership import Membership, MembershipLimit
 from sglc.types.json_text import json_text, surrogate_fault
 from sglc.types.json_values import json_value_text, plain_json, type_name
 from sglc.types.schema_language import SchemaTextError, schema_language, schema_language_any_order
 from sglc.types.type import Json
-from sglc.types.values import MAX_DEPTH
+from sglc.types.values import MAX_DEPTH, Value
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|, |: |[^\[\]{}, ]+')
 _SHOWN = 60
@@ -29,7 +28,7 @@ def _membership(schema: str, any_order: bool) -> Membership:
     return Membership(schema_language_any_order(schema) if any_order else schema_language(schema))
 
 
-def json_fault(value: Any, type: Json) -> tuple[str, str] | None:
+def json_fault(value: Value, type: Json) -> tuple[str, str] | None:
     """What is wrong with a value, None if it is one of the type: the path to the part at fault, and why."""
     kind = _kind_fault(value, 0)
     if kind is not None or not type.schema:
@@ -46,7 +45,7 @@ def json_fault(value: Any, type: Json) -> tuple[str, str] | None:
     return _fault_at(written, *found)
 
 
-def ordered_json(value: Any, type: Json) -> Any:
+def ordered_json(value: Value, type: Json) -> Value:
     """The plain value that a value stands for, with its keys in the order of the schema; others stay."""
     plain = plain_json(value)
     if not type.schema or _kind_fault(plain, 0) is not None:
@@ -61,11 +60,11 @@ def ordered_json(value: Any, type: Json) -> Any:
     return plain if orders is None else _ordered(plain, orders)
 
 
-def _ordered(value: Any, orders: Mapping[int, Mapping[str, int]]) -> Any:
+def _ordered(value: Value, orders: Mapping[int, Mapping[str, int]]) -> Value:
     """Objects by where they begin in the text, with the numbers of their keys; those without come last."""
     at = 0
 
-    def walk(part: Any) -> Any:
+    def walk(part: Value) -> Value:
         nonlocal at
         match part:
             case dict():
@@ -155,7 +154,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
-def _kind_fault(value: Any, depth: int) -> str | None:
+def _kind_fault(value: Value, depth: int) -> str | None:
     if depth > MAX_DEPTH:
         return f"nested deeper than {MAX_DEPTH}"
     match value:

@@ -10,18 +10,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
+from sglc.automata.json.data import JsonData
 from sglc.types.json_text import json_text
 from sglc.types.type import Json
+from sglc.types.values import Value
 
 INTEGER_DIGITS = 4000
 """Longer numbers are decimals, whatever they look like: Python converts no longer texts to integers."""
 
 
-def schema_data(text: str) -> Any:
+def schema_data(text: str) -> JsonData:
     """The parsed schema; numbers with a point or an exponent are decimals."""
-    return json.loads(text, parse_float=exact_decimal)
+    data: JsonData = json.loads(text, parse_float=exact_decimal)
+    return data
 
 
 def exact_decimal(text: str) -> Decimal:
@@ -60,7 +62,7 @@ def json_number_text(value: int | Decimal) -> str:
     return text if exponent else f"{text}.0" if len(text) <= INTEGER_DIGITS else text
 
 
-def json_value_text(value: Any) -> str:
+def json_value_text(value: object) -> str:
     """The canonical JSON text of a plain value. Raises ValueError for what is none."""
     match value:
         case None:
@@ -82,7 +84,7 @@ def json_value_text(value: Any) -> str:
     raise ValueError(f"{type(value).__name__} is no JSON value")
 
 
-def plain_json(value: Any) -> Any:
+def plain_json(value: Value) -> Value:
     """The plain value that a value stands for: floats become decimals, tuples lists. Others stay."""
     match value:
         case float() if value - value == 0:
@@ -94,5 +96,6 @@ def plain_json(value: Any) -> Any:
     return value
 
 
-def type_name(value: Any) -> str:
+def type_name(value: object) -> str:
+    """What a value is called in a message: its declared type, else its Python class."""
     return str(getattr(value, "type", None) or getattr(value, "enum", None) or value.__class__.__name__)

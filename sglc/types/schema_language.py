@@ -8,8 +8,9 @@ from dataclasses import fields, replace
 from decimal import Decimal
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, NoReturn
 
+from sglc.automata.json.data import JsonData, JsonObject
 from sglc.automata.term import (
     Arm,
     Array,
@@ -55,12 +56,13 @@ def schema_text_of(source: str) -> str:
     return checked_schema_text(parse_schema(source))
 
 
-def parse_schema(source: str) -> Any:
+def parse_schema(source: str) -> JsonData:
     """The parsed schema. Raises SchemaTextError for what is no JSON."""
     try:
-        return json.loads(
+        parsed: JsonData = json.loads(
             source, parse_float=exact_decimal, parse_constant=_no_constant, object_pairs_hook=_distinct
         )
+        return parsed
     except json.JSONDecodeError as fault:
         where = f"line {fault.lineno}, column {fault.colno}"
         raise SchemaTextError(f"it is no JSON: {fault.msg} at {where}") from None
@@ -70,7 +72,7 @@ def parse_schema(source: str) -> Any:
         raise SchemaTextError(f"it is no JSON: {fault}") from None
 
 
-def checked_schema_text(parsed: Any) -> str:
+def checked_schema_text(parsed: JsonData) -> str:
     """The text of a parsed schema that has a language. Raises SchemaTextError."""
     if is_too_deep(parsed):
         raise SchemaTextError(f"it is nested deeper than {MAX_DEPTH} levels")
@@ -82,18 +84,18 @@ def checked_schema_text(parsed: Any) -> str:
     return text
 
 
-def _no_constant(name: str) -> Any:
+def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct(pairs: list[tuple[str, JsonData]]) -> JsonObject:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key stands twice in an object")
     return found
 
 
-def _dump(value: Any) -> str:
+def _dump(value: JsonData) -> str:
     """JSON without blanks, numbers exact."""
     match value:
         case dict():

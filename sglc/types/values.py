@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class RecordValue:
     """
 
     type: str
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Value]
     variant: str | None = None
 
     def __hash__(self) -> int:
@@ -62,10 +61,11 @@ Value = (
     | None
     | EnumValue
     | RecordValue
-    | list[Any]
-    | tuple[Any, ...]
-    | dict[str, Any]
+    | list["Value"]
+    | tuple["Value", ...]
+    | dict[str, "Value"]
 )
+"""What a variable of a program may hold."""
 
 
 MAX_DEPTH = 100
@@ -75,11 +75,11 @@ or goes to: arguments, results, rows, what a model writes. Readers, checks, prin
 TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 
 
-def is_too_deep(value: Any) -> bool:
+def is_too_deep(value: object) -> bool:
     """Whether a value nests more than MAX_DEPTH levels, or contains itself; parts are seen once a level."""
-    level = [value]
+    level: list[object] = [value]
     for _ in range(MAX_DEPTH):
-        inside: dict[int, Any] = {}
+        inside: dict[int, object] = {}
         for part in level:
             if isinstance(part, RecordValue):
                 inside.update((id(item), item) for item in part.fields.values())

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import compile_regex
-from sglc.types.arithmetic import ArithmeticFault, compute, is_number
+from sglc.types.arithmetic import ArithmeticFault, Number, compute, is_number
 from sglc.types.dependent import GivenError
 from sglc.types.equality import equal, key_of
 from sglc.types.json_text import json_text
@@ -45,6 +45,8 @@ class Subject:
     path: tuple[str, ...] = ()
     length: bool = False
 
+
+_Ordered = TypeVar("_Ordered", Number, str)
 
 Comparison = Literal["<", "<=", ">", ">=", "==", "!="]
 
@@ -149,6 +151,7 @@ def subject(atom: Condition) -> Subject | None:
 
 
 def operands(condition: Condition) -> Iterator[Operand]:
+    """What the atoms compare with, given values and known ones, in the order in which they are written."""
     for atom in atoms(condition):
         for name in OPERANDS:
             found = getattr(atom, name, None)
@@ -173,14 +176,14 @@ def changed(condition: Condition, change: Callable[[Condition], Condition]) -> C
     return change(condition)
 
 
-def bind(condition: Condition, values: Sequence[Any]) -> Condition:
+def bind(condition: Condition, values: Sequence[Value]) -> Condition:
     """The condition with the values of the run put in.
 
     Raises GivenError for a value of a kind with which the condition says nothing; checked programs have none.
     """
 
     def put(atom: Condition) -> Condition:
-        found: dict[str, Any] = {}
+        found: dict[str, Operand] = {}
         for name in OPERANDS:
             operand = getattr(atom, name, None)
             if isinstance(operand, Given):
@@ -193,7 +196,7 @@ def bind(condition: Condition, values: Sequence[Any]) -> Condition:
     return changed(condition, put)
 
 
-def _is_operand(atom: Condition, value: Any) -> bool:
+def _is_operand(atom: Condition, value: object) -> bool:
     """Whether an atom says something with a value of this kind. Any two values can be compared."""
     match atom:
         case Divided():
@@ -205,29 +208,35 @@ def _is_operand(atom: Condition, value: Any) -> bool:
     return True
 
 
-def _with(atom: Condition, **parts: Any) -> Condition:
+def _with(atom: Condition, **parts: Operand | Subject) -> Condition:
     """An atom with other parts; which it has depends on its class."""
     whole: Any = atom
     changed_atom: Condition = replace(whole, **parts)
     return changed_atom
 
 
-class Listed(tuple[Any, ...]):
+class Listed(tuple[Value, ...]):
     """The values of a list, with a set of what they are known by."""
 
     @cached_property
     def keys(self) -> frozenset[Hashable]:
+        """The items by what equal values have in common (`sglc.types.equality.key_of`)."""
         return frozenset(map(key_of, self))
 
-    def has(self, value: Any) -> bool:
+    def has(self, value: object) -> bool:
+        """Whether an item equals the value."""
         return key_of(value) in self.keys
 
 
-def listed(values: Any) -> Listed:
-    return values if isinstance(values, Listed) else Listed(values)
+def listed(values: Value) -> Listed:
+    """The items of a list or tuple, the characters of a text, the keys of a map."""
+    if isinstance(values, Listed):
+        return values
+    assert isinstance(values, list | tuple | str | dict), "what a checked program looks for values in"
+    return Listed(values)
 
 
-def frozen_value(value: Any) -> Any:
+def frozen_value(value: Value | range) -> Value:
     """A value that can stand in a condition: lists and ranges become tuples."""
     return Listed(value) if isinstance(value, list | range) else value
 
@@ -257,7 +266,7 @@ def conjuncts(condition: Condition) -> Iterator[Condition]:
 # -- meaning ---------------------------------------------------------------------------------------
 
 
-def holds(condition: Condition, value: Any) -> bool:
+def holds(condition: Condition, value: Value | range) -> bool:
     """Whether a bound condition holds of a value. What compares values of different kinds does not hold."""
     match condition:
         case Not(part=part):
@@ -286,24 +295,23 @@ def holds(condition: Condition, value: Any) -> bool:
         case Among(values=values):
             return listed(known(values)).has(value)
         case TextAt(place=place, text=text):
-            part = known(text)
-            if not isinstance(value, str) or not isinstance(part, str):
+            wanted = known(text)
+            if not isinstance(value, str) or not isinstance(wanted, str):
                 return False
-            return {"start": value.startswith, "end": value.endswith, "inside": value.__contains__}[place](
-                part
-            )
+            is_there = {"start": value.startswith, "end": value.endswith, "inside": value.__contains__}[place]
+            return is_there(wanted)
         case Matches(pattern=pattern):
             return isinstance(value, str) and accepts(compile_regex(pattern), value)
     raise AssertionError(condition)
 
 
-def known(operand: Operand) -> Any:
+def known(operand: Operand) -> Value:
     """The value of a bound operand."""
     assert isinstance(operand, Known), "a condition is bound before it is asked"
     return operand.value
 
 
-def _has_rest(value: Any, step: Any, rest: Any) -> bool:
+def _has_rest(value: object, step: object, rest: object) -> bool:
     if not (is_number(value) and is_number(step)):
         return False
     try:
@@ -312,27 +320,27 @@ def _has_rest(value: Any, step: Any, rest: Any) -> bool:
         return False
 
 
-def compare(left: Any, operator: Comparison, right: Any) -> bool:
+def compare(left: object, operator: Comparison, right: object) -> bool:
     """A comparison of two values of the language; values of different kinds have no order."""
     match operator:
         case "==":
             return equal(left, right)
         case "!=":
             return not equal(left, right)
-    if not (is_number(left) and is_number(right)) and not (isinstance(left, str) and isinstance(right, str)):
-        return False
-    return _ordered(left, operator, right)
+    if is_number(left) and is_number(right):
+        return _ordered(left, operator, right)
+    return isinstance(left, str) and isinstance(right, str) and _ordered(left, operator, right)
 
 
-def _ordered(left: Any, operator: Comparison, right: Any) -> bool:
+def _ordered(left: _Ordered, operator: Comparison, right: _Ordered) -> bool:
     match operator:
         case "<":
-            return bool(left < right)
+            return left < right
         case "<=":
-            return bool(left <= right)
+            return left <= right
         case ">":
-            return bool(left > right)
-    return bool(left >= right)
+            return left > right
+    return left >= right
 
 
 # -- as text ---------------------------------------------------------------------------------------

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from decimal import Decimal
 from math import ceil, floor
-from typing import Any
 
 from sglc.automata.charset import ALL
 from sglc.automata.dfa.minimize import minimal_dfa
@@ -24,7 +23,7 @@ from sglc.automata.dfa.operations import (
 from sglc.automata.number.decimal import MAX_DIVISOR, decimal_range, integer_range
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
-from sglc.types.arithmetic import is_number
+from sglc.types.arithmetic import Number, is_number
 from sglc.types.dependent import GivenError
 from sglc.types.language.condition import (
     All,
@@ -33,20 +32,23 @@ from sglc.types.language.condition import (
     Condition,
     Divided,
     Either,
+    Known,
     Matches,
     Not,
     TextAt,
     conjuncts,
     known,
+    listed,
 )
 from sglc.types.language.language import number_dfa
 from sglc.types.type import Dec, Int
+from sglc.types.values import Value
 
 MOST_LENGTH = 4096
 """Longest length of a text that is compared inside an `or` or `not`."""
 
 
-def whole_bounds(operator: str, bound: Any) -> tuple[int | None, int | None]:
+def whole_bounds(operator: str, bound: object) -> tuple[int | None, int | None]:
     """The smallest and largest integer for which a comparison holds; 1 and 0 where there is none."""
     if isinstance(bound, bool) or not isinstance(bound, int | float | Decimal):
         return 1, 0
@@ -92,7 +94,7 @@ def text_dfa(condition: Condition) -> CharDfa:
                 same = _texts([known(bound)])
                 return same if operator == "==" else difference(everything, same)
             case Among(values=values):
-                return _texts(known(values))
+                return _texts(listed(known(values)))
             case TextAt(place=place, text=text):
                 return _place_dfa(place, known(text))
             case Matches(pattern=pattern):
@@ -102,11 +104,11 @@ def text_dfa(condition: Condition) -> CharDfa:
     return _combined(condition, everything, atom)
 
 
-def _texts(values: Any) -> CharDfa:
+def _texts(values: Iterable[Value]) -> CharDfa:
     return words([value for value in values if isinstance(value, str)])
 
 
-def _place_dfa(place: str, text: Any) -> CharDfa:
+def _place_dfa(place: str, text: object) -> CharDfa:
     if not isinstance(text, str):
         return words(())
     everything = all_words()
@@ -121,7 +123,7 @@ def _place_dfa(place: str, text: Any) -> CharDfa:
     return difference(everything, without([text], (), ALL))
 
 
-def _length_dfa(operator: str, bound: Any) -> CharDfa:
+def _length_dfa(operator: str, bound: object) -> CharDfa:
     if operator == "!=":
         return difference(all_words(), _length_dfa("==", bound))
     low, high = whole_bounds(operator, bound)
@@ -141,17 +143,17 @@ def number_words(type: Int | Dec, condition: Condition) -> CharDfa:
     low, high = type.minimum, type.maximum
     for part in conjuncts(condition):
         match part:
-            case Compared(operator=">=" | "<=" as operator, bound=bound) if is_number(known(bound)):
+            case Compared(operator=">=" | "<=" as operator, bound=Known(bound)) if is_number(bound):
                 # Simple bounds: one automaton for all of them.
-                limit = _limit(type, operator, known(bound))
+                limit = _limit(type, operator, bound)
                 if operator == ">=":
                     low = limit if low is None else max(low, limit)
                 else:
                     high = limit if high is None else min(high, limit)
-            case Compared(operator="<" | ">" as operator, bound=bound) if isinstance(type, Int) and is_number(
-                known(bound)
-            ):
-                least, most = whole_bounds(operator, known(bound))
+            case Compared(operator="<" | ">" as operator, bound=Known(bound)) if isinstance(
+                type, Int
+            ) and is_number(bound):
+                least, most = whole_bounds(operator, bound)
                 low = low if least is None else least if low is None else max(low, least)
                 high = high if most is None else most if high is None else min(high, most)
             case _:
@@ -168,10 +170,9 @@ def number_words(type: Int | Dec, condition: Condition) -> CharDfa:
     return _combined(All(tuple(rest)), base, lambda part: _number_atom(type, base, part))
 
 
-def _limit(type: Int | Dec, operator: str, bound: Any) -> Any:
+def _limit(type: Int | Dec, operator: str, bound: Number) -> Decimal | int:
     if isinstance(type, Int):
-        least, most = whole_bounds(operator, bound)
-        return most if least is None else least
+        return ceil(bound) if operator == ">=" else floor(bound)
     return Decimal(bound)
 
 
@@ -185,8 +186,8 @@ def _number_atom(type: Int | Dec, base: CharDfa, part: Condition) -> CharDfa:
         case Among(values=values):
             dfa = words(())
             if isinstance(type, Int):
-                return words([str(int(v)) for v in known(values) if is_number(v) and v == int(v)])
-            for value in dict.fromkeys(v for v in known(values) if is_number(v)):
+                return words([str(int(v)) for v in listed(known(values)) if is_number(v) and v == int(v)])
+            for value in dict.fromkeys(v for v in listed(known(values)) if is_number(v)):
                 dfa = union(dfa, decimal_range(Decimal(value), Decimal(value)))
             return dfa
         case Divided(step=step, rest=rest):
@@ -194,7 +195,7 @@ def _number_atom(type: Int | Dec, base: CharDfa, part: Condition) -> CharDfa:
     raise AssertionError(part)
 
 
-def _compared_numbers(type: Int | Dec, base: CharDfa, operator: str, limit: Any) -> CharDfa:
+def _compared_numbers(type: Int | Dec, base: CharDfa, operator: str, limit: Number) -> CharDfa:
     """Numbers of `base` that compare so with a number."""
     if operator in ("!=", "<", ">"):
         opposite = {"!=": "==", "<": ">=", ">": "<="}[operator]
@@ -216,7 +217,7 @@ def _compared_numbers(type: Int | Dec, base: CharDfa, operator: str, limit: Any)
     return decimal_range(least, most)
 
 
-def _remainder_dfa(step: Any, rest: Any) -> CharDfa:
+def _remainder_dfa(step: object, rest: object) -> CharDfa:
     """Integers whose remainder by `step` is `rest`; it has the sign of `step`."""
     if not isinstance(step, int) or not isinstance(rest, int) or isinstance(step, bool):
         raise GivenError("a condition takes the remainder of other numbers than integers")

@@ -104,6 +104,7 @@ def language(type: Type, table: TypeTable, *, surface: Surface = "hole") -> Lang
 
 
 def declared_type(name: str, table: TypeTable) -> DeclaredType:
+    """The declaration of a qualified name. Raises LanguageError if the table has none."""
     if name not in table:
         raise LanguageError(f"the type {name} is not declared")
     return table[name]
@@ -205,6 +206,7 @@ def str_term(type: Str, encoding: Encoding = "raw") -> Term:
 
 
 def number_dfa(type: Int | Dec | Float) -> CharDfa:
+    """The decimal numerals of a type, bounds and steps included, over the characters of JSON numbers."""
     match type:
         case Int():
             return integer_range(type.minimum, type.maximum, type.multiple_of)
@@ -220,6 +222,7 @@ def _number_term(type: Int | Dec | Float) -> Term:
 
 
 def constant_text(value: str | int | Decimal | bool, surface: Surface) -> str:
+    """A literal as it is written on a surface: text bare in a hole, in quotes as JSON."""
     if isinstance(value, str):
         return value if surface == "hole" else json_text(value)
     if isinstance(value, bool):
@@ -386,6 +389,7 @@ class LanguageBuilder:
         return root
 
     def has_null(self, type: Type) -> bool:
+        """Whether null is a value of the type, aliases followed."""
         match type:
             case Null() | Optional():
                 return True
@@ -398,6 +402,7 @@ class LanguageBuilder:
                 return False
 
     def json(self, type: Type) -> Term:
+        """The texts of a type as JSON, in the canonical spelling."""
         match type:
             case Str():
                 return sequence(Bytes(b'"'), self.text(type, "json"), Bytes(b'"'))
@@ -439,6 +444,8 @@ class LanguageBuilder:
         return root
 
     def many(self, left: bytes, item: Term, type: ListOf, right: bytes) -> Term:
+        """The items of a list between two brackets, as many as the type allows; Nothing where no count is
+        possible."""
         if type.maximum is not None and type.maximum < type.minimum:
             return Nothing()
         if type.maximum == 0 or (isinstance(item, Nothing) and type.minimum == 0):
@@ -448,6 +455,7 @@ class LanguageBuilder:
         return sequence(Bytes(left), Repeat(item, type.minimum, type.maximum, b", "), Bytes(right))
 
     def map(self, type: MapOf) -> Term:
+        """Objects with unique keys, as many as the type allows."""
         key, value = self.key(type.key), self.json(type.value)
         if type.maximum is not None and type.maximum < type.minimum:
             return Nothing()
@@ -456,6 +464,8 @@ class LanguageBuilder:
         return sequence(Bytes(b"{"), UniqueKeys(key, value, type.minimum, type.maximum), Bytes(b"}"))
 
     def key(self, type: Type) -> Term:
+        """The characters of a key without its quotes. Raises LanguageError for what is neither text nor an
+        enum."""
         if isinstance(type, Str) and not type.grammar:
             return str_term(type, "json")
         if isinstance(type, Named):
@@ -467,6 +477,7 @@ class LanguageBuilder:
         raise LanguageError("the keys of a map must be text or an enum")
 
     def named(self, name: str) -> Term:
+        """The texts of a declared type; a rule stands for those that are shared or recursive."""
         declared = declared_type(name, self.table)
         match declared:
             case EnumType():
@@ -484,6 +495,7 @@ class LanguageBuilder:
         return Rule(name)
 
     def body(self, declared: DeclaredType) -> Term:
+        """What the rule of a declared type stands for. Raises LanguageError for an enum, which has none."""
         match declared:
             case RecordType():
                 return self.fields(b"{", [self.field(field) for field in declared.fields], b"}")
@@ -495,10 +507,12 @@ class LanguageBuilder:
                 raise LanguageError(f"{declared.name} has no body")
 
     def field(self, field: FieldType) -> tuple[Term, bool]:
+        """A key with its value, and whether the field may be absent."""
         key = Bytes(f"{json_text(field.name)}: ".encode())
         return sequence(key, self.json(field.type)), field.optional or field.has_default
 
     def variant(self, variant: RecordType) -> Term:
+        """An object whose first key names the variant."""
         tag = Bytes(f"{json_text(TAG)}: {json_text(variant.name)}".encode())
         return self.fields(b"{", [(tag, False), *(self.field(field) for field in variant.fields)], b"}")
 

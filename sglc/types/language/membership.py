@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, assert_never
+from typing import TypeGuard, assert_never
 
 from sglc.automata.dfa.operations import accepts
 from sglc.automata.number.decimal import FLOAT_PLACES, whole_digits
-from sglc.types.arithmetic import number_fault
+from sglc.types.arithmetic import Number, number_fault
 from sglc.types.dependent import one_of_fault, span_fault
 from sglc.types.equality import equal
 from sglc.types.json_text import json_text, surrogate_fault
@@ -52,6 +52,7 @@ class MemberError(ValueError):
 
 
 def is_member(value: Value, type: Type, table: TypeTable) -> bool:
+    """Whether a value is one of the type, refinements included."""
     try:
         check_member(value, type, table)
     except MemberError:
@@ -59,7 +60,7 @@ def is_member(value: Value, type: Type, table: TypeTable) -> bool:
     return True
 
 
-def check_member(value: Any, type: Type, table: TypeTable, path: str = "") -> None:
+def check_member(value: Value, type: Type, table: TypeTable, path: str = "") -> None:
     """Raises MemberError unless the value is one of the type, refinements included."""
     match type:
         case Str():
@@ -75,8 +76,9 @@ def check_member(value: Any, type: Type, table: TypeTable, path: str = "") -> No
         case Int():
             _fail_if(path, int_fault(value, type) if _is_int(value) else _kind("an integer", value))
         case Dec():
-            right = isinstance(value, Decimal) and value.is_finite()
-            _fail_if(path, decimal_fault(value, type) if right else _kind("a decimal", value))
+            if not isinstance(value, Decimal) or not value.is_finite():
+                raise MemberError(path, _kind("a decimal", value))
+            _fail_if(path, decimal_fault(value, type))
         case Float():
             _fail_if(path, float_fault(value, type) if isinstance(value, float) else _kind("a float", value))
         case Bool():
@@ -118,8 +120,9 @@ def check_member(value: Any, type: Type, table: TypeTable, path: str = "") -> No
                 case AliasType():
                     check_member(value, declared.type, table, path)
                 case EnumType():
-                    right = isinstance(value, EnumValue) and value.enum == name
-                    if not (right and value.name in declared.members):
+                    if not (
+                        isinstance(value, EnumValue) and value.enum == name and value.name in declared.members
+                    ):
                         raise MemberError(path, _kind(f"a member of {name}", value))
                 case RecordType():
                     if not isinstance(value, RecordValue) or value.type != name or value.variant:
@@ -211,15 +214,15 @@ def _fail_if(path: str, reason: str | None) -> None:
         raise MemberError(path, reason)
 
 
-def _is_int(value: Any) -> bool:
+def _is_int(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _kind(expected: str, value: Any) -> str:
+def _kind(expected: str, value: object) -> str:
     return f"expected {expected}, found {describe(value)}"
 
 
-def describe(value: Any) -> str:
+def describe(value: object) -> str:
     """A value in a few words, for messages."""
     match value:
         case None:
@@ -249,6 +252,7 @@ def describe(value: Any) -> str:
 
 
 def constant_notation(value: str | int | Decimal | bool) -> str:
+    """A literal as a program writes it, for messages."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -256,12 +260,12 @@ def constant_notation(value: str | int | Decimal | bool) -> str:
     return str(value)
 
 
-def is_constant(value: Any, type: Constant) -> bool:
+def is_constant(value: object, type: Constant) -> bool:
     """Equal and of the same kind: 1 is not 1.0."""
     return isinstance(value, type.value.__class__) and equal(value, type.value)
 
 
-def _json_fault(value: Any, type: Json) -> tuple[str, str] | None:
+def _json_fault(value: Value, type: Json) -> tuple[str, str] | None:
     from sglc.types.json_membership import json_fault
 
     return json_fault(value, type)
@@ -271,6 +275,7 @@ def _json_fault(value: Any, type: Json) -> tuple[str, str] | None:
 
 
 def str_fault(value: str, type: Str) -> str | None:
+    """Why a text is none of the type: its length, characters, patterns, stops or grammar."""
     if type.grammar:
         from sglc.types.grammar_text import grammar_fault
 
@@ -309,6 +314,7 @@ def _character_fault(value: str, type: Str) -> str | None:
 
 
 def int_fault(value: int, type: Int) -> str | None:
+    """Why an integer is none of the type: its size, bounds or step."""
     if (fault := _size_fault(value) or _bound_fault(value, type.minimum, type.maximum)) is not None:
         return fault
     if type.multiple_of is not None and value % type.multiple_of:
@@ -321,7 +327,7 @@ def _size_fault(value: int | Decimal | float) -> str | None:
     return None if fault is None else f"{describe(value)} is no number of the language: {fault}"
 
 
-def _bound_fault(value: Any, minimum: Any, maximum: Any) -> str | None:
+def _bound_fault(value: Number, minimum: int | Decimal | None, maximum: int | Decimal | None) -> str | None:
     if minimum is not None and value < minimum:
         return f"{describe(value)} is less than {minimum}"
     if maximum is not None and value > maximum:
@@ -330,6 +336,7 @@ def _bound_fault(value: Any, minimum: Any, maximum: Any) -> str | None:
 
 
 def decimal_fault(value: Decimal, type: Dec) -> str | None:
+    """Why a decimal is none of the type: its size, bounds or step."""
     if (fault := _size_fault(value) or _bound_fault(value, type.minimum, type.maximum)) is not None:
         return fault
     if type.multiple_of is not None and not is_multiple(value, type.multiple_of):
@@ -338,12 +345,14 @@ def decimal_fault(value: Decimal, type: Dec) -> str | None:
 
 
 def is_multiple(value: Decimal, step: Decimal) -> bool:
+    """Whether a decimal is an exact multiple of a step that is not zero."""
     top, bottom = value.as_integer_ratio()
     over, under = step.as_integer_ratio()
     return (top * under) % (bottom * over) == 0
 
 
 def float_fault(value: float, type: Float) -> str | None:
+    """Why a float is none of the type: it is not finite, out of bounds, or has no text within them."""
     if value != value or value in (float("inf"), float("-inf")):
         return f"{value} is not finite"
     if type.minimum is not None and value < float(type.minimum):
@@ -360,6 +369,7 @@ def float_fault(value: float, type: Float) -> str | None:
 
 
 def size_fault(size: int, type: ListOf | MapOf, what: str) -> str | None:
+    """Why a list or map of this size is none of the type; `what` names its parts, in the plural."""
     if size < type.minimum:
         return f"{size} {what}, at least {type.minimum} are asked for"
     if type.maximum is not None and size > type.maximum:

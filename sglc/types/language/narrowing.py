@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil
-from typing import Any
 
 from sglc.automata.dfa.operations import (
     difference,
@@ -73,7 +72,7 @@ from sglc.types.type import (
     Type,
     TypeTable,
 )
-from sglc.types.values import EnumValue
+from sglc.types.values import EnumValue, Value
 
 MOST_ITEMS = 65_536
 """Largest length that a condition on a list or map may compare with."""
@@ -260,7 +259,7 @@ class _Narrowing(LanguageBuilder):
         encoding: Encoding = "raw" if surface == "hole" else "json"
         chosen: list[Listed] = []
         asked: list[Condition] = []
-        left_out: set[Any] = set()
+        left_out: set[Value] = set()
         low, high = type.min_chars, type.max_chars
         dfa: CharDfa | None = None
         for part in conjuncts(condition):
@@ -274,7 +273,7 @@ class _Narrowing(LanguageBuilder):
                 case Compared(subject=about, operator="!=", bound=bound) if not about.length:
                     left_out.add(known(bound))
                 case Not(part=Among(values=values)):
-                    left_out.update(known(values))
+                    left_out.update(listed(known(values)))
                 case Compared(subject=about, operator=operator, bound=bound) if about.length and (
                     operator != "!="
                 ):
@@ -334,13 +333,13 @@ def _listed(texts: list[str], surface: Surface, beside_null: bool) -> Term:
 
 
 def _left_out(condition: Condition) -> list[str]:
-    found: list[str] = []
+    found: list[Value] = []
     for part in conjuncts(condition):
         inner = part.part if isinstance(part, Not) else part
         if isinstance(inner, Compared):
             found.append(known(inner.bound))
         elif isinstance(inner, Among):
-            found += known(inner.values)
+            found += listed(known(inner.values))
     return [text for text in found if isinstance(text, str)]
 
 
@@ -383,9 +382,9 @@ def _settled(condition: Condition) -> Condition:
 def _lengths(type: ListOf | MapOf, condition: Condition) -> list[ListOf | MapOf]:
     """The type with each of the ranges of lengths for which a condition holds."""
     marks = [
-        ceil(known(part.bound))
+        ceil(bound)
         for part in atoms(condition)
-        if isinstance(part, Compared) and is_number(known(part.bound))
+        if isinstance(part, Compared) and is_number(bound := known(part.bound))
     ]
     beyond = max([type.minimum, *marks, 0]) + 1
     if beyond > MOST_ITEMS:

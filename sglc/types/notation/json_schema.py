@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any
 from urllib.parse import quote
 
+from sglc.automata.json.data import JsonData, JsonObject
 from sglc.types.dependent import erased
 from sglc.types.json_values import schema_data
 from sglc.types.language.language import declared_type
@@ -43,14 +44,15 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema_text(type: Type, table: TypeTable) -> str:
+    """The schema as JSON text, indented by two spaces."""
     return write_json(json_schema(type, table), indent=2)
 
 
-def json_schema(type: Type, table: TypeTable) -> dict[str, Any]:
+def json_schema(type: Type, table: TypeTable) -> JsonObject:
     """The schema as plain data, decimals exact; declared types are definitions."""
     writer = _Writer(table)
     root = writer.schema(type)
-    definitions: dict[str, Any] = {}
+    definitions: JsonObject = {}
     for name in writer.found:
         definitions[name] = writer.definition(name)
     schema = {"$schema": DIALECT, **root}
@@ -59,7 +61,7 @@ def json_schema(type: Type, table: TypeTable) -> dict[str, Any]:
     return schema
 
 
-def embedded_schema(text: str) -> dict[str, Any]:
+def embedded_schema(text: str) -> JsonObject:
     """The schema of a `json schema` type as a part of another one: references in it lead to itself."""
     data = schema_data(text) if text else {}
     if not isinstance(data, dict):
@@ -69,6 +71,7 @@ def embedded_schema(text: str) -> dict[str, Any]:
     return data
 
 
+_NO_TAG: JsonObject = {}
 _LINE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
 
 
@@ -77,7 +80,7 @@ class _Writer:
         self.table = table
         self.found: list[str] = []
 
-    def schema(self, type: Type) -> dict[str, Any]:
+    def schema(self, type: Type) -> JsonObject:
         match type:
             case Str():
                 return self.text(type)
@@ -107,7 +110,7 @@ class _Writer:
                 return {"type": "array", "items": self.schema(item), **_sizes("Items", low, high)}
             case TupleOf(items):
                 size = len(items)
-                out: dict[str, Any] = {"type": "array", "minItems": size, "maxItems": size}
+                out: JsonObject = {"type": "array", "minItems": size, "maxItems": size}
                 return {**out, "prefixItems": [self.schema(item) for item in items]} if items else out
             case MapOf(key, item, low, high):
                 return {
@@ -121,13 +124,13 @@ class _Writer:
                     self.found.append(name)
                 return {"$ref": f"#/$defs/{quote(name)}"}
 
-    def text(self, type: Str) -> dict[str, Any]:
+    def text(self, type: Str) -> JsonObject:
         if type.grammar:
             from sglc.types.grammar_text import grammar_shown
 
             # No keyword of JSON Schema says it; what is not known there is an annotation.
             return {"type": "string", "x-grammar": grammar_shown(type.grammar)}
-        out: dict[str, Any] = {"type": "string"}
+        out: JsonObject = {"type": "string"}
         if type.min_chars:
             out["minLength"] = type.min_chars
         if type.max_chars is not None:
@@ -136,20 +139,22 @@ class _Writer:
         line = [_LINE] if type.layout == "line" else []
         patterns = line + [f"^(?:{pattern})$" for pattern in type.patterns if not pattern.startswith("(?i)")]
         banned = [re.escape(text) for text in (*type.until, *type.excludes)]
-        rules: list[dict[str, Any]] = [{"pattern": pattern} for pattern in patterns]
+        rules: list[JsonObject] = [{"pattern": pattern} for pattern in patterns]
         rules += ({"not": {"pattern": text}} for text in banned)
-        if len(rules) == 1:
-            return {**out, **rules[0]}
-        return {**out, "allOf": rules} if rules else out
+        if len(rules) > 1:
+            return {**out, "allOf": [*rules]}
+        return {**out, **rules[0]} if rules else out
 
-    def number(self, kind: str, low: Any, high: Any, step: Any) -> dict[str, Any]:
-        out: dict[str, Any] = {"type": kind}
+    def number(
+        self, kind: str, low: int | Decimal | None, high: int | Decimal | None, step: int | Decimal | None
+    ) -> JsonObject:
+        out: JsonObject = {"type": kind}
         for key, bound in (("minimum", low), ("maximum", high), ("multipleOf", step)):
             if bound is not None:
                 out[key] = bound
         return out
 
-    def definition(self, name: str) -> dict[str, Any]:
+    def definition(self, name: str) -> JsonObject:
         declared = declared_type(name, self.table)
         doc = {"description": declared.doc} if declared.doc else {}
         match declared:
@@ -162,14 +167,13 @@ class _Writer:
             case UnionType():
                 return {**doc, "oneOf": [self.variant(variant) for variant in declared.variants]}
 
-    def variant(self, variant: RecordType) -> dict[str, Any]:
-        out = self.fields(variant.fields)
-        out["properties"] = {TAG: {"const": variant.name}, **out["properties"]}
-        out["required"] = [TAG, *out["required"]]
+    def variant(self, variant: RecordType) -> JsonObject:
+        out = self.fields(variant.fields, {TAG: {"const": variant.name}})
         return {"description": variant.doc, **out} if variant.doc else out
 
-    def fields(self, fields: tuple[FieldType, ...]) -> dict[str, Any]:
-        properties = {}
+    def fields(self, fields: tuple[FieldType, ...], tag: Mapping[str, JsonData] = _NO_TAG) -> JsonObject:
+        """An object of exactly these fields, behind the required keys of `tag`."""
+        properties = {**tag}
         for field in fields:
             schema = self.schema(field.type)
             if field.doc:
@@ -177,7 +181,8 @@ class _Writer:
             if field.has_default and isinstance(field.default, str | int | bool | Decimal | None):
                 schema = {**schema, "default": field.default}
             properties[field.name] = schema
-        required = [field.name for field in fields if not (field.optional or field.has_default)]
+        required: list[JsonData] = [*tag]
+        required += (field.name for field in fields if not (field.optional or field.has_default))
         return {
             "type": "object",
             "properties": properties,

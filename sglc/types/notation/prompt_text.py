@@ -106,6 +106,7 @@ def phrase(type: Str | Int | Dec | Float, noun: str | None = None) -> str:
 
 
 def count_phrase(low: int, high: int | None, noun: str) -> str:
+    """How many of a noun there are, in English: "1 item", "at least 2 items", "3 to 5 items"."""
     if low == high:
         return f"{low} {noun}{'' if low == 1 else 's'}"
     if high is None:
@@ -213,6 +214,7 @@ class _Recursive:
 
 
 def short_name(name: str) -> str:
+    """A qualified name without its module."""
     return name.rsplit(".", 1)[-1]
 
 

@@ -97,6 +97,7 @@ def bounds(low: int | Decimal | None, high: int | Decimal | None) -> str:
 
 
 def range_text(low: int | Decimal | None, high: int | Decimal | None) -> str:
+    """Bounds as a program writes them, `1..5`; an open side is empty."""
     return f"{_plain(low)}..{_plain(high)}"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import NoReturn
 
 from sglc.types.dependent import erased
 from sglc.types.json_text import json_text
@@ -55,7 +55,7 @@ def decode(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole"
 class Growing:
     """The text of a `str` that is not complete, or the items of a list, tuple or map that is not."""
 
-    value: Any
+    value: str | list[Partial] | dict[str, Partial]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PartialFields:
     """A record or variant that is not complete: finished fields, perhaps one growing one, not the rest."""
 
     type: str
-    fields: dict[str, Any]
+    fields: dict[str, Partial]
     variant: str | None = None
 
 
@@ -77,8 +77,11 @@ class _Missing:
 MISSING = _Missing()
 """Nothing can be said yet."""
 
+Partial = Value | Growing | PartialFields | _Missing
+"""A value, or what is known of one whose text is not complete."""
 
-def decode_partial(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole") -> Any:
+
+def decode_partial(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole") -> Partial:
     """What a prefix of a text of the type says so far.
 
     Complete parts are values as `decode` gives them; the one part that is not is a `Growing` or a
@@ -92,7 +95,7 @@ def decode_partial(text: str, type: Type, table: TypeTable, *, surface: Surface 
 class _Stop(Exception):
     """The text ran out; carries what was read of the part."""
 
-    def __init__(self, value: Any = MISSING) -> None:
+    def __init__(self, value: Partial = MISSING) -> None:
         self.value = value
 
 
@@ -102,7 +105,7 @@ class _Partial:
         self.table = table
         self.at = 0
 
-    def top(self, type: Type, surface: Surface) -> Any:
+    def top(self, type: Type, surface: Surface) -> Partial:
         plain = self.plain(type)
         if surface == "hole":
             if isinstance(plain, Str):
@@ -132,7 +135,7 @@ class _Partial:
             return not isinstance(declared_type(type.name, self.table), EnumType)
         return isinstance(type, ListOf | TupleOf | MapOf)
 
-    def raw_alternatives(self, type: Optional | Alternatives) -> Any:
+    def raw_alternatives(self, type: Optional | Alternatives) -> Partial:
         """Composite arms show themselves by their bracket; a lone text arm by everything else."""
         arms = [self.plain(arm) for arm in self.flat(type)]
         for arm in arms:
@@ -154,7 +157,7 @@ class _Partial:
             return [each for arm in plain.arms for each in self.flat(arm)]
         return [plain]
 
-    def value(self, type: Type) -> Any:
+    def value(self, type: Type) -> Value:
         """A complete value; _Stop with the partial one where the text ends inside it."""
         decoder = Decoder(self.text, self.table)
         decoder.at = self.at
@@ -185,7 +188,7 @@ class _Partial:
             return self.string_end() is None
         return not any(char in rest for char in ',]} "')
 
-    def part(self, type: Type) -> Any:
+    def part(self, type: Type) -> Value:
         start = self.at
         match type:
             case Str():
@@ -213,7 +216,7 @@ class _Partial:
             case _:
                 raise DecodeError(start, "the value is not right")
 
-    def first(self, arms: list[Type]) -> Any:
+    def first(self, arms: list[Type]) -> Value:
         """The first arm that can still become right."""
         start = self.at
         if "null".startswith(self.text[start:]):
@@ -237,9 +240,9 @@ class _Partial:
         else:
             raise DecodeError(self.at, f"expected {text}")
 
-    def items(self, item: Callable[[int], Type | None]) -> Any:
+    def items(self, item: Callable[[int], Type | None]) -> NoReturn:
         """A list or tuple that is not complete; `item` gives the type of each place, None past the last."""
-        done: list[Any] = []
+        done: list[Partial] = []
         try:
             self.expect("[")
             while (type := item(len(done))) is not None:
@@ -252,25 +255,27 @@ class _Partial:
                 done.append(stop.value)
         raise _Stop(Growing(done))
 
-    def entries(self, type: MapOf) -> Any:
-        done: dict[Any, Any] = {}
-        key: Any = MISSING
+    def entries(self, type: MapOf) -> NoReturn:
+        done: dict[str, Partial] = {}
+        key: str | None = None
         try:
             self.expect("{")
             while True:
                 if done:
                     self.expect(", ")
-                key = MISSING
+                key = None
                 # The key itself is of no use until it is complete.
-                key = self.value(type.key)
+                complete = self.value(type.key)
+                assert isinstance(complete, str), "keys of a map are texts"
+                key = complete
                 self.expect(": ")
                 done[key] = self.value(type.value)
         except _Stop as stop:
-            if key is not MISSING and stop.value is not MISSING:
+            if key is not None and stop.value is not MISSING:
                 done[key] = stop.value
         raise _Stop(Growing(done))
 
-    def variant(self, declared: UnionType, name: str) -> Any:
+    def variant(self, declared: UnionType, name: str) -> NoReturn:
         try:
             self.expect(f"{json_text(TAG)}: ")
             if self.string_end() is None and self.text[self.at : self.at + 1] in ("", '"'):
@@ -283,10 +288,10 @@ class _Partial:
         variant = declared.variant(tag)
         if variant is not None:
             self.at = decoder.at
-            return self.fields(variant.fields, PartialFields(name, {}, tag), first=False)
+            self.fields(variant.fields, PartialFields(name, {}, tag), first=False)
         raise DecodeError(self.at, f"{json_text(tag)} is no variant of {name}")
 
-    def fields(self, fields: tuple[FieldType, ...], partial: PartialFields, *, first: bool) -> Any:
+    def fields(self, fields: tuple[FieldType, ...], partial: PartialFields, *, first: bool) -> NoReturn:
         values = partial.fields
         rest = list(fields)
         while True:
@@ -296,7 +301,7 @@ class _Partial:
                 first = False
                 values[found.name] = self.value(found.type)
             except _Stop as stop:
-                if stop.value is not MISSING and not isinstance(stop.value, FieldType):
+                if stop.value is not MISSING:
                     values[found.name] = stop.value
                 raise _Stop(partial) from None
 

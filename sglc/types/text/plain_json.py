@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
-from typing import Any, assert_never
+from typing import NoReturn, assert_never
 
+from sglc.types.arithmetic import Number, is_number
 from sglc.types.equality import equal
 from sglc.types.json_membership import ordered_json
 from sglc.types.json_text import json_text
@@ -58,7 +59,7 @@ MAX_DECIMAL_TEXT = 1000
 """Most characters of a decimal that is given as a text, as many as of one on the command line."""
 
 
-def from_json(data: Any, type: Type, table: TypeTable, path: str = "") -> Value:
+def from_json(data: Value, type: Type, table: TypeTable, path: str = "") -> Value:
     """The value of the type that JSON data stands for. Raises MemberError.
 
     Numbers may come as int, float or Decimal; values that are typed already are taken as they are.
@@ -104,10 +105,13 @@ def from_text(text: str, type: Type, table: TypeTable) -> Value:
     return from_json(parse_json(text), type, table)
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str) -> Value:
     """JSON with exact decimals; a key that stands twice is refused. Raises MemberError."""
     try:
-        return json.loads(text, parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_distinct)
+        data: Value = json.loads(
+            text, parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_distinct
+        )
+        return data
     except json.JSONDecodeError as error:
         raise MemberError("", f"no JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except (ValueError, RecursionError) as error:
@@ -116,12 +120,12 @@ def parse_json(text: str) -> Any:
         raise MemberError("", "no JSON: a number or the nesting is too large") from None
 
 
-def _no_constant(name: str) -> Any:
+def _no_constant(name: str) -> NoReturn:
     raise MemberError("", f"no JSON: {name} is no number")
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
+def _distinct(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
+    out: dict[str, Value] = {}
     for key, value in pairs:
         if key in out:
             raise MemberError("", f"no JSON: the key {json_text(key)} stands twice in an object")
@@ -129,7 +133,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _number(text: str, type: Int | Dec | Float) -> Any:
+def _number(text: str, type: Int | Dec | Float) -> int | Decimal:
     kind = "an integer" if isinstance(type, Int) else "a number"
     if len(text) <= MAX_DECIMAL_TEXT and re.fullmatch(r"[-+]?[0-9]+", text):
         return int(text)
@@ -148,7 +152,7 @@ def _number(text: str, type: Int | Dec | Float) -> Any:
 # --- in -----------------------------------------------------------------------------------------------------
 
 
-def _wrong(path: str, expected: str, data: Any) -> MemberError:
+def _wrong(path: str, expected: str, data: Value) -> MemberError:
     return MemberError(path, f"expected {expected}, found {describe(data)}")
 
 
@@ -161,21 +165,16 @@ def _unknown(path: str, what: str, name: str, known: Iterable[str]) -> MemberErr
     return MemberError(path, f"{json_text(name)} is no {what} (there are {listed or 'none'}){hint}")
 
 
-def _is_number(data: Any) -> bool:
-    return isinstance(data, int | float | Decimal) and not isinstance(data, bool)
-
-
-def _exact(data: Any) -> Decimal:
+def _exact(data: Number) -> Decimal:
     return Decimal(repr(data)) if isinstance(data, float) else Decimal(data)
 
 
-def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> Value:
+def _convert(data: Value, type: Type, table: TypeTable, path: str, depth: int) -> Value:
     if depth > MAX_DEPTH:
         raise MemberError(path, f"nested deeper than {MAX_DEPTH}")
     match type:
         case Json():
-            ordered: Value = ordered_json(data, type)
-            return ordered
+            return ordered_json(data, type)
         case Str() | OneOf() | SpanOf():
             if not isinstance(data, str):
                 raise _wrong(path, "text", data)
@@ -187,7 +186,7 @@ def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> 
         case Dec() if isinstance(data, str):
             return _decimal_of_text(data, path)
         case Dec() | Float():
-            if not _is_number(data):
+            if not is_number(data):
                 raise _wrong(path, "a number", data)
             if isinstance(type, Dec):
                 return _exact(data)
@@ -225,12 +224,11 @@ def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> 
         case MapOf(key, item):
             if not isinstance(data, Mapping):
                 raise _wrong(path, "an object", data)
-            keyed: dict[Any, Value] = {
-                _convert(name, key, table, path, depth): _convert(
-                    each, item, table, f"{path}[{json_text(str(name))}]", depth + 1
-                )
-                for name, each in data.items()
-            }
+            keyed: dict[str, Value] = {}
+            for name, each in data.items():
+                text = _convert(name, key, table, path, depth)
+                assert isinstance(text, str), "keys of a map are texts"
+                keyed[text] = _convert(each, item, table, f"{path}[{json_text(str(name))}]", depth + 1)
             return keyed
         case Named(name):
             return _convert_named(data, name, table, path, depth)
@@ -245,7 +243,7 @@ def _decimal_of_text(text: str, path: str) -> Decimal:
     return Decimal(text)
 
 
-def _convert_named(data: Any, name: str, table: TypeTable, path: str, depth: int) -> Value:
+def _convert_named(data: Value, name: str, table: TypeTable, path: str, depth: int) -> Value:
     declared = declared_type(name, table)
     match declared:
         case AliasType():
@@ -279,7 +277,7 @@ def _convert_named(data: Any, name: str, table: TypeTable, path: str, depth: int
 
 
 def _convert_fields(
-    data: Any, record: RecordType, besides: tuple[str, ...], table: TypeTable, path: str, depth: int
+    data: Value, record: RecordType, besides: tuple[str, ...], table: TypeTable, path: str, depth: int
 ) -> dict[str, Value]:
     if not isinstance(data, Mapping):
         raise _wrong(path, f"an object of {record.name}", data)
@@ -301,7 +299,7 @@ def _convert_fields(
     return values
 
 
-def _convert_arm(data: Any, arms: tuple[Type, ...], table: TypeTable, path: str, depth: int) -> Value:
+def _convert_arm(data: Value, arms: tuple[Type, ...], table: TypeTable, path: str, depth: int) -> Value:
     faults = []
     for arm in arms:
         try:
@@ -313,7 +311,7 @@ def _convert_arm(data: Any, arms: tuple[Type, ...], table: TypeTable, path: str,
     raise _best_fault(faults, data, path)
 
 
-def _best_fault(faults: list[MemberError], data: Any, path: str) -> MemberError:
+def _best_fault(faults: list[MemberError], data: Value, path: str) -> MemberError:
     """The fault that lies deepest, if only one does; else that no arm fits."""
     deepest = max((len(fault.path) for fault in faults), default=0)
     deep = [fault for fault in faults if len(fault.path) == deepest]
@@ -326,7 +324,7 @@ def _best_fault(faults: list[MemberError], data: Any, path: str) -> MemberError:
 # --- out ----------------------------------------------------------------------------------------------------
 
 
-def to_json(value: Value, type: Type, table: TypeTable) -> Any:
+def to_json(value: Value, type: Type, table: TypeTable) -> Value:
     """Plain data: dicts, lists, text, numbers (decimals as Decimal), booleans, None."""
     match type:
         case Optional(item):
@@ -350,18 +348,21 @@ def to_json(value: Value, type: Type, table: TypeTable) -> Any:
             if isinstance(value, EnumValue):
                 return value.name
             if isinstance(value, RecordValue) and is_kind(value, type, table):
+                assert isinstance(declared, RecordType | UnionType)
                 return _fields_out(value, declared, table)
             return value
         case _:
             return value
 
 
-def _fields_out(value: RecordValue, declared: Any, table: TypeTable) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    record = declared
+def _fields_out(value: RecordValue, declared: RecordType | UnionType, table: TypeTable) -> dict[str, Value]:
+    out: dict[str, Value] = {}
     if isinstance(declared, UnionType):
         out[TAG] = value.variant
         record = declared.variant(value.variant)
+        assert record is not None, "the value is of this kind"
+    else:
+        record = declared
     for field in record.fields:
         item = value.fields.get(field.name)
         if item is not None or not field.optional:
@@ -376,7 +377,7 @@ def dumps(value: Value, type: Type, table: TypeTable, *, indent: int | None = No
     return write_json(to_json(value, type, table), indent)
 
 
-def write_json(data: Any, indent: int, level: int = 0) -> str:
+def write_json(data: object, indent: int, level: int = 0) -> str:
     """Plain data, decimals exact, one item a line."""
     if isinstance(data, Mapping) and data:
         entries = [

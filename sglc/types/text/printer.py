@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, assert_never
+from typing import TypeVar, assert_never
 
 from sglc.types.json_text import json_text
 from sglc.types.json_values import json_value_text
@@ -82,19 +82,20 @@ def print_value(value: Value, type: Type, table: TypeTable, *, surface: Surface 
             items = _expect(value, list, type)
             return f"[{', '.join(print_value(item, type.item, table, surface='json') for item in items)}]"
         case TupleOf():
-            items = _expect(value, tuple, type)
-            if len(items) != len(type.items):
-                raise PrintError(f"{len(items)} items for a tuple of {len(type.items)}")
+            every = _expect(value, tuple, type)
+            if len(every) != len(type.items):
+                raise PrintError(f"{len(every)} items for a tuple of {len(type.items)}")
             parts = [
                 print_value(item, each, table, surface="json")
-                for item, each in zip(items, type.items, strict=True)
+                for item, each in zip(every, type.items, strict=True)
             ]
             return f"[{', '.join(parts)}]"
         case MapOf():
-            entries = _expect(value, Mapping, type)
+            if not isinstance(value, Mapping):
+                raise _misfit(value, type)
             parts = [
                 f"{json_text(str(key))}: {print_value(item, type.value, table, surface='json')}"
-                for key, item in entries.items()
+                for key, item in value.items()
             ]
             return "{" + ", ".join(parts) + "}"
         case Named(name):
@@ -121,6 +122,7 @@ def print_value(value: Value, type: Type, table: TypeTable, *, surface: Surface 
 
 
 NoneType = type(None)
+_Kind = TypeVar("_Kind")
 
 
 def _print_fields(value: RecordValue, record: RecordType, table: TypeTable, parts: list[str]) -> str:
@@ -136,18 +138,22 @@ def _print_fields(value: RecordValue, record: RecordType, table: TypeTable, part
     return "{" + ", ".join(parts) + "}"
 
 
-def _expect(value: Any, kind: Any, of: Type) -> Any:
+def _expect(value: object, kind: type[_Kind], of: Type) -> _Kind:
     if not isinstance(value, kind):
-        raise PrintError(f"{type(value).__name__} where a value of {type(of).__name__} belongs")
+        raise _misfit(value, of)
     return value
 
 
-def _number(value: Any) -> int | float | Decimal:
+def _misfit(value: object, of: Type) -> PrintError:
+    return PrintError(f"{type(value).__name__} where a value of {type(of).__name__} belongs")
+
+
+def _number(value: object) -> int | float | Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise PrintError(f"{type(value).__name__} is no number")
     return value
 
 
-def _decimal(value: Any) -> Decimal:
+def _decimal(value: object) -> Decimal:
     number = _number(value)
     return number if isinstance(number, Decimal) else Decimal(str(number))

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, assert_never
+from typing import assert_never
 
 from sglc.types.dependent import one_of_fault, span_fault
 from sglc.types.json_membership import json_fault
@@ -87,6 +87,8 @@ class Decoder:
     # The top of a hole.
 
     def raw(self, type: Type, *, beside_null: bool = False) -> Value:
+        """The value of the whole text as a hole writes it: text bare, all else as JSON. `beside_null`:
+        `null` is not a text here, because it stands for null."""
         text = self.text
         match type:
             case Str():
@@ -121,6 +123,7 @@ class Decoder:
                 return self.whole(type)
 
     def whole(self, type: Type) -> Value:
+        """The value of the whole text as JSON. Raises DecodeError for what follows it too."""
         value = self.value(type)
         if self.at != len(self.text):
             raise DecodeError(self.at, "the value is complete here")
@@ -147,6 +150,7 @@ class Decoder:
     # JSON.
 
     def value(self, type: Type) -> Value:
+        """The value of the type that stands here, as JSON, refinements checked. Raises DecodeError."""
         start = self.at
         match type:
             case Str():
@@ -211,7 +215,7 @@ class Decoder:
             return self.string()
         if char == "[":
             self.enter("[")
-            items: list[Any] = []
+            items: list[Value] = []
             while not self.text.startswith("]", self.at):
                 if items:
                     self.expect(", ")
@@ -220,7 +224,7 @@ class Decoder:
             return items
         if char == "{":
             self.enter()
-            entries: dict[Any, Any] = {}
+            entries: dict[str, Value] = {}
             while not self.text.startswith("}", self.at):
                 if entries:
                     self.expect(", ")
@@ -240,6 +244,7 @@ class Decoder:
         return number_of(word)
 
     def named(self, name: str) -> Value:
+        """A value of a declared type: a member, or an object with its fields in their order."""
         declared = declared_type(name, self.table)
         start = self.at
         match declared:
@@ -266,18 +271,20 @@ class Decoder:
                 assert_never(declared)
 
     def enter(self, bracket: str = "{") -> None:
+        """An opening bracket; one level deeper."""
         self.expect(bracket)
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise DecodeError(self.at, f"nested deeper than {MAX_DEPTH}")
 
     def leave(self, bracket: str = "}") -> None:
+        """A closing bracket; one level less deep."""
         self.expect(bracket)
         self.depth -= 1
 
-    def fields(self, fields: tuple[FieldType, ...], *, first: bool) -> dict[str, Any]:
+    def fields(self, fields: tuple[FieldType, ...], *, first: bool) -> dict[str, Value]:
         """The fields up to and with the closing brace; absent ones get their default or None."""
-        values: dict[str, Any] = {}
+        values: dict[str, Value] = {}
         for field in fields:
             lead = f"{'' if first else ', '}{json_text(field.name)}: "
             if (field.optional or field.has_default) and not self.text.startswith(lead, self.at):
@@ -289,10 +296,11 @@ class Decoder:
         self.leave()
         return values
 
-    def list(self, type: ListOf) -> list[Any]:
+    def list(self, type: ListOf) -> list[Value]:
+        """An array, its number of items checked."""
         start = self.at
         self.enter("[")
-        items: list[Any] = []
+        items: list[Value] = []
         while not self.text.startswith("]", self.at):
             if items:
                 self.expect(", ")
@@ -301,7 +309,8 @@ class Decoder:
         self.fail_if(start, size_fault(len(items), type, "items"))
         return items
 
-    def tuple(self, type: TupleOf) -> tuple[Any, ...]:
+    def tuple(self, type: TupleOf) -> tuple[Value, ...]:
+        """An array of exactly the items of the type."""
         self.enter("[")
         items = []
         for index, item in enumerate(type.items):
@@ -311,15 +320,17 @@ class Decoder:
         self.leave("]")
         return tuple(items)
 
-    def map(self, type: MapOf) -> dict[Any, Any]:
+    def map(self, type: MapOf) -> dict[str, Value]:
+        """An object with unique keys, their number checked."""
         start = self.at
         self.enter()
-        entries: dict[Any, Any] = {}
+        entries: dict[str, Value] = {}
         while not self.text.startswith("}", self.at):
             if entries:
                 self.expect(", ")
             place = self.at
             key = self.value(type.key)
+            assert isinstance(key, str), "keys of a map are texts"
             if key in entries:
                 raise DecodeError(place, f"the key {json_text(str(key))} stands twice")
             self.expect(": ")
@@ -329,6 +340,7 @@ class Decoder:
         return entries
 
     def float(self, type: Float) -> float:
+        """A number as the nearest float; bounds are checked on the exact decimal."""
         start = self.at
         if type.minimum is None and type.maximum is None:
             value = float(self.number(_FREE_FLOAT, "a float"))
@@ -346,17 +358,20 @@ class Decoder:
     # Tokens.
 
     def bare(self) -> str:
+        """The characters of a number or word here, perhaps none."""
         found = _BARE.match(self.text, self.at)
         assert found is not None
         self.at = found.end()
         return found.group()
 
     def expect_bare(self, word: str) -> None:
+        """Exactly this word. Raises DecodeError for a longer one too."""
         start = self.at
         if self.bare() != word:
             raise DecodeError(start, f"expected {word}")
 
     def number(self, spelling: re.Pattern[str], what: str) -> str:
+        """The numeral here if it has the spelling; `what` is due, for the message."""
         start = self.at
         # A number may have as many digits as its bounds; int() refuses thousands of them.
         word = self.bare()
@@ -367,6 +382,7 @@ class Decoder:
         return word
 
     def string(self) -> str:
+        """The characters of a JSON string in its canonical spelling."""
         start = self.at
         found = _STRING.match(self.text, start)
         if found is None:
@@ -381,11 +397,13 @@ class Decoder:
         return text
 
     def expect(self, text: str) -> None:
+        """Exactly this text."""
         if not self.text.startswith(text, self.at):
             raise DecodeError(self.at, f"expected {text}")
         self.at += len(text)
 
     def fail_if(self, position: int, reason: str | None) -> None:
+        """Raises DecodeError at a position where there is a reason."""
         if reason is not None:
             raise DecodeError(position, reason)
 
