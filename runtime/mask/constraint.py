@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from sglc.schema.core.options import SchemaOptions
     from sglc.types.type import Type, TypeTable
 
-_FEW_MATCHERS = 16
-"""A workspace that is full after so many matchers is full with the constraint itself."""
 _LARGEST = 16
-"""A workspace that mostly one constraint fills is kept until it has so many times the bytes of others."""
+"""A workspace that mostly one constraint fills is kept until it has so many times the bytes of others: what a
+large grammar needs is made as its texts go, and would be made again each time."""
 
 
 @dataclass(slots=True)
@@ -115,10 +114,7 @@ class Constraint:
             workspace = seat.workspace
             if (size := workspace.size) > seat.most:
                 every = workspace.matchers - seat.before
-                # What a large grammar needs is made as its texts go, and would be made again each time.
-                if every <= _FEW_MATCHERS:
-                    seat.most = 2 * size
-                elif 2 * seat.own > every and size < _LARGEST * workspace.budget:
+                if 2 * seat.own > every and size < _LARGEST * workspace.budget:
                     seat.most = min(2 * size, _LARGEST * workspace.budget)
                 else:
                     seat = self._seat = self._take_seat(self.language)

@@ -17,7 +17,9 @@ from sglc.runtime.mask.search.search import MaskSearch
 from sglc.runtime.mask.vocabulary.mask_row import Mask
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
-_MOST_TRANSITIONS = 1_000_000
+MOST_TRANSITIONS = 1_000_000
+"""(configuration, token) of one store, some 100 MB: more begin afresh. They are numbers in a plain dict, in
+which a step is found soonest."""
 _LONGEST_SPAN = 256
 """Byte strings of so many bytes at most are remembered with the configurations after them."""
 
@@ -145,7 +147,7 @@ class MaskStore:
                 found = self.transitions.get(key)
                 if found is None:
                     found = self._step(config, token, account)
-                    if len(self.transitions) >= _MOST_TRANSITIONS:
+                    if len(self.transitions) >= MOST_TRANSITIONS:
                         self.transitions.clear()
                     self.transitions[key] = found
         return found

@@ -25,16 +25,11 @@ from sglc.runtime.mask.nodes.object import ObjectNode
 from sglc.runtime.mask.nodes.text import TextNode
 from sglc.runtime.mask.nodes.words import WordNode
 
-_MOST_WORDS = 8
-"""Of so many keys or words of one place the ways on are looked at."""
 _MOST_TEXTS = 16
-"""And of so many texts at one place."""
-_MOST_STATES, _MOST_LEAST = 200, 64
-"""In a text with more states, or of more characters at least, there is no short word to be found soon."""
+"""Of so many keys, words, beginnings of a word and texts of one place the ways on are looked at: one place
+with a thousand must not take the time of all others."""
 _MOST_BYTES = 256
-"""Of a longer key or word only the beginning is read."""
-_LONGEST = 16
-"""Of so many beginnings of such a word."""
+"""Of a longer key or word only the beginning is read; no shortest word is asked for where it is longer."""
 _LETTERS = np.array([chr(byte).isalnum() for byte in range(128)] + [True] * 128)
 
 
@@ -98,24 +93,23 @@ def _texts(store: MaskStore, group: Group) -> Iterator[tuple[bytes, bool]]:
         if key_place == 0:  # behind the quote
             names = node.parts.names
             needed = [names[label] for label in node.required or () if label < len(names)]
-            for name in list(dict.fromkeys([*needed, *names]))[:_MOST_WORDS] or ["a"]:
+            for name in list(dict.fromkeys([*needed, *names]))[:_MOST_TEXTS] or ["a"]:
                 key = spelled(name[:_MOST_BYTES], node.parts.encoding)
                 yield key + b'"', False
                 yield key, True
     elif isinstance(node, CaseNode | WordNode):
         places = node.rows.places if isinstance(node, CaseNode) else node.table.places
         low, high, read = places[state]
-        for word in node.set.words[low : min(high, low + _MOST_WORDS)]:
+        for word in node.set.words[low : min(high, low + _MOST_TEXTS)]:
             yield word[read : read + _MOST_BYTES], False
     elif place is not None:
         word = b""
-        short = type(node) is TextNode and len(node.table.dfa.edges) <= _MOST_STATES
-        if short and place.least <= _MOST_LEAST:
+        if type(node) is TextNode and place.least <= _MOST_BYTES:
             word = node.shortest_from(store.machine, state)
             yield word, False
         most = UNBOUNDED if place.most is None else place.most
         first = place.table.first(place.state, place.least, most, place.open)
         letters = first & _LETTERS
         yield bytes([int((letters if letters.any() else first).argmax())]), False
-        for size in range(2, min(len(word), _LONGEST)):
+        for size in range(2, min(len(word), _MOST_TEXTS)):
             yield word[:size], True

@@ -13,8 +13,9 @@ from sglc.runtime.mask.gss.machine import GssMachine
 from sglc.runtime.mask.mask_cache import MaskStore
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
-_MOST_VOCABULARIES = 8
-_MOST_OPTIONS = 8
+_MOST_KEPT = 8
+"""Workspaces of different options in a process, and mask stores of different vocabularies in one of them: a
+process serves a few models, and each store may take `ConstraintOptions.mask_bytes`."""
 
 
 class Lease:
@@ -63,7 +64,7 @@ class Workspace:
             if found is None:
                 found = MaskStore(self.machine, vocabulary, self.options.mask_bytes, self._lease)
                 self._stores[digest] = found
-                if len(self._stores) > _MOST_VOCABULARIES:
+                if len(self._stores) > _MOST_KEPT:
                     self._stores.popitem(last=False)
             else:
                 self._stores.move_to_end(digest)
@@ -92,7 +93,7 @@ def get(options: ConstraintOptions, *, of_grammars: bool = False) -> Workspace:
         if found is None or found.full():
             found = _shared[key] = Workspace(options, of_grammars=of_grammars)
         _shared.move_to_end(key)
-        if len(_shared) > _MOST_OPTIONS:
+        if len(_shared) > _MOST_KEPT:
             _shared.popitem(last=False)
         return found
 

@@ -379,8 +379,7 @@ def test_a_limit_is_not_shared_with_others() -> None:
     assert modest.accept_bytes(b'{"name": "a", "tags": []}')
 
 
-def test_full_machines_are_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constraint_module, "_FEW_MATCHERS", 1)
+def test_full_machines_are_left_behind() -> None:
     options = ConstraintOptions(max_terms=999, table_bytes=200_000)
     made = compile_constraint(language=NAMED["map"], options=options)
     old = made.matcher(BYTES)
@@ -424,7 +423,6 @@ def test_a_machine_that_mostly_one_constraint_fills_is_kept_up_to_a_bound(
     options = ConstraintOptions(max_terms=996)
     made = compile_constraint(grammar='start: "x" | "(" start ")"', options=options)
     other = compile_constraint(regex="[ab]*", options=options)
-    monkeypatch.setattr(constraint_module, "_FEW_MATCHERS", 1)
     for depth in range(8):
         assert made.matcher(BYTES).accept_bytes(b"(" * depth)
     machine = made._seat.workspace.machine

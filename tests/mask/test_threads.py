@@ -204,8 +204,7 @@ def alone(constraint: Any, vocabulary: Vocabulary, text: bytes) -> bytes:
 
 # 30 kB: constraints move to new workspaces all the time. 64 MB: all are in one.
 @pytest.mark.parametrize("table_bytes", [30_000, 64 << 20])
-def test_masks_are_those_of_one_thread(busy: None, monkeypatch: pytest.MonkeyPatch, table_bytes: int) -> None:
-    monkeypatch.setattr("sglc.runtime.mask.constraint._FEW_MATCHERS", 1)
+def test_masks_are_those_of_one_thread(busy: None, table_bytes: int) -> None:
     options = ConstraintOptions(table_bytes=table_bytes)
     shared = constraints(options)
     vocabularies = [Vocabulary(PIECES), Vocabulary([*reversed(PIECES)])]
@@ -221,7 +220,6 @@ def test_masks_are_those_of_one_thread(busy: None, monkeypatch: pytest.MonkeyPat
                 shared[which].warm_up(vocabularies[words], 0.001)
 
     at_once(work)
-    monkeypatch.undo()
     sys.setswitchinterval(0.005)
     workspaces.clear()
     fresh = constraints(ConstraintOptions())
@@ -231,9 +229,8 @@ def test_masks_are_those_of_one_thread(busy: None, monkeypatch: pytest.MonkeyPat
             assert alone(fresh[which], vocabularies[words], text) == row, (which, text)
 
 
-def test_a_constraint_is_in_one_workspace(busy: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_constraint_is_in_one_workspace(busy: None) -> None:
     """It moves while other threads open matchers; none of them begins where the other machine would."""
-    monkeypatch.setattr("sglc.runtime.mask.constraint._FEW_MATCHERS", 0)
     options = ConstraintOptions(table_bytes=1)
     first = compile_constraint(regex="[a-f]+", options=options)
     other = compile_constraint(regex="(x|y(z|[0-9]))*!", options=options)

@@ -28,16 +28,18 @@ from sglc.runtime.mask.gss.completion import completion, forced
 from sglc.runtime.mask.vocabulary.trie import Trie
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
-_FEW = 24
-"""Masks of at most so many tokens are followed token by token."""
 _GROUP = 48
-"""Tokens that lead to one state are stored as a mask from this many on."""
+"""Tokens that lead to one state are stored as a mask from this many on: a mask takes 28 bytes and two for
+each token, pairs take eight; but masks are looked at one after the other, and pairs are found by
+bisection."""
 _STEP = 100
 """What a step of the machine costs, in nodes of the trie."""
 _MOST_NUMBERED = 50_000
-_MOST_BASES = 128
-_LONGEST_ENDING = 1 << 12
-_LONGEST_FORCED = 1 << 14
+"""Configurations whose steps are in one table, a kilobyte each; more begin a new one."""
+_LONGEST_TEXT = 1 << 12
+"""Bytes of a state's forced text, and of its shortest completion. A long text has as many states as tokens,
+and each would have all of its rest. Of longer forced text the beginning is stored; longer completions are
+left to the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class FreezeBudget:
     states   states that are kept
     effort   nodes of the trie that are looked at; a step of the machine counts as a hundred
     bytes    size of the tables
-    branches steps of the machine for one state; beyond that only a few of its tokens are followed
+    branches steps of the machine for one state; beyond that only its tokens of one byte are followed
     walks    random walks that are followed first, each of up to `walk` tokens
     """
 
@@ -253,9 +255,9 @@ class _Explorer:
         number = self.masks.add(found.row)
         with machine.lock, account:
             ending: bytes | None = completion(machine, config)
-        if ending is not None and len(ending) > _LONGEST_ENDING:
+        if ending is not None and len(ending) > _LONGEST_TEXT:
             ending = None
-        run = forced(machine, config)[:_LONGEST_FORCED]
+        run = forced(machine, config)[:_LONGEST_TEXT]
         self.states.append(_State(config, number, groups, run, ending))
         pairs = 0
         for members, _ in groups:
@@ -274,11 +276,11 @@ class _Explorer:
         store, account = self.start._store, self.start._account
         if not len(ids):
             return []
-        reached = self._descend(config, ids) if len(ids) > _FEW else None
+        reached = self._descend(config, ids)
         if reached is None:
-            if len(ids) > _FEW:
-                single = [token for token in self.byte_tokens.tolist() if token >= 0]
-                ids = np.union1d(ids[:_FEW], ids[np.isin(ids, single)])
+            ids = ids[np.isin(ids, self.byte_tokens)]
+            if not len(ids):
+                return []
             self.effort += _STEP * len(ids)
             reached = self.steps.numbers([store.next(config, token, account) for token in ids.tolist()])
         some = np.flatnonzero(np.bincount(reached))
@@ -407,7 +409,7 @@ class _MaskPool:
                 different = count_bits(row ^ other)
                 if different < least:
                     base, least = number, different
-        if 2 * least > 2 * self.words and len(self._bases) < _MOST_BASES:
+        if 2 * least > 2 * self.words:
             # The list would take more than half of a row: the row becomes a base itself.
             base, least = len(self._bases), 0
             self._bases.append(row.copy())

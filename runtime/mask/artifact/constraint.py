@@ -33,6 +33,7 @@ from sglc.runtime.mask.automaton.limits import ConstraintOptions, LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import FINAL
 from sglc.runtime.mask.constraint import Constraint
+from sglc.runtime.mask.mask_cache import MOST_TRANSITIONS
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.mask_row import Mask
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -40,7 +41,8 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 SUFFIX = ".sglm"
 FOLDER = ".masks"
 """Ends the name of the folder with the masks of a program, which lies beside its file."""
-_MOST_TRANSITIONS = 1_000_000
+_ENDED = (DEAD, FINAL)
+"""Configurations that have the same number here and on the machine."""
 
 
 class _Live:
@@ -119,7 +121,7 @@ class FrozenStore:
         """A configuration as one of the machine."""
         if config >= self.known:
             return config - self.known
-        if config <= FINAL:
+        if config in _ENDED:
             return config
         with self._lock:
             live = self.live
@@ -135,11 +137,11 @@ class FrozenStore:
 
     def lifted(self, config: int) -> int:
         """A configuration of the machine as one of this store."""
-        return config if config <= FINAL else config + self.known
+        return config if config in _ENDED else config + self.known
 
     def accepts(self, config: int) -> bool:
         """Whether the text may end at a configuration."""
-        if config <= FINAL:
+        if config in _ENDED:
             return config == FINAL
         if config < self.known:
             try:
@@ -192,7 +194,7 @@ class FrozenStore:
                 if found == UNKNOWN:
                     live = self.live
                     found = self.lifted(live.store.next(self.place(config), token, live.account))
-                if len(self.transitions) >= _MOST_TRANSITIONS:
+                if len(self.transitions) >= MOST_TRANSITIONS:
                     self.transitions.clear()
                 self.transitions[key] = found
         return found
@@ -209,7 +211,7 @@ class FrozenStore:
                 found = next((to for mask, to in groups if _holds(self._group(mask), token)), UNKNOWN)
         except FrozenError:
             return UNKNOWN
-        if found > FINAL:
+        if found not in _ENDED:
             self._ways.setdefault(found, (state, token))
         return found
 
@@ -229,7 +231,7 @@ class FrozenStore:
 
     def _advance(self, config: int, data: bytes) -> int:
         at = 0
-        while at < len(data) and DEAD < config < self.known:
+        while at < len(data) and config != DEAD and config < self.known:
             try:
                 token = self.tables.byte_token(data[at])
             except FrozenError:

@@ -44,12 +44,13 @@ from struct import Struct
 
 import numpy as np
 
+from sglc.automata.caches import BoundedCache
 from sglc.cache_files import open_own
 
 MAGIC = b"SGLMASKS"
 VERSION = 7
 LARGEST = 256 << 20
-"""Bytes; larger files are refused."""
+"""Bytes; larger files are refused before they are mapped: what `build` writes by default has one MiB."""
 
 FLAGS, MASK, FORCED, FORCED_SIZE, ENDING, ENDING_SIZE, STEPS, GROUPS, PAIRS = range(9)
 """Columns of a state. An ENDING_SIZE of -1: the shortest completion is not stored."""
@@ -57,13 +58,15 @@ COLUMNS = 9
 ACCEPTING = 1
 
 UNKNOWN, DEAD = -1, 0
-_KEYS = 112
-_SIZES = 176
+_KEYS = Struct("<8s8x32s32s32s")
+"""The header up to the sizes: magic number, version, digests of constraint, vocabulary and header."""
+_SIZES = Struct("<8q")
+_HEADER = _KEYS.size + _SIZES.size
 _CHUNK = 1 << 12
 _CHECK = 16
-_MOST_READ = 10_000
+_OF_STATE = 400
+"""Bytes of the columns of a state, about."""
 _NO_TOKEN = "a mask has a token that is not in the vocabulary"
-_EIGHT = Struct("<8q").unpack
 
 
 class FrozenError(ValueError):
@@ -87,7 +90,7 @@ class FrozenTables:
     """Checksums of the body; empty for tables that were made, not read."""
     body: memoryview = field(default_factory=lambda: memoryview(b""))
     _checked: bytearray = field(default_factory=bytearray)
-    _read: dict[int, list[int]] = field(default_factory=dict)
+    _read: BoundedCache[int, list[int]] = field(default_factory=lambda: BoundedCache(size=_OF_STATE))
     """Columns of states that were looked at."""
     _places: tuple[int, ...] = ()
     """Where in the body the arrays begin that lie after the states."""
@@ -198,9 +201,7 @@ class FrozenTables:
                 or steps + 2 * (groups + pairs) > len(self.steps)
             ):
                 raise FrozenError("a state points outside of the file")
-            if len(self._read) >= _MOST_READ:
-                self._read.clear()
-            self._read[state] = found
+            self._read.keep(state, found)
         return found
 
     def _steps_of(self, state: int) -> tuple[int, int, int]:
@@ -313,7 +314,7 @@ def open_file(
     """
     with open_own(Path(path)) if own else open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        if not _SIZES <= size <= LARGEST:
+        if not _HEADER <= size <= LARGEST:
             raise FrozenError("the file has not the size of a frozen constraint")
         data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
     return from_bytes(data, constraint, vocabulary)
@@ -322,7 +323,7 @@ def open_file(
 def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) -> FrozenTables:
     """The tables in the contents of a file. Raises FrozenError."""
     view = memoryview(data)
-    if len(view) < _SIZES or view[:8] != MAGIC:
+    if len(view) < _HEADER or view[:8] != MAGIC:
         raise FrozenError("the file is no frozen constraint")
     if int.from_bytes(view[8:12], "little") != VERSION or any(view[12:16]):
         raise FrozenError("the file has another version of the format")
@@ -330,7 +331,7 @@ def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) ->
         raise FrozenError("the file is of another constraint")
     if view[48:80] != vocabulary:
         raise FrozenError("the file is of another vocabulary")
-    size, n, start, masks, bases, steps, ids, text = _EIGHT(view[_KEYS:_SIZES])
+    size, n, start, masks, bases, steps, ids, text = _SIZES.unpack(view[_KEYS.size : _HEADER])
     if min(size, n, start, masks, bases, steps, ids, text) < 0 or len(view) > LARGEST:
         raise FrozenError("the file has impossible sizes")
     if max(size, n, masks, bases, steps, ids, text) > LARGEST or size == 0:
@@ -338,12 +339,12 @@ def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) ->
     words = (size + 31) // 32
     body = 4 * (COLUMNS * n + 5 * masks + 256 + bases * words + steps) + 2 * ids + text
     chunks = (body + _CHUNK - 1) // _CHUNK
-    edge = _SIZES + _CHECK * chunks
+    edge = _HEADER + _CHECK * chunks
     if edge + body != len(view):
         raise FrozenError("the file is cut short, or longer than it says")
     state = hashlib.sha256(view[:80])
-    state.update(view[_KEYS:edge])
-    if state.digest() != view[80:_KEYS]:
+    state.update(view[_KEYS.size : edge])
+    if state.digest() != view[80 : _KEYS.size]:
         raise FrozenError("the file is damaged")
     if n < 2 or start >= n:
         raise FrozenError("the file has no start")
@@ -366,7 +367,7 @@ def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) ->
         take(steps, "<i4"),
         take(ids, "<u2"),
         take(text, "u1"),
-        checks=bytes(view[_SIZES:edge]),
+        checks=bytes(view[_HEADER:edge]),
         body=view[edge:],
         _checked=bytearray(chunks),
     )

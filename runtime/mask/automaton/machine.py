@@ -28,8 +28,6 @@ from sglc.runtime.mask.core.table_bytes import MachineLock
 
 NO_ROW = -1
 
-_MOST_THREADS = 32_768
-_KEPT_BYTES = 8 << 20
 _OF_CONFIG, _OF_THREAD, _OF_ROW, _OF_OPENED = 4, 2, 40, 3
 """Units of work of a new configuration, of each of its threads, of the row of a thread, and of what a closure
 opens."""
@@ -90,11 +88,11 @@ class Machine:
         self.rows = np.zeros((64, 256), np.int32)
         self.row_count = 0
         self.row_of = np.full(256, NO_ROW, np.int32)
-        self.endings: LeastUsed[int, bytes] = LeastUsed(_KEPT_BYTES, len)
+        self.endings: LeastUsed[int, bytes] = LeastUsed(size=len)
         """By configuration: its shortest completion."""
         self.rests: dict[int, tuple[int, bytes, int]] = {END: (0, b"", END)}
         """By continuation: the length of its shortest word, how that begins, and what it goes on with."""
-        self.forced_runs: LeastUsed[int, bytes] = LeastUsed(_KEPT_BYTES, len)
+        self.forced_runs: LeastUsed[int, bytes] = LeastUsed(size=len)
         """By configuration: the bytes that must come next."""
 
     # Interning
@@ -144,6 +142,7 @@ class Machine:
         interned += 200 * len(self._states.known)
         aliases = 200 * (len(self._config_ids) + len(self._alone) - len(self.configs))
         parts = 4000 * len(self.nodes) + self.lock.tally.bytes
+        interned += 200 * len(self.rests)
         return interned + aliases + self.rows.nbytes + parts
 
     def alone(self, thread: int) -> int:
@@ -169,8 +168,6 @@ class Machine:
         """The configuration of threads in order that has not been asked for before."""
         if self.universal >= 0 and self.universal in key and key != (ACCEPT, self.universal):
             return self.config((ACCEPT, self.universal))
-        if len(key) > _MOST_THREADS:
-            raise ConstraintError(f"more than {_MOST_THREADS} alternatives are open at once")
         # Before anything is kept, as a limit may be passed here.
         spend(_OF_CONFIG + _OF_THREAD * len(key))
         found = len(self.configs)

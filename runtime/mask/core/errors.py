@@ -6,8 +6,6 @@ from sglc.automata.term import MOST_COUNTED
 
 LONGEST_COMPLETION = MOST_COUNTED
 """Bytes of a completion."""
-MOST_ENTRIES = 100_000
-"""Items or entries that are written out for a completion."""
 
 
 class ConstraintError(ValueError):

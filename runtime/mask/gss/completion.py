@@ -17,8 +17,8 @@ from sglc.runtime.mask.automaton.protocol import ACCEPT, DEAD, END
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.gss.machine import MergedContinuation
 
-_MOST_RESTS = 200_000
 _LONGEST_FORCED = 1 << 16
+"""Bytes of forced text that are looked for: a rule that forces itself has no end."""
 _SEARCHES = ((1, 2_000), (2, 2_000), (20, 16_000))
 """How much what is left to write counts against what is written, and how many places are looked at."""
 
@@ -94,9 +94,6 @@ def _best_first(machine: Machine, config: int, weight: int, most: int) -> bytes 
 def rest(machine: Machine, cont: int) -> bytes:
     """A shortest byte string from a continuation to acceptance, always the same one."""
     links = machine.rests
-    if len(links) > _MOST_RESTS:
-        links.clear()
-        links[END] = (0, b"", END)
     waiting = [cont]
     while waiting:
         here = waiting[-1]

@@ -23,12 +23,10 @@ from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.positions import HALF
 from sglc.runtime.mask.automaton.protocol import ACCEPT, END, Node, Worklist
 from sglc.runtime.mask.core.byte_sets import unpacked
-from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.core.intern_table import Interned
 from sglc.runtime.mask.gss.first_sets import FirstSets
 from sglc.runtime.mask.nodes.core import RuleNode
 
-_MOST_OPEN = 100_000
 _OF_OPENED = 3
 """Units of work of what a closure opens."""
 
@@ -174,8 +172,6 @@ class GssMachine(Machine):
                     out.update(self.configs[known])
                     continue
                 frame.resume(self, state, following, work, out)
-            if len(seen) > _MOST_OPEN:
-                raise ConstraintError("too many alternatives without reading a byte")
         found = self.config(out)
         if begun[0][0] is None and len(begun) == 1:
             self._after[begun[0][1]] = found
@@ -260,8 +256,7 @@ class _Closure:
             if key in seen:
                 continue
             seen.add(key)
-            if len(seen) > _MOST_OPEN:
-                raise ConstraintError("too many alternatives without reading a byte")
+            spend(_OF_OPENED)
             if node is not None:
                 self._open(node, cont)
             elif cont == END:

@@ -18,8 +18,6 @@ from sglc.runtime.mask.lexeme.text_dfa import TextTable
 from sglc.runtime.mask.lexeme.utf8_states import Characters, Edge
 
 ENCODINGS = {"raw": RAW, "json": JSON, "json-any": JSON_ANY}
-_AT_ONCE, _STATES_AT_ONCE = 256, 64
-"""Edges of a text that are loaded together, and states: those that come next in walks."""
 _WIDE = 32
 """States with more edges beyond ASCII have blocks."""
 _OF_STATE, _OF_EDGE = 600, 24
@@ -79,8 +77,8 @@ class CharacterLexeme:
             begun = self._characters.begun(inside)
             if begun is not None:
                 mode, edges = begun
-                self._meet([edges])
-                self._begun[inside] = mode, self._append([edges]), len(edges)
+                self._meet(edges)
+                self._begun[inside] = mode, self._append(edges), len(edges)
             else:
                 self._begun[inside] = None
         found = self._begun[inside]
@@ -98,23 +96,20 @@ class CharacterLexeme:
             self.load(state + 1)
         return first_bytes(self._arrays, state + 1, least, most, open)
 
-    def _meet(self, rows: Sequence[Sequence[Edge]]) -> None:
-        """Called with the edges of states before these are taken: what is asked of their targets is said."""
+    def _meet(self, row: Sequence[Edge]) -> None:
+        """Called with the edges of a state before these are taken: what is asked of their targets is said."""
 
-    def _take(self, states: Sequence[int], rows: Sequence[Sequence[Edge]], accepting: Sequence[bool]) -> None:
-        """Take states into the arrays, in which there is room for them."""
-        self._count(len(rows), sum(map(len, rows)))
-        self._meet(rows)
-        first = self._append(rows)
+    def _take(self, state: int, row: Sequence[Edge], ends: bool) -> None:
+        """Take a state into the arrays, in which there is room for it."""
+        size = len(row)
+        self._count(1, size)
+        self._meet(row)
+        first = self._append(row)
         arrays = self._arrays
-        starts, sizes, flags = arrays.starts.data, arrays.sizes.data, arrays.flags.data
-        for state, row, ends in zip(states, rows, accepting, strict=True):
-            size = len(row)
-            starts[state + 1], sizes[state + 1] = first, size
-            flags[state + 1] = LOADED | ENDS if ends else LOADED
-            first += size
-            if size > _WIDE and row[-_WIDE][0] >= 0x80:
-                self._widen(state + 1)
+        arrays.starts[state + 1], arrays.sizes[state + 1] = first, size
+        arrays.flags[state + 1] = LOADED | ENDS if ends else LOADED
+        if size > _WIDE and row[-_WIDE][0] >= 0x80:
+            self._widen(state + 1)
 
     def _widen(self, number: int) -> None:
         """Give a state room for its blocks."""
@@ -135,11 +130,11 @@ class CharacterLexeme:
             grown[:first] = edges[:first]
             self._arrays = replace(self._arrays, edges=grown)
 
-    def _append(self, rows: Sequence[Sequence[Edge]]) -> int:
-        """Take the edges of states into the arrays; where they begin."""
-        total, first = sum(map(len, rows)), self._loaded
+    def _append(self, row: Sequence[Edge]) -> int:
+        """Take the edges of a state into the arrays; where they begin."""
+        total, first = len(row), self._loaded
         self._make_room(total)
-        flat = chain.from_iterable(chain.from_iterable(rows))
+        flat = chain.from_iterable(row)
         new = self._arrays.edges[first : first + total]
         new.reshape(-1)[:] = np.fromiter(flat, np.int32, 3 * total)
         new[:, 2] += 1
@@ -195,20 +190,7 @@ class TextCharacters(CharacterLexeme):
         arrays.hi[1:] = [UNBOUNDED if most is None else most for most in longest]
 
     def load(self, number: int) -> None:
-        """Load the edges of a state, and of some that are reached from it."""
-        dfa, flags = self._table.dfa, self._arrays.flags
-        states = [number - 1]
-        seen = {number - 1}
-        total = len(dfa.edges[number - 1])
-        for here in states:
-            if total >= _AT_ONCE or len(states) >= _STATES_AT_ONCE:
-                break
-            for _, _, target in dfa.edges[here]:
-                if target not in seen:
-                    seen.add(target)
-                    if not flags[target + 1]:
-                        states.append(target)
-                        total += len(dfa.edges[target])
-        spend(5 * len(states) + total // 4)
-        rows = [dfa.edges[state] for state in states]
-        self._take(states, rows, [state in dfa.accepting for state in states])
+        state, dfa = number - 1, self._table.dfa
+        row = dfa.edges[state]
+        spend(5 + len(row) // 4)
+        self._take(state, row, state in dfa.accepting)

@@ -10,8 +10,6 @@ import bisect
 import itertools
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from sglc.automata.analysis.emptiness import shortest_words
 from sglc.automata.charset import LAST
 from sglc.automata.dfa.operations import step as dfa_step
@@ -21,7 +19,6 @@ from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move, spelled
 
 _MANY = 1_000_000
-_MANY_NAMES = 40
 _MOST_STATES = 200_000
 
 _Node = tuple[int, int, int]
@@ -44,7 +41,6 @@ class KeyTable(ByteMoves):
         self._known: dict[int, tuple[Move, ...]] = {}
         self._nodes: dict[_Node, int] = {}
         self._below: dict[int, int] = {}
-        self._label_array: np.ndarray | None = None
         self._left: list[list[int | None] | None] = [None] * len(self.families)
         self._words: dict[tuple[int, int], tuple[int, list[bytes]]] = {}
         root = (0, len(self.names), 0) if self.names else _NO_NODE
@@ -244,17 +240,10 @@ class KeyTable(ByteMoves):
 
     def _labels_of(self, first: int, last: int) -> int:
         """Bit set of the labels of some names in order."""
-        if last - first < _MANY_NAMES:
-            found = 0
-            for label in self.name_labels[first:last]:
-                found |= 1 << label
-            return found
-        if self._label_array is None:
-            self._label_array = np.array(self.name_labels, np.int32)
-        labels = self._label_array[first:last]
-        flags = np.zeros(int(labels.max()) + 1, np.uint8)
-        flags[labels] = 1
-        return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+        found = 0
+        for label in self.name_labels[first:last]:
+            found |= 1 << label
+        return found
 
     def place_of(self, local: int) -> tuple[int, int, int]:
         """(first, last + 1, characters read) of the names that go on from a state between characters."""

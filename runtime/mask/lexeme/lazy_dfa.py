@@ -13,9 +13,6 @@ from sglc.runtime.mask.lexeme.escapes import ByteMoves
 from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState
 from sglc.runtime.mask.lexeme.utf8_states import Edge
 
-_FEW = 2
-"""States with so many edges are loaded together with their targets."""
-
 
 class NumberedLexeme(LexemeDfa):
     """The rows of `ByteMoves`; `places` are its local states by number."""
@@ -61,22 +58,12 @@ class NumberedCharacters(CharacterLexeme):
     def load(self, number: int) -> None:
         leaf, state = self._leaf, number - 1
         self._reserve(state + 1)
-        states, edges = [state], leaf.table.edges(state)
-        rows = [edges]
-        if len(edges) <= _FEW:
-            # Walks mostly come to both of two targets.
-            loaded, size = self._arrays.flags, len(self._arrays.flags)
-            for target in {target for _, _, target in edges} - {state}:
-                if target + 1 >= size or not loaded[target + 1]:
-                    states.append(target)
-                    rows.append(leaf.table.edges(target))
-            self._reserve(max(states) + 1)
-        ends = [bool(leaf.describe(leaf.number(each))[0] & ENDS) for each in states]
-        self._take(states, rows, ends)
+        ends = bool(leaf.describe(leaf.number(state))[0] & ENDS)
+        self._take(state, leaf.table.edges(state), ends)
 
-    def _meet(self, rows: Sequence[Sequence[Edge]]) -> None:
+    def _meet(self, row: Sequence[Edge]) -> None:
         leaf = self._leaf
-        targets = {target for row in rows for _, _, target in row}
+        targets = {target for _, _, target in row}
         self._reserve(1 + max(targets, default=0))
         if not leaf.counts:
             return

@@ -24,8 +24,6 @@ from sglc.runtime.mask.vocabulary.token_classes import (
     group_set,
 )
 
-_MANY_EDGES = 64
-"""Edges of a state that are looked at as an array."""
 _ESCAPED: Ranges = ((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
 """Characters that are escaped in JSON strings."""
 _ESCAPED_BITS = (1 << 0x20) - 1 | 1 << 0x22 | 1 << 0x5C
@@ -51,8 +49,6 @@ Places = tuple[int, ...]
 
 _FEW = 4
 """Classes of fewer characters are walked."""
-_NEAR = 48
-"""States that are asked first."""
 _MANY = 500
 """Automata of more states are not searched for a class that all of them have."""
 
@@ -235,11 +231,6 @@ class _Walk:
 
 def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
     """The characters of the edges of a state, which are sorted."""
-    if len(row) > _MANY_EDGES:
-        bounds = np.fromiter(itertools.chain.from_iterable(row), np.int32, 3 * len(row)).reshape(-1, 3)
-        lows, highs = bounds[:, 0], bounds[:, 1]
-        if (highs[:-1] + 1 < lows[1:]).all() and ((lows >= 0xE000) | (highs < 0xD800)).all():
-            return tuple(zip(lows.tolist(), highs.tolist(), strict=True))
     out: list[tuple[int, int]] = []
     first, last = 0, -2
     for low, high, _ in row:
@@ -256,26 +247,9 @@ def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
     return tuple(out)
 
 
-def parts_ways(dfa: CharDfa, start: int, known: dict[int, Ranges]) -> bool:
-    """Whether a state and the first few that are reached from it have no character in common.
-
-    `known`: by state of the automaton what its edges have, as far as that has been asked for.
-    """
-    common = known_covered(dfa, start, known)
-    seen = {start}
-    waiting = [start]
-    while waiting and common and len(seen) < _NEAR:
-        for target in {target for _, _, target in dfa.edges[waiting.pop()]} - seen:
-            seen.add(target)
-            waiting.append(target)
-            reached = known_covered(dfa, target, known)
-            if reached != common:
-                common = meet(common, reached)
-    return not common
-
-
 def known_covered(dfa: CharDfa, state: int, known: dict[int, Ranges]) -> Ranges:
-    """The characters with which a state goes on, see `parts_ways`."""
+    """The characters with which a state goes on. `known` has the same by state, as far as it has been
+    asked."""
     found = known.get(state)
     if found is None:
         found = known[state] = covered(dfa.edges[state])

@@ -8,14 +8,10 @@ from functools import cached_property
 
 from sglc.automata import work
 from sglc.automata.term import CharDfa, Encoding
-from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.lexeme.utf8 import SHORT_ESCAPES, escape
 
 _NICE = tuple(ord(c) for c in "a0A .-_")
 """Characters preferred in shortest words, best first."""
-_MAX_PATH_WORK = 5_000_000
-_MOST_SHAPED = 1_000_000
-"""Costs that are kept to see whether a level comes again."""
 
 
 class TextWords:
@@ -121,8 +117,6 @@ class TextWords:
         """(how many periods later, length): the level that a number of characters has."""
         levels = self._costs_by_length
         while len(levels) <= length and not self._period[1]:
-            if len(levels) * max(len(self.dfa.edges), 1) > _MAX_PATH_WORK:
-                raise ConstraintError("the length bounds of a text are too large for its pattern")
             self._add_level()
         first, period, _ = self._period
         if length < len(levels):
@@ -136,7 +130,7 @@ class TextWords:
         Where all of them are those of an earlier level, and so many bytes more, so are all that follow.
         """
         levels = self._costs_by_length
-        work.spend(1 + len(self._moves) // 4)
+        work.spend(1 + len(self._moves) // 2)
         if not levels:
             level: list[int | None] = [
                 0 if state in self.dfa.accepting else None for state in range(len(self.dfa.edges))
@@ -158,8 +152,7 @@ class TextWords:
             first, before = known
             self._period = first, len(levels) - first, base - before
             return
-        if len(self._shapes) * max(len(shape), 1) < _MOST_SHAPED:
-            self._shapes[shape] = len(levels), base
+        self._shapes[shape] = len(levels), base
         levels.append(tuple(level))
 
     def _step(self, state: int, remaining: int) -> tuple[bytes, int]:

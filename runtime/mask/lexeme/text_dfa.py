@@ -15,8 +15,9 @@ from typing import Any
 from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import leading_bytes
 from sglc.automata.term import CharDfa, Encoding
+from sglc.automata.work import spend
 from sglc.runtime.mask.core.byte_sets import members
-from sglc.runtime.mask.core.errors import CompletionTooLong, ConstraintError
+from sglc.runtime.mask.core.errors import CompletionTooLong
 from sglc.runtime.mask.lexeme.shortest_words import TextWords
 from sglc.runtime.mask.lexeme.utf8_states import Characters, Move
 
@@ -24,8 +25,6 @@ Place = tuple[int, int, int | None]
 """(local state of a table, least and most characters to come)."""
 
 _UNKNOWN = object()
-_MAX_LENGTH_WORK = 20_000_000
-_MOST_SEARCHED = 5000
 _LONGEST_WORD = 1 << 20
 """Characters of a word that is written out because it is short."""
 
@@ -183,11 +182,9 @@ class TextTable:
         return not longest or max(fewest) <= min(longest) + 1
 
     def may_stop(self, state: int) -> bool:
-        """Whether a state from which no character goes on can be reached; not said of very large automata."""
+        """Whether a state from which no character goes on can be reached."""
         if self._stopping is None:
             found = {state for state, targets in enumerate(self._targets) if not targets}
-            if self.boundary > _MOST_SEARCHED:
-                found = set()
             stack = list(found)
             while stack:
                 before = [source for source in self._before()[stack.pop()] if source not in found]
@@ -299,8 +296,7 @@ class TextTable:
             if self._period:
                 first, period = self._period
                 return self._reach[first + (length - first) % period]
-            if len(self._reach) * max(self.boundary, 1) > _MAX_LENGTH_WORK:
-                raise ConstraintError("the length bounds of a text are too large for its pattern")
+            spend(1 + self.boundary // 8)
             sources = self._before()
             self._last = {state for target in self._last for state in sources[target]}
             following = self._bits(self._last)

@@ -24,16 +24,14 @@ from sglc.runtime.mask.lexeme.self_loops import (
     known_covered,
     leading_to,
     onward,
-    parts_ways,
     self_loop_after,
     size,
 )
 from sglc.runtime.mask.lexeme.table import NO_LABELS, PLAIN_BYTES, LexemeDfa, LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
 
-_MANY_STATES, _FEW_CHARACTERS = 48, 16
-"""Automata of more states are not asked which of so few characters all their states have: to walk tokens of
-these is quicker. No run of them is looked for."""
+_FEW_CHARACTERS = 16
+"""No run of so few characters is looked for: to walk tokens of these is quicker."""
 
 
 class TextLexeme(LexemeDfa):
@@ -208,10 +206,7 @@ class TextLexeme(LexemeDfa):
     def _everywhere(self, local: int) -> SelfLoop | None:
         """Characters with which every state that can be reached can go on."""
         if local not in self._stills:
-            few = self.table.boundary > _MANY_STATES and is_small(
-                known_covered(self.table.dfa, local, self._covered), _FEW_CHARACTERS
-            )
-            self._stills[local] = None if few else self._from(local).still(self.table.encoding)
+            self._stills[local] = self._from(local).still(self.table.encoding)
         return self._stills[local]
 
     def _from(self, local: int) -> ReachableFacts:
@@ -221,11 +216,9 @@ class TextLexeme(LexemeDfa):
             known[0,] = ReachableFacts(found, True, 0 in dfa.accepting) if found else ReachableFacts()
         if (local,) not in known and self._is_uniform():
             known[local,] = ReachableFacts(self._covered[local], True, self._may_always_end(local))
-        if (local,) not in known:
-            # No character is common to all states if some state has none. Of few states that is seen sooner.
-            stops = len(dfa.edges) <= _MANY_STATES and self.table.may_stop(local)
-            if stops or parts_ways(dfa, local, self._covered) or self.table.may_stop(local):
-                known[local,] = ReachableFacts()
+        if (local,) not in known and self.table.may_stop(local):
+            # No character is common to all states if some state has none.
+            known[local,] = ReachableFacts()
         return onward((dfa,), (local,), known)
 
     def _may_always_end(self, local: int) -> bool:
@@ -241,11 +234,11 @@ class TextLexeme(LexemeDfa):
         return not waiting
 
     def _is_uniform(self) -> bool:
-        """Whether all states of a small automaton go on with the same characters."""
+        """Whether all states go on with the same characters."""
         if self._uniform is None:
             dfa, covers = self.table.dfa, self._covered
             first = known_covered(dfa, 0, covers)
-            self._uniform = bool(first) and self.table.boundary <= _MANY_STATES
+            self._uniform = bool(first)
             for state in range(self.table.boundary if self._uniform else 0):
                 if known_covered(dfa, state, covers) != first:
                     self._uniform = False

@@ -9,9 +9,6 @@ from sglc.automata.dfa import trie as word_trie
 from sglc.automata.dfa.trie import Place
 from sglc.kernels.trie.word_list import WordList
 
-_MANY = 64
-"""Beyond so many words their characters are not looked at."""
-
 
 class WordSet:
     """Nothing is built but the list: places of the trie are found by bisection."""
@@ -57,16 +54,14 @@ class WordSet:
 
 
 def first_characters(words: WordSet, place: Place) -> Ranges | None:
-    """The characters with which words go on from a place; None where that would take long, or the place may
-    be inside of a character."""
+    """The characters with which words go on from a place; None where the place may be inside of a
+    character."""
     found: list[int] = []
     for byte, below in words.children(place).items():
         first, last, depth = below
         if byte < 0x80:
             found.append(byte)
             continue
-        if last - first > _MANY:
-            return None
         end = depth + 1 + (byte >= 0xE0) + (byte >= 0xF0)
         try:
             some = {word[depth - 1 : end].decode() for word in words.words[first:last]}

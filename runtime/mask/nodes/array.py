@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sglc.automata.dfa.operations import MOST_ENTRIES
 from sglc.automata.json.array_states import ArrayStates
 from sglc.automata.json.counters import Vector
 from sglc.automata.term import Counter
@@ -13,7 +14,6 @@ from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import Node, Worklist
 from sglc.runtime.mask.core.errors import (
     LONGEST_COMPLETION,
-    MOST_ENTRIES,
     CompletionTooLong,
     ConstraintError,
 )

@@ -59,9 +59,9 @@ class KeyCharacters(CharacterLexeme):
 
     def load(self, number: int) -> None:
         state = number - 1
-        self._take([state], [self._table.edges(state)], [self._table.end(state) >= 0])
+        self._take(state, self._table.edges(state), self._table.end(state) >= 0)
 
-    def _meet(self, rows: Sequence[Sequence[Edge]]) -> None:
+    def _meet(self, row: Sequence[Edge]) -> None:
         table, count = self._table, self._table.count
         self._reserve(count)
         labels = self._arrays.labels

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sglc.automata.caches import LeastUsed
+from sglc.automata.dfa.operations import MOST_ENTRIES
 from sglc.automata.json.counters import Vector
 from sglc.automata.json.object_plans import Plan, cheapest_entries
 from sglc.automata.json.object_states import Label, ObjectStates, Outcome, Profile
@@ -13,7 +14,7 @@ from sglc.automata.json.unit_propagation import bits_of
 from sglc.automata.term import CharDfa, Counter, Encoding
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import Node
-from sglc.runtime.mask.core.errors import LONGEST_COMPLETION, MOST_ENTRIES, CompletionTooLong
+from sglc.runtime.mask.core.errors import LONGEST_COMPLETION, CompletionTooLong
 from sglc.runtime.mask.lexeme.escapes import read, spelled
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
 from sglc.runtime.mask.nodes.core import Literal, Series, measure

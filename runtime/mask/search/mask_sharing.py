@@ -32,20 +32,17 @@ Question = tuple[int, int, int]
 Path = list[tuple[int, Question | None]]
 """Configurations in the order of the search, each with the question that it answers (None: the first)."""
 
-LONGEST = 256
-"""Paths with more configurations are not kept."""
-_WIDEST = 12
-"""Configurations of more groups are not compared: to look at all is as long as to search."""
 _VIEW_BYTES, _OF_VIEW = 1 << 20, 4_000
 """Of all views, and of one, about."""
 _UNKNOWN = object()
 _MOST_STEPS = 100_000
+"""Steps of the trie and numbers of shapes, each some 200 bytes: more begin afresh."""
 _CANONICAL = (None,)
 """The labels of one group that has none of its own."""
 _NOTHING = 1 << 62
 """The question of a step of which nothing is known yet."""
-_BITS = 24
-_SAME = 1 << 23
+_BITS = 32
+_SAME = 1 << 31
 """Shapes are below; above are configurations that a path has met before."""
 
 
@@ -107,8 +104,6 @@ class MaskSharing:
     def _look(self, config: int) -> View | None:
         machine, numbers = self._machine, self._numbers
         groups = machine.groups(config)
-        if len(groups) > _WIDEST:
-            return None
         seen: list[tuple[int, int, Sequence[int] | None]] = []
         for at, group in enumerate(groups):
             key: Hashable = group.run
@@ -166,7 +161,7 @@ class MaskSharing:
 
     def keep(self, path: Path, mask: Mask) -> None:
         """Remember what was found."""
-        if len(self._masks) >= self._most or len(self._steps) >= _MOST_STEPS or len(self._numbers) >= _SAME:
+        if len(self._masks) >= self._most or len(self._steps) + len(self._numbers) >= _MOST_STEPS:
             # Views on the path are in the order of the numbers that go with it.
             self._clear()
             return

@@ -23,16 +23,12 @@ from sglc.runtime.mask.automaton.step import Group
 from sglc.runtime.mask.gss_walk.masks import StackMasks
 from sglc.runtime.mask.search.boundaries import by_label
 from sglc.runtime.mask.search.lexeme_walks import LexemeWalks
-from sglc.runtime.mask.search.mask_sharing import LONGEST, MaskSharing, Path, Question
+from sglc.runtime.mask.search.mask_sharing import MaskSharing, Path, Question
 from sglc.runtime.mask.search.row_walks import RowMasks
 from sglc.runtime.mask.search.unique_masks import ItemMasks, TooMany, UniqueItemMasks
 from sglc.runtime.mask.search.visited import Visited
 from sglc.runtime.mask.search.walk_result import WalkResult
 
-_FEW = 8
-"""So much that is open is searched as it is."""
-_MOST_TOGETHER = 1000
-"""Threads of a configuration that is made only for a mask."""
 _OF_SEARCH = 20
 """Units of work of following a thread."""
 
@@ -81,8 +77,6 @@ class _Search:
         if path is not None:
             self.places.setdefault(config, len(path))
             path.append((config, question))
-            if len(path) > LONGEST:
-                self.path = None
 
 
 class MaskSearch:
@@ -191,11 +185,11 @@ class MaskSearch:
     def _follow(self, search: _Search) -> None:
         """Go on with rests of tokens until nothing is left."""
         machine, whole, waiting = self._machine, self._walks.whole, search.waiting
-        many = _FEW
+        many = 1
         while waiting:
             if search.path is None and len(waiting) > many:
                 self._merge(waiting)
-                many = max(_FEW, 2 * len(waiting))
+                many = 2 * len(waiting)
             config = next(iter(waiting))
             parts = waiting.pop(config)
             entries = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
@@ -222,12 +216,9 @@ class MaskSearch:
             key = b"".join([len(part).to_bytes(4, "little") + part.tobytes() for part in parts])
             alike.setdefault(key, ([], parts))[0].append(config)
         waiting.clear()
-        sizes = self._machine.configs
         for configs, parts in alike.values():
-            if len(configs) > 1 and sum([len(sizes[config]) for config in configs]) <= _MOST_TOGETHER:
-                configs = [self._machine.join(configs)]
-            for config in configs:
-                waiting.setdefault(config, []).extend(parts)
+            config = configs[0] if len(configs) == 1 else self._machine.join(configs)
+            waiting.setdefault(config, []).extend(parts)
 
     def _pass(
         self, search: _Search, group: Group, entries: np.ndarray, at: tuple[int, int], numbers: _Numbers

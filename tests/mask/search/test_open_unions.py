@@ -14,7 +14,7 @@ from example_budget import examples
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.search import mask_sharing
+from sglc.runtime.mask.search.mask_sharing import MaskSharing
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.core.options import SchemaOptions
 
@@ -65,10 +65,11 @@ def stepped(matcher: Matcher) -> set[int]:
     return {number for number, data in enumerate(PIECES) if matcher.clone().accept_bytes(data)}
 
 
-@pytest.mark.parametrize("widest", [0, 12])
-def test_masks_are_those_of_stepping(widest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("shared", [False, True])
+def test_masks_are_those_of_stepping(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shared with places that look alike, or not."""
-    monkeypatch.setattr(mask_sharing, "_WIDEST", widest)
+    if not shared:
+        monkeypatch.setattr(MaskSharing, "view", lambda self, config: None)
 
     @given(schema=unions(), free=st.booleans(), random=st.randoms(use_true_random=False))
     @settings(max_examples=examples(40), deadline=None)

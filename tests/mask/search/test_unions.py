@@ -20,7 +20,7 @@ from sglc.runtime.mask.core.byte_sets import members, packed
 from sglc.runtime.mask.gss.machine import GssMachine
 from sglc.runtime.mask.lexeme.self_loops import covered
 from sglc.runtime.mask.nodes.object_parts import labels_of
-from sglc.runtime.mask.search import mask_sharing, search
+from sglc.runtime.mask.search.mask_sharing import MaskSharing
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.core.options import SchemaOptions
 from strategies.mask_cases import mask_of
@@ -60,11 +60,11 @@ def unions(draw: st.DrawFn) -> dict[str, Any]:
     return {"anyOf": arms}
 
 
-@pytest.mark.parametrize("together", [0, 30, 1000])
-def test_masks_of_overlapping_objects_are_exact(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_MOST_TOGETHER", together)
-    monkeypatch.setattr(search, "_FEW", 1)
-    monkeypatch.setattr(mask_sharing, "_WIDEST", 0)
+@pytest.mark.parametrize("shared", [False, True])
+def test_masks_of_overlapping_objects_are_exact(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masks that are not shared merge what is open."""
+    if not shared:
+        monkeypatch.setattr(MaskSharing, "view", lambda self, config: None)
 
     @settings(
         max_examples=examples(25),
