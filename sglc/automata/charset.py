@@ -18,6 +18,8 @@ Ranges = tuple[tuple[int, int], ...]
 
 LAST = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)
+_NO_RANGE = (LAST + 1, LAST + 1)
+"""Behind all others."""
 
 ALL: Ranges = ((0, 0xD7FF), (0xE000, LAST))
 PRINTABLE: Ranges = ((0x20, 0x7E), (0xA0, 0xD7FF), (0xE000, LAST))
@@ -77,17 +79,20 @@ def invert(these: Ranges) -> Ranges:
 
 
 def meet(left: Ranges, right: Ranges) -> Ranges:
+    """The characters of both sets."""
+    if left is right:
+        return left
     out: list[tuple[int, int]] = []
-    i = j = 0
-    while i < len(left) and j < len(right):
-        low = max(left[i][0], right[j][0])
-        high = min(left[i][1], right[j][1])
-        if low <= high:
-            out.append((low, high))
-        if left[i][1] < right[j][1]:
-            i += 1
-        else:
-            j += 1
+    others = iter(right)
+    begin, end = next(others, _NO_RANGE)
+    for low, high in left:
+        while end < low:
+            begin, end = next(others, _NO_RANGE)
+        while end <= high:
+            out.append((begin if begin > low else low, end))
+            begin, end = next(others, _NO_RANGE)
+        if begin <= high:
+            out.append((begin if begin > low else low, high))
     return tuple(out)
 
 

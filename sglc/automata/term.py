@@ -37,6 +37,9 @@ class CharDfa:
 
     edges: tuple[tuple[tuple[int, int, int], ...], ...]
     accepting: frozenset[int]
+    kinds: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """By state, where whoever made the automaton knows: the edges of states of one kind have the same
+    characters, in order, and equal targets at the same places."""
 
 
 @dataclass(frozen=True, slots=True)

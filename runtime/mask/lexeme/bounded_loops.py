@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.automata.charset import Ranges, meet
-from sglc.automata.term import CharDfa, Encoding
+from sglc.automata.term import Encoding
 from sglc.automata.work import spend
-from sglc.runtime.mask.lexeme.self_loops import SelfLoop, class_groups, covered, is_small, read_groups
+from sglc.runtime.mask.lexeme.row_kinds import RowKinds
+from sglc.runtime.mask.lexeme.self_loops import SelfLoop, class_groups, is_small, read_groups
 from sglc.runtime.mask.vocabulary.token_classes import ALL_GROUPS, as_words
 
 ENDLESS = 1 << 30
@@ -34,13 +35,15 @@ class _Run:
 class Runs:
     """The runs of one automaton, each state asked for its own."""
 
-    def __init__(self, dfa: CharDfa, encoding: Encoding) -> None:
-        self._dfa = dfa
+    def __init__(self, rows: RowKinds, encoding: Encoding) -> None:
+        self._rows = rows
         self._encoding = encoding
-        self._known: dict[tuple[int, Ranges], _Run | None] = {}
+        self._known: dict[tuple[int, int], _Run | None] = {}
+        """By state and number of a class."""
+        self._numbers: dict[Ranges, int] = {}
         self._ways: dict[int, tuple[int, Ranges]] = {}
-        self._covered: dict[int, Ranges] = {}
-        self._read: dict[Ranges, int] = {}
+        self._read: dict[int, int] = {}
+        """Groups by identity of the characters, which the rows keep."""
 
     def still(self, state: int) -> SelfLoop | None:
         """The characters that may follow from a state on, up to `room` of them, but for the first one of them
@@ -72,33 +75,22 @@ class Runs:
         """The state to which most characters lead, and these; -1 if there are none."""
         found = self._ways.get(state)
         if found is None:
-            spend(1 + len(self._dfa.edges[state]) // 2)
-            parts: dict[int, list[tuple[int, int]]] = {}
-            counts: dict[int, int] = {}
-            for low, high, target in self._dfa.edges[state]:
-                counts[target] = counts.get(target, 0) + high - low + 1
-                part = parts.setdefault(target, [])
-                if part and part[-1][1] + 1 == low:
-                    part[-1] = part[-1][0], high
-                else:
-                    part.append((low, high))
-            if not counts:
-                found = -1, ()
-            else:
-                best = max(counts, key=counts.__getitem__)
-                found = best, tuple(parts[best])
-            self._ways[state] = found
+            before = self._rows.looked
+            found = self._ways[state] = self._rows.widest(state)
+            spend(1 + (self._rows.looked - before) // 2)
         return found
 
     def _run(self, start: int, characters: Ranges) -> _Run | None:
         """The run of a class from a state on; None where it is not known how it ends, or depends
         on the characters."""
+        # To look up a class by its characters takes long where there are many.
+        number = self._numbers.setdefault(characters, len(self._numbers))
         known = self._known
         path: list[int] = []
         here, seen = start, {start}
-        while (here, characters) not in known:
+        while (here, number) not in known:
             if len(path) == _LONGEST:
-                known[here, characters] = None
+                known[here, number] = None
                 break
             after, way = self._way(here)
             if after >= 0 and (way == characters or meet(way, characters) == characters):
@@ -107,32 +99,29 @@ class Runs:
                     read = 0
                     for state in path:
                         read |= self._read_groups(state)
-                    known[here, characters] = _Run(ENDLESS, read)
+                    known[here, number] = _Run(ENDLESS, read)
                     break
                 seen.add(after)
                 here = after
             elif meet(self._read_at(here), characters):
-                known[here, characters] = None
+                known[here, number] = None
             else:
-                known[here, characters] = _Run(0, self._read_groups(here))
-        found = known[here, characters]
+                known[here, number] = _Run(0, self._read_groups(here))
+        found = known[here, number]
         for state in reversed(path):
             if found is not None:
                 found = _Run(min(found.count + 1, ENDLESS), found.read | self._read_groups(state))
-            known[state, characters] = found
+            known[state, number] = found
         return found
 
     def _read_at(self, state: int) -> Ranges:
         """The characters with which a state goes on."""
-        found = self._covered.get(state)
-        if found is None:
-            found = self._covered[state] = covered(self._dfa.edges[state])
-        return found
+        return self._rows.covered(state)
 
     def _read_groups(self, state: int) -> int:
         """The groups of bytes with which a state goes on, or more."""
         characters = self._read_at(state)
-        found = self._read.get(characters)
+        found = self._read.get(id(characters))
         if found is None:
-            found = self._read[characters] = read_groups(characters, self._encoding)
+            found = self._read[id(characters)] = read_groups(characters, self._encoding)
         return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from sglc.kernels.trie.codepoint_blocks import BLOCKS
 from sglc.kernels.trie.utf8_walk import JSON, JSON_ANY, LOADED, RAW
 from sglc.kernels.trie.walks import ENDS, KNOWN
 from sglc.runtime.mask.core.table_bytes import Tally, open_tally
+from sglc.runtime.mask.lexeme.row_kinds import edge_array
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
 from sglc.runtime.mask.lexeme.utf8_states import Characters, Edge
 
@@ -99,12 +99,12 @@ class CharacterLexeme:
     def _meet(self, row: Sequence[Edge]) -> None:
         """Called with the edges of a state before these are taken: what is asked of their targets is said."""
 
-    def _take(self, state: int, row: Sequence[Edge], ends: bool) -> None:
-        """Take a state into the arrays, in which there is room for it."""
+    def _take(self, state: int, row: Sequence[Edge], ends: bool, edges: np.ndarray | None = None) -> None:
+        """Take a state into the arrays, in which there is room for it; `edges`: its row as int32[n, 3]."""
         size = len(row)
         self._count(1, size)
         self._meet(row)
-        first = self._append(row)
+        first = self._append(row) if edges is None else self._append_array(edges)
         arrays = self._arrays
         arrays.starts[state + 1], arrays.sizes[state + 1] = first, size
         arrays.flags[state + 1] = LOADED | ENDS if ends else LOADED
@@ -132,11 +132,14 @@ class CharacterLexeme:
 
     def _append(self, row: Sequence[Edge]) -> int:
         """Take the edges of a state into the arrays; where they begin."""
+        return self._append_array(edge_array(row))
+
+    def _append_array(self, row: np.ndarray) -> int:
+        """The same of edges int32[n, 3]."""
         total, first = len(row), self._loaded
         self._make_room(total)
-        flat = chain.from_iterable(row)
         new = self._arrays.edges[first : first + total]
-        new.reshape(-1)[:] = np.fromiter(flat, np.int32, 3 * total)
+        new[:] = row
         new[:, 2] += 1
         self._loaded = first + total
         return first
@@ -193,4 +196,4 @@ class TextCharacters(CharacterLexeme):
         state, dfa = number - 1, self._table.dfa
         row = dfa.edges[state]
         spend(5 + len(row) // 4)
-        self._take(state, row, state in dfa.accepting)
+        self._take(state, row, state in dfa.accepting, self._table.rows.array(state))

@@ -13,8 +13,9 @@ import numpy as np
 
 from sglc.automata.caches import small_cache
 from sglc.automata.charset import LAST, Ranges, invert, meet, ranges
-from sglc.automata.term import CharDfa, Encoding
+from sglc.automata.term import Encoding
 from sglc.kernels.trie.token_groups import BROKEN, CONTROL_1, PARTIAL, REST, SCRIPTS, SEPARATOR
+from sglc.runtime.mask.lexeme.row_kinds import RowKinds
 from sglc.runtime.mask.vocabulary.token_classes import (
     ALL_GROUPS,
     BEYOND,
@@ -109,7 +110,7 @@ class ReachableFacts:
         return found
 
 
-def onward(dfas: Sequence[CharDfa], places: Places, known: dict[Places, ReachableFacts]) -> ReachableFacts:
+def onward(some: Sequence[RowKinds], places: Places, known: dict[Places, ReachableFacts]) -> ReachableFacts:
     """From a state in each of some automata (-1: none) on, where a word is one of any of them.
 
     What is found of the states on the way is kept in `known`. States that reach each other know the same: by
@@ -117,7 +118,7 @@ def onward(dfas: Sequence[CharDfa], places: Places, known: dict[Places, Reachabl
     can be reached, or no character is common to all, nothing is known.
     """
     if places not in known:
-        states = _States(dfas)
+        states = _States(some)
         if _nothing_common(states, places, known):
             known[places] = ReachableFacts()
         else:
@@ -128,8 +129,8 @@ def onward(dfas: Sequence[CharDfa], places: Places, known: dict[Places, Reachabl
 class _States:
     """The states of some automata read side by side, each looked at once."""
 
-    def __init__(self, dfas: Sequence[CharDfa]) -> None:
-        self.dfas = dfas
+    def __init__(self, some: Sequence[RowKinds]) -> None:
+        self.some = some
         self._covered: dict[Places, Ranges] = {}
         self._targets: dict[Places, set[Places]] = {}
 
@@ -137,14 +138,14 @@ class _States:
         """The characters with which a text goes on."""
         found = self._covered.get(places)
         if found is None:
-            found = self._covered[places] = _covered(self.dfas, places)
+            found = self._covered[places] = _covered(self.some, places)
         return found
 
     def targets(self, places: Places) -> set[Places]:
         """The states after every character."""
         found = self._targets.get(places)
         if found is None:
-            found = self._targets[places] = _targets(self.dfas, places)
+            found = self._targets[places] = _targets(self.some, places)
         return found
 
 
@@ -214,7 +215,7 @@ class _Walk:
         uniform = accepting = True
         inside = set(component)
         for places in component:
-            accepting = accepting and _accepts(states.dfas, places)
+            accepting = accepting and _accepts(states.some, places)
             covered = states.covered(places)
             if covered != first:
                 uniform, characters = False, meet(characters, covered)
@@ -229,61 +230,28 @@ class _Walk:
         return ReachableFacts(characters, uniform, accepting)
 
 
-def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
-    """The characters of the edges of a state, which are sorted."""
-    out: list[tuple[int, int]] = []
-    first, last = 0, -2
-    for low, high, _ in row:
-        if low == last + 1:
-            last = high
-            continue
-        if last >= 0:
-            out.append((first, last))
-        first, last = low, high
-    if last >= 0:
-        out.append((first, last))
-    if any([low < 0xE000 and high >= 0xD800 for low, high in out]):
-        return ranges(out)
-    return tuple(out)
+def _covered(some: Sequence[RowKinds], places: Places) -> Ranges:
+    if len(some) == 1 and places[0] >= 0:
+        return some[0].covered(places[0])
+    found = [rows.covered(at) for rows, at in zip(some, places, strict=True) if at >= 0]
+    return ranges(itertools.chain.from_iterable(found))
 
 
-def known_covered(dfa: CharDfa, state: int, known: dict[int, Ranges]) -> Ranges:
-    """The characters with which a state goes on. `known` has the same by state, as far as it has been
-    asked."""
-    found = known.get(state)
-    if found is None:
-        found = known[state] = covered(dfa.edges[state])
-    return found
+def _accepts(some: Sequence[RowKinds], places: Places) -> bool:
+    return any(at in rows.dfa.accepting for rows, at in zip(some, places, strict=True))
 
 
-def _covered(dfas: Sequence[CharDfa], places: Places) -> Ranges:
-    if len(dfas) == 1 and places[0] >= 0:
-        return covered(dfas[0].edges[places[0]])
-    return ranges(
-        [
-            (low, high)
-            for dfa, at in zip(dfas, places, strict=True)
-            if at >= 0
-            for low, high, _ in dfa.edges[at]
-        ]
-    )
-
-
-def _accepts(dfas: Sequence[CharDfa], places: Places) -> bool:
-    return any(at in dfa.accepting for dfa, at in zip(dfas, places, strict=True))
-
-
-def _targets(dfas: Sequence[CharDfa], places: Places) -> set[Places]:
+def _targets(some: Sequence[RowKinds], places: Places) -> set[Places]:
     """The states after every character, of all the automata at once."""
-    if len(dfas) == 1 and places[0] >= 0:
-        return {(target,) for _, _, target in dfas[0].edges[places[0]]}
+    if len(some) == 1 and places[0] >= 0:
+        return {(target,) for target in some[0].targets(places[0])}
     # An edge that ends at a character makes way for one that begins there.
     turns: list[tuple[int, int, int]] = []
-    for number, (dfa, at) in enumerate(zip(dfas, places, strict=True)):
-        for low, high, target in dfa.edges[at] if at >= 0 else ():
+    for number, (rows, at) in enumerate(zip(some, places, strict=True)):
+        for low, high, target in rows.dfa.edges[at] if at >= 0 else ():
             turns += [(high + 1, -1, number), (low, target, number)]
     turns.sort()
-    here = [-1] * len(dfas)
+    here = [-1] * len(some)
     found: set[Places] = set()
     before = -1
     for point, target, number in turns:
@@ -291,13 +259,8 @@ def _targets(dfas: Sequence[CharDfa], places: Places) -> set[Places]:
             found.add(tuple(here))
             before = point
         here[number] = target
-    found.discard((-1,) * len(dfas))
+    found.discard((-1,) * len(some))
     return found
-
-
-def leading_to(row: Sequence[tuple[int, int, int]], state: int) -> Ranges:
-    """The characters that lead to a state."""
-    return ranges([(low, high) for low, high, target in row if target == state])
 
 
 def size(characters: Iterable[tuple[int, int]]) -> int:

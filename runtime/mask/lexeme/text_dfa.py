@@ -18,6 +18,7 @@ from sglc.automata.term import CharDfa, Encoding
 from sglc.automata.work import spend
 from sglc.runtime.mask.core.byte_sets import members
 from sglc.runtime.mask.core.errors import CompletionTooLong
+from sglc.runtime.mask.lexeme.row_kinds import RowKinds
 from sglc.runtime.mask.lexeme.shortest_words import TextWords
 from sglc.runtime.mask.lexeme.utf8_states import Characters, Move
 
@@ -54,6 +55,7 @@ class TextTable:
         "dfa",
         "encoding",
         "leaf",
+        "rows",
         "words",
     )
 
@@ -64,7 +66,8 @@ class TextTable:
         self._moves: dict[int, tuple[Move, ...]] = {}
         self.characters = Characters(encoding)
         self._begins: dict[int, frozenset[int]] = {}
-        self._targets = tuple([tuple(sorted({target for _, _, target in edges})) for edges in dfa.edges])
+        self.rows = RowKinds(dfa)
+        self._targets = tuple([tuple(sorted(self.rows.targets(state))) for state in range(self.boundary)])
         self._shortest: tuple[int | None, ...] | None = None
         self._longest: tuple[int | None, ...] | None = None
         self._sources: tuple[tuple[int, ...], ...] | None = None

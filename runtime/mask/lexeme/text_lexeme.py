@@ -19,10 +19,7 @@ from sglc.runtime.mask.lexeme.codepoint_lexeme import TextCharacters
 from sglc.runtime.mask.lexeme.self_loops import (
     ReachableFacts,
     SelfLoop,
-    covered,
     is_small,
-    known_covered,
-    leading_to,
     onward,
     self_loop_after,
     size,
@@ -46,10 +43,9 @@ class TextLexeme(LexemeDfa):
         self._fewest = -1
         self._loops: dict[int, tuple[SelfLoop | None, int]] = {}
         self._onward: dict[tuple[int, ...], ReachableFacts] = {}
-        self._covered: dict[int, Ranges] = {}
         self._uniform: bool | None = None
         self._stills: dict[int, SelfLoop | None] = {}
-        self._runs = Runs(table.dfa, self.encoding) if table.boundary > 2 else None
+        self._runs = Runs(table.rows, self.encoding) if table.boundary > 2 else None
         self._run_stills: dict[int, SelfLoop | None] = {}
         self._characters: TextCharacters | None = None
 
@@ -148,24 +144,25 @@ class TextLexeme(LexemeDfa):
         if self._runs is None:
             return None
         if local not in self._run_stills:
-            few = is_small(known_covered(self.table.dfa, local, self._covered), _FEW_CHARACTERS)
+            few = is_small(self.table.rows.covered(local), _FEW_CHARACTERS)
             self._run_stills[local] = None if few else self._runs.still(local)
         return self._run_stills[local]
 
     def _loop(self, local: int) -> tuple[SelfLoop | None, int]:
         """The most characters that all lead to one state (perhaps this one) and there back to it."""
-        edges, targets = self.table.dfa.edges, self.table.targets
+        rows, targets = self.table.rows, self.table.targets
         stay = {target for target in targets(local) if target in targets(target)}
         if not stay:
             return None, local
-        first = back = leading_to(edges[local], local)
+        leading = dict(rows.leading(local))
+        first = back = leading.get(local, ())
         most, home = size(first), local
         for target in stay - {local}:
-            to, again = leading_to(edges[local], target), leading_to(edges[target], target)
+            to, again = leading[target], dict(rows.leading(target))[target]
             common = size(meet(to, again))
             if common > most:
                 first, back, most, home = to, again, common, target
-        read = covered(edges[home])
+        read = rows.covered(home)
         return self_loop_after(first, back, self.table.encoding, self.number(home), read), home
 
     def fewest(self) -> int:
@@ -210,16 +207,16 @@ class TextLexeme(LexemeDfa):
         return self._stills[local]
 
     def _from(self, local: int) -> ReachableFacts:
-        dfa, known = self.table.dfa, self._onward
+        dfa, rows, known = self.table.dfa, self.table.rows, self._onward
         if self.table.boundary == 1 and not known:
-            found = covered(dfa.edges[0])
+            found = rows.covered(0)
             known[0,] = ReachableFacts(found, True, 0 in dfa.accepting) if found else ReachableFacts()
         if (local,) not in known and self._is_uniform():
-            known[local,] = ReachableFacts(self._covered[local], True, self._may_always_end(local))
+            known[local,] = ReachableFacts(rows.covered(local), True, self._may_always_end(local))
         if (local,) not in known and self.table.may_stop(local):
             # No character is common to all states if some state has none.
             known[local,] = ReachableFacts()
-        return onward((dfa,), (local,), known)
+        return onward((rows,), (local,), known)
 
     def _may_always_end(self, local: int) -> bool:
         """Whether words may end in all states that are reached from one."""
@@ -236,11 +233,11 @@ class TextLexeme(LexemeDfa):
     def _is_uniform(self) -> bool:
         """Whether all states go on with the same characters."""
         if self._uniform is None:
-            dfa, covers = self.table.dfa, self._covered
-            first = known_covered(dfa, 0, covers)
+            rows = self.table.rows
+            first = rows.covered(0)
             self._uniform = bool(first)
             for state in range(self.table.boundary if self._uniform else 0):
-                if known_covered(dfa, state, covers) != first:
+                if rows.covered(state) != first:
                     self._uniform = False
                     break
         return self._uniform

@@ -17,6 +17,7 @@ from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.trie.word_list import WordList
 from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
+from sglc.runtime.mask.lexeme.row_kinds import RowKinds
 from sglc.runtime.mask.lexeme.self_loops import ReachableFacts, SelfLoop, onward
 from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState, Names
 from sglc.runtime.mask.lexeme.utf8_states import Edge
@@ -81,6 +82,7 @@ class KeyLexeme(LexemeDfa):
         self.table = table
         self.encoding = table.encoding
         self._still: dict[tuple[int, ...], tuple[SelfLoop | None, bool]] = {}
+        self._rows = [RowKinds(dfa) for dfa in table.families]
         self._onward: dict[tuple[int, ...], ReachableFacts] = {}
         self._ends: list[int] = []
         self._labels = np.zeros(0, np.int32)
@@ -300,7 +302,7 @@ class KeyLexeme(LexemeDfa):
             if all([at < 0 or _is_any(dfa, at) for dfa, at in zip(families, states, strict=True)]):
                 found = _any_key(self.encoding) if max(states) >= 0 else (None, False)
             else:
-                known = onward(families, states, self._onward)
+                known = onward(self._rows, states, self._onward)
                 if known.characters != ALL:
                     # Names may go on with other characters.
                     known = replace(known, uniform=False)

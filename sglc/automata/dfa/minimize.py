@@ -14,6 +14,7 @@ from sglc.automata.charset import Ranges
 from sglc.automata.term import CharDfa
 
 _Take = Callable[[dict[int, int]], tuple[int, ...]]
+_Edges = list[tuple[int, int, int]]
 Table = Sequence[dict[int, int]]
 """Row of state s: block number to target state."""
 
@@ -179,26 +180,45 @@ def _numbered(
     number = {start: 0}
     queue = [start]
     edges: list[tuple[tuple[int, int, int], ...]] = []
+    kinds: list[int] = []
+    known: dict[tuple[tuple[int, int], ...], tuple[int, _Edges, tuple[int, ...]]] = {}
     for state in queue:
-        parts = [
-            (low, high, merged[target])
-            for block, target in rows[state].items()
-            for low, high in blocks[block]
-        ]
-        parts.sort()
-        joined: list[tuple[int, int, int]] = []
-        begin, end, last = -1, -1, -1
-        for low, high, target in parts:
-            if target == last and low == end + 1:
-                end = high
-                continue
-            if last >= 0:
-                joined.append((begin, end, number[last]))
-            begin, end, last = low, high, target
-            if target not in number:
-                number[target] = len(queue)
-                queue.append(target)
+        places: dict[int, int] = {}
+        """The targets in the order of their blocks."""
+        key = tuple(
+            [
+                (block, places.setdefault(merged[target], len(places)))
+                for block, target in sorted(rows[state].items())
+            ]
+        )
+        found = known.get(key)
+        if found is None:
+            joined = _joined(key, blocks)
+            found = known[key] = len(known), joined, tuple(dict.fromkeys([place for *_, place in joined]))
+        kind, joined, order = found
+        targets = list(places)
+        for place in order:
+            if targets[place] not in number:
+                number[targets[place]] = len(queue)
+                queue.append(targets[place])
+        numbers = [number[target] for target in targets]
+        edges.append(tuple([(low, high, numbers[place]) for low, high, place in joined]))
+        kinds.append(kind)
+    return CharDfa(tuple(edges), frozenset([number[s] for s in queue if s in accepting]), tuple(kinds))
+
+
+def _joined(row: tuple[tuple[int, int], ...], blocks: Sequence[Ranges]) -> _Edges:
+    """The edges for (block, target) in order, those as one that lie side by side and lead to one target."""
+    parts = sorted([(low, high, target) for block, target in row for low, high in blocks[block]])
+    joined: _Edges = []
+    begin, end, last = -1, -1, -1
+    for low, high, target in parts:
+        if target == last and low == end + 1:
+            end = high
+            continue
         if last >= 0:
-            joined.append((begin, end, number[last]))
-        edges.append(tuple(joined))
-    return CharDfa(tuple(edges), frozenset([number[s] for s in queue if s in accepting]))
+            joined.append((begin, end, last))
+        begin, end, last = low, high, target
+    if last >= 0:
+        joined.append((begin, end, last))
+    return joined

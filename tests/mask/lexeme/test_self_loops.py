@@ -15,6 +15,7 @@ from sglc.automata.dfa.operations import step
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
 from sglc.kernels.trie.token_groups import CONTROL_1, REST, SCRIPTS, SEPARATOR
+from sglc.runtime.mask.lexeme.row_kinds import RowKinds
 from sglc.runtime.mask.lexeme.self_loops import ReachableFacts, _scripts, onward
 from sglc.runtime.mask.lexeme.table import LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
@@ -70,12 +71,12 @@ def searched(dfas: tuple[CharDfa, ...], places: tuple[int, ...]) -> ReachableFac
 @settings(max_examples=examples(100), deadline=None)
 @given(st.lists(automata(), min_size=1, max_size=3), st.randoms(use_true_random=False))
 def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -> None:
-    some = tuple(dfas)
+    some, rows = tuple(dfas), tuple(map(RowKinds, dfas))
     starts = list(itertools.product(*[range(-1, len(dfa.edges)) for dfa in dfas]))
     random.shuffle(starts)
     known: dict[tuple[int, ...], ReachableFacts] = {}
     for places in [*starts[:8], (-1,) * len(dfas)]:
-        assert onward(some, places, known) == searched(some, places)
+        assert onward(rows, places, known) == searched(some, places)
     for places, found in known.items():
         assert found == searched(some, places)
 

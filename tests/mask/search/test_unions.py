@@ -18,7 +18,7 @@ from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.byte_sets import members, packed
 from sglc.runtime.mask.gss.machine import GssMachine
-from sglc.runtime.mask.lexeme.self_loops import covered
+from sglc.runtime.mask.lexeme.row_kinds import covered
 from sglc.runtime.mask.nodes.object_parts import labels_of
 from sglc.runtime.mask.search.mask_sharing import MaskSharing
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
