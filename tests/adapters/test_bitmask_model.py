@@ -11,13 +11,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+from late import Late
+from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from sglc.runtime.model import load
 
-from sglc.runtime.adapters.transformers import ConstraintLogitsProcessor  # noqa: E402
-from sglc.runtime.mask.constraint import compile_constraint  # noqa: E402
-from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary  # noqa: E402
-from sglc.runtime.model import load  # noqa: E402
+torch = Late("torch")
+transformers = Late("transformers")
+adapter = Late("sglc.runtime.adapters.transformers")
 
 pytestmark = [
     pytest.mark.model,
@@ -59,7 +60,7 @@ def generate(constraints: Any, prompts: list[str], **options: Any) -> list[tuple
     tokenizer, model, vocabulary = loaded()
     batch = tokenizer(prompts, return_tensors="pt", padding=True)
     ends = vocabulary.end_ids
-    processor = ConstraintLogitsProcessor(constraints, tokenizer)
+    processor = adapter.ConstraintLogitsProcessor(constraints, tokenizer)
     rows = model.generate(
         **batch,
         max_new_tokens=40,

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+from fakes.small_models import small_tokenizer
+from late import Late
+from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
-from fakes.small_models import small_tokenizer  # noqa: E402
-from sglc.runtime.adapters.transformers import ConstraintLogitsProcessor, IllegalToken  # noqa: E402
-from sglc.runtime.mask.constraint import compile_constraint  # noqa: E402
-from sglc.runtime.mask.core.errors import ConstraintError  # noqa: E402
-from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary  # noqa: E402
+torch = Late("torch")
+transformers = Late("transformers")
+adapter = Late("sglc.runtime.adapters.transformers")
 
 END, PAD = 1, 0
 WIDTH = 448
@@ -88,14 +89,16 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
 def test_one_constraint_for_all_prompts(way: dict[str, Any]) -> None:
     for pattern in PATTERNS:
-        processor = ConstraintLogitsProcessor(compile_constraint(regex=pattern), vocabulary())
+        processor = adapter.ConstraintLogitsProcessor(compile_constraint(regex=pattern), vocabulary())
         for text, ended in generate(processor, PROMPTS, **way):
             assert ended and re.fullmatch(pattern, text), (pattern, text)
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
 def test_one_constraint_for_each_prompt(way: dict[str, Any]) -> None:
-    processor = ConstraintLogitsProcessor([compile_constraint(regex=p) for p in PATTERNS], vocabulary())
+    processor = adapter.ConstraintLogitsProcessor(
+        [compile_constraint(regex=p) for p in PATTERNS], vocabulary()
+    )
     texts = generate(processor, PROMPTS, **way)
     each = len(texts) // len(PATTERNS)
     assert each == way.get("num_return_sequences", 1)
@@ -116,35 +119,37 @@ def test_greedy_texts_are_those_of_masking_step_by_step() -> None:
             tokens.append(max(ids, key=lambda token: float(logits[token])))
             matcher.accept(tokens[-1])
         expected = small_tokenizer().bytes_of(tokens[len(prompt) : -1]).decode()
-        processor = ConstraintLogitsProcessor(compile_constraint(regex=pattern), words)
+        processor = adapter.ConstraintLogitsProcessor(compile_constraint(regex=pattern), words)
         assert generate(processor, [prompt], do_sample=False) == [(expected, True)]
 
 
 def test_drafted_tokens_that_are_turned_down() -> None:
     """Assisted generation asks for masks ahead and goes back; the texts are those without an assistant."""
     for pattern in PATTERNS:
-        processor = ConstraintLogitsProcessor(compile_constraint(regex=pattern), vocabulary())
+        processor = adapter.ConstraintLogitsProcessor(compile_constraint(regex=pattern), vocabulary())
         plain = generate(processor, PROMPTS[:1], do_sample=False)
         assert generate(processor, PROMPTS[:1], do_sample=False, assistant_model=model(8)) == plain
 
 
 def test_a_text_that_was_begun_in_the_prompt() -> None:
-    def processor() -> ConstraintLogitsProcessor:
-        return ConstraintLogitsProcessor(compile_constraint(regex=PATTERNS[1]), vocabulary(), prompt_length=2)
+    def processor() -> adapter.ConstraintLogitsProcessor:
+        return adapter.ConstraintLogitsProcessor(
+            compile_constraint(regex=PATTERNS[1]), vocabulary(), prompt_length=2
+        )
 
     for begun in ("t", "th", "the"):
         tokens = small_tokenizer().encode(begun)
         ((text, ended),) = generate(processor(), [[5, 6, *tokens]], do_sample=False)
         assert ended and begun + text == "the answer"
-    with pytest.raises(IllegalToken, match=r"row 0: token 40 is not legal after ''"):
+    with pytest.raises(adapter.IllegalToken, match=r"row 0: token 40 is not legal after ''"):
         generate(processor(), [[5, 6, 40]], do_sample=False)
 
 
 def test_prompts_that_go_on_from_old_ones_need_a_reset() -> None:
-    processor = ConstraintLogitsProcessor(compile_constraint(regex="(yes|no)"), vocabulary())
+    processor = adapter.ConstraintLogitsProcessor(compile_constraint(regex="(yes|no)"), vocabulary())
     first = generate(processor, PROMPTS[:1], do_sample=False)
     longer = [[*PROMPTS[0], 40, 41]]
-    with pytest.raises(IllegalToken):
+    with pytest.raises(adapter.IllegalToken):
         generate(processor, longer, do_sample=False)
     processor.reset()
     assert generate(processor, longer, do_sample=False)[0][0] in ("yes", "no")
@@ -154,17 +159,17 @@ def test_prompts_that_go_on_from_old_ones_need_a_reset() -> None:
 def test_processors_that_cannot_work_are_refused() -> None:
     good = compile_constraint(regex="a")
     with pytest.raises(ConstraintError, match="no text is legal"):
-        ConstraintLogitsProcessor([good, compile_constraint(regex="[^\\s\\S]")], vocabulary())
+        adapter.ConstraintLogitsProcessor([good, compile_constraint(regex="[^\\s\\S]")], vocabulary())
     with pytest.raises(ValueError, match="at least one constraint"):
-        ConstraintLogitsProcessor([], vocabulary())
+        adapter.ConstraintLogitsProcessor([], vocabulary())
     with pytest.raises(ValueError, match="end token"):
-        ConstraintLogitsProcessor(good, Vocabulary([b"a"]))
+        adapter.ConstraintLogitsProcessor(good, Vocabulary([b"a"]))
     with pytest.raises(ValueError, match="3 rows cannot be shared out to 2"):
-        ConstraintLogitsProcessor([good, good], vocabulary())(
+        adapter.ConstraintLogitsProcessor([good, good], vocabulary())(
             torch.zeros((3, 2)).long(), torch.zeros((3, WIDTH))
         )
     with pytest.raises(ValueError, match="prompt length is 9"):
-        processor = ConstraintLogitsProcessor(good, vocabulary(), prompt_length=9)
+        processor = adapter.ConstraintLogitsProcessor(good, vocabulary(), prompt_length=9)
         processor(torch.zeros((1, 2)).long(), torch.zeros((1, WIDTH)))
 
 
@@ -175,7 +180,7 @@ def test_a_tokenizer_of_transformers_will_do() -> None:
     backend = Backend(models.BPE({"a": 0, "b": 1, "<end>": 2}, []))
     backend.decoder = decoders.ByteLevel()
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<end>")
-    processor = ConstraintLogitsProcessor(compile_constraint(regex="ab"), tokenizer)
+    processor = adapter.ConstraintLogitsProcessor(compile_constraint(regex="ab"), tokenizer)
     assert processor.vocabulary.end_ids == {2}
     scores = torch.zeros((1, 3))
     rows = [[0], [0, 0], [0, 0, 1]]
@@ -186,7 +191,7 @@ def test_a_tokenizer_of_transformers_will_do() -> None:
 
 @pytest.mark.parametrize("kind", ["float32", "bfloat16", "float16", "float64"])
 def test_scores_of_every_kind(kind: str) -> None:
-    processor = ConstraintLogitsProcessor(compile_constraint(regex="[ab]"), vocabulary(), end_ids=END)
+    processor = adapter.ConstraintLogitsProcessor(compile_constraint(regex="[ab]"), vocabulary(), end_ids=END)
     scores = torch.randn((2, WIDTH)).to(getattr(torch, kind))
     out = processor(torch.tensor([[5], [6]]), scores)
     ids = out.isfinite().nonzero().tolist()
@@ -203,7 +208,7 @@ def test_any_order_of_any_histories(seed: int) -> None:
     draw = np.random.default_rng(seed)
     words = vocabulary()
     constraints = [compile_constraint(regex=p) for p in ("(ab|ba?)*c", "[a-z]{1,9}")]
-    processor = ConstraintLogitsProcessor(constraints, words)
+    processor = adapter.ConstraintLogitsProcessor(constraints, words)
     histories: list[list[list[int]]] = [[[]], [[]]]
     prompt = [[7, 8], [9, 3]]
     for _ in range(12):
@@ -241,7 +246,7 @@ def test_rows_that_generation_finishes_by_itself_stay_as_they_are() -> None:
             return torch.tensor([input_ids.shape[1] >= 6, *[False] * (len(input_ids) - 1)])
 
     for pad in (PAD, END):
-        processor = ConstraintLogitsProcessor(
+        processor = adapter.ConstraintLogitsProcessor(
             [compile_constraint(regex="[ab]{60}"), compile_constraint(regex="[ab]{20}")],
             vocabulary(),
             pad_id=pad,
@@ -267,15 +272,15 @@ def test_rows_that_generation_finishes_by_itself_stay_as_they_are() -> None:
 def test_illegal_rows_of_one_constraint_are_not_hidden_by_another_one_with_the_same_prompt() -> None:
     a = vocabulary().token_bytes.index(b"a")
     constraints = [compile_constraint(regex="ab"), compile_constraint(regex="ba")]
-    processor = ConstraintLogitsProcessor(constraints, vocabulary())
+    processor = adapter.ConstraintLogitsProcessor(constraints, vocabulary())
     processor(torch.tensor([[5], [5]]), torch.zeros((2, WIDTH)))
-    with pytest.raises(IllegalToken, match="row 1"):
+    with pytest.raises(adapter.IllegalToken, match="row 1"):
         processor(torch.tensor([[5, a], [5, a]]), torch.zeros((2, WIDTH)))
 
 
 def test_illegal_rows_beside_legal_ones_are_led_to_their_end() -> None:
     """As beam search leaves them: one prompt, two rows, of which one took a token of score minus infinity."""
-    processor = ConstraintLogitsProcessor(compile_constraint(regex="ab"), vocabulary())
+    processor = adapter.ConstraintLogitsProcessor(compile_constraint(regex="ab"), vocabulary())
     a, b = (vocabulary().token_bytes.index(letter) for letter in (b"a", b"b"))
     scores = torch.zeros((2, WIDTH))
     processor(torch.tensor([[5], [5]]), scores)
@@ -284,5 +289,5 @@ def test_illegal_rows_beside_legal_ones_are_led_to_their_end() -> None:
     out = processor(torch.tensor([[5, b, 9], [5, a, b]]), scores).isfinite()
     assert [row.nonzero().view(-1).tolist() for row in out] == [[END], [END]]
     processor(torch.tensor([[5], [6]]), scores)
-    with pytest.raises(IllegalToken, match="row 1"):
+    with pytest.raises(adapter.IllegalToken, match="row 1"):
         processor(torch.tensor([[5, a], [6, b]]), scores)

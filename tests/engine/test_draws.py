@@ -12,19 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch")
+from example_budget import examples
+from fakes.drawing_executor import DrawingFake
+from fakes.engine_bench import EngineBench
+from fakes.fake_executor import expected_logits
+from late import Late
+from sglc.runtime.engine.core.errors import StepFailed
+from sglc.runtime.engine.reference_engine import log_probability
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampling
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
+from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.schedule import StepLimits
+from sglc.runtime.executor.plan import ExecutorError, Picking
 
-from example_budget import examples  # noqa: E402
-from fakes.drawing_executor import DrawingFake  # noqa: E402
-from fakes.engine_bench import EngineBench  # noqa: E402
-from fakes.fake_executor import expected_logits  # noqa: E402
-from sglc.runtime.engine.core.errors import StepFailed  # noqa: E402
-from sglc.runtime.engine.reference_engine import log_probability  # noqa: E402
-from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampling  # noqa: E402
-from sglc.runtime.engine.sampling.sampling_request import SamplingRequest  # noqa: E402
-from sglc.runtime.engine.scheduling.branch import Branch  # noqa: E402
-from sglc.runtime.engine.scheduling.schedule import StepLimits  # noqa: E402
-from sglc.runtime.executor.plan import ExecutorError, Picking  # noqa: E402
+torch = Late("torch")
 
 
 class Legal:

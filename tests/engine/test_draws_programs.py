@@ -16,37 +16,37 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkout import EXAMPLES
-
-torch = pytest.importorskip("torch")
-
-from fakes.drawing_executor import DrawingFake  # noqa: E402
-from fakes.fake_executor import FakeExecutor, FakeModel  # noqa: E402
-from fakes.small_models import CHAT, small_definition, small_tokenizer  # noqa: E402
-from fakes.tiny_decoders import tiny_decoder  # noqa: E402
-from sglc.driver import compile_file, compile_source  # noqa: E402
-from sglc.runtime.decoding.conversation import Conversation, Encoder  # noqa: E402
-from sglc.runtime.decoding.hole_decoder import HoleDecoder  # noqa: E402
-from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing  # noqa: E402
-from sglc.runtime.engine.batching_engine import BatchingEngine  # noqa: E402
-from sglc.runtime.engine.open import open_engine  # noqa: E402
-from sglc.runtime.engine.reference_engine import ReferenceEngine  # noqa: E402
-from sglc.runtime.engine.sampling.sampler import Sampling  # noqa: E402
-from sglc.runtime.engine.scheduling.schedule import StepLimits  # noqa: E402
-from sglc.runtime.errors import SglError  # noqa: E402
-from sglc.runtime.executor.plan import ExecutorError, Picking, Piece  # noqa: E402
-from sglc.runtime.executor.torch_executor import TorchExecutor  # noqa: E402
-from sglc.runtime.session import Session  # noqa: E402
-from sglc.runtime.tokenizer import Tokenizer  # noqa: E402
-from sglc.source import Source  # noqa: E402
-from sglc.types.language.language import language  # noqa: E402
-from sglc.types.type import (  # noqa: E402
+from fakes.drawing_executor import DrawingFake
+from fakes.fake_executor import FakeExecutor, FakeModel
+from fakes.small_models import CHAT, small_definition, small_tokenizer
+from fakes.tiny_decoders import tiny_decoder
+from late import Late
+from sglc.driver import compile_file, compile_source
+from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.hole_decoder import HoleDecoder
+from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.open import open_engine
+from sglc.runtime.engine.reference_engine import ReferenceEngine
+from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.scheduling.schedule import StepLimits
+from sglc.runtime.errors import SglError
+from sglc.runtime.executor.plan import ExecutorError, Picking, Piece
+from sglc.runtime.session import Session
+from sglc.runtime.tokenizer import Tokenizer
+from sglc.source import Source
+from sglc.types.language.language import language
+from sglc.types.type import (
     Bool,
     EnumType,
     Int,
     Named,
     Type,
 )
-from strategies import sample_types  # noqa: E402
+from strategies import sample_types
+
+torch = Late("torch")
+torch_executor = Late("sglc.runtime.executor.torch_executor")
 
 TABLE = {**sample_types.TABLE, "Loud": EnumType("Loud", ("YES", "NO"))}
 SAMPLINGS = [Sampling(), Sampling(0.9), Sampling(1.3, top_k=12), Sampling(0.8, top_p=0.9, min_p=0.02)]
@@ -135,8 +135,8 @@ def decoder() -> Any:
     return tiny_decoder("llama")
 
 
-def torch_executor(draws: bool) -> TorchExecutor:
-    return TorchExecutor(copy.deepcopy(decoder()), small_tokenizer(), "tiny", draws=draws)
+def drawing_executor(draws: bool) -> torch_executor.TorchExecutor:
+    return torch_executor.TorchExecutor(copy.deepcopy(decoder()), small_tokenizer(), "tiny", draws=draws)
 
 
 def same(ours: list[tuple[Any, Any, list[float]]], theirs: list[tuple[Any, Any, list[float]]]) -> None:
@@ -165,7 +165,7 @@ def test_the_torch_executor_writes_what_the_host_draws(sampling: Sampling) -> No
         for type in sample_types.TYPES
         for seed, prompt in ((1, ""), (2, "the an"), (3, "Answer: "))
     ]
-    benches = [Bench(torch_executor(draws)) for draws in (True, False)]
+    benches = [Bench(drawing_executor(draws)) for draws in (True, False)]
     ours, theirs = (bench.together(holes) for bench in benches)
     same(ours, theirs)
     assert not any(isinstance(result, str) for result, _, _ in ours)
@@ -181,7 +181,7 @@ def test_budgets_are_kept_as_on_the_host(limit: int) -> None:
         for type in sample_types.TYPES
         for seed in range(3)
     ]
-    same(*(Bench(torch_executor(draws)).together(holes) for draws in (True, False)))
+    same(*(Bench(drawing_executor(draws)).together(holes) for draws in (True, False)))
 
 
 class Certain(FakeExecutor):

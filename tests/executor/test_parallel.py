@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkout import SUPPORT
+from late import Late
+from sglc.runtime.executor.plan import Piece
 
-torch = pytest.importorskip("torch")
-
-from sglc.runtime.executor.parallel import decode, encode  # noqa: E402
-from sglc.runtime.executor.plan import Piece  # noqa: E402
+torch = Late("torch")
+parallel = Late("sglc.runtime.executor.parallel")
 
 NUMBERS = st.lists(st.integers(0, 10**6), min_size=1, max_size=6)
 PIECES = st.builds(Piece, NUMBERS, st.integers(0, 10**6), NUMBERS, st.integers(0, 6))
@@ -26,7 +26,7 @@ PIECES = st.builds(Piece, NUMBERS, st.integers(0, 10**6), NUMBERS, st.integers(0
 @given(st.lists(PIECES, max_size=5))
 @settings(max_examples=50, deadline=None)
 def test_pieces_travel_as_numbers(pieces: list[Piece]) -> None:
-    assert decode(encode(pieces)) == pieces
+    assert parallel.decode(parallel.encode(pieces)) == pieces
 
 
 RANK = """

@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+from fakes.small_models import small_definition, small_tokenizer
+from fakes.tiny_decoders import KINDS, tiny_decoder
+from late import Late
+from sglc.runtime.executor.freed_memory import keep_freed_memory
+from sglc.runtime.executor.plan import ExecutorError, Picking, Piece
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
+from sglc.runtime.model.weights.errors import ModelError
 
-from fakes.small_models import small_definition, small_tokenizer  # noqa: E402
-from fakes.tiny_decoders import KINDS, tiny_decoder  # noqa: E402
-from sglc.runtime.executor.freed_memory import keep_freed_memory  # noqa: E402
-from sglc.runtime.executor.plan import ExecutorError, Picking, Piece  # noqa: E402
-from sglc.runtime.executor.torch_executor import TorchExecutor, prompt_tokens  # noqa: E402
-from sglc.runtime.kv.blocks import BLOCK_TOKENS  # noqa: E402
-from sglc.runtime.model.weights.errors import ModelError  # noqa: E402
+torch = Late("torch")
+torch_executor = Late("sglc.runtime.executor.torch_executor")
 
 BLOCKS = 200
 
@@ -33,8 +34,8 @@ def plain(kind: str) -> Any:
     return tiny_decoder(kind)
 
 
-def executor_of(kind: str) -> TorchExecutor:
-    executor = TorchExecutor(copy.deepcopy(plain(kind)), small_tokenizer(), kind)
+def executor_of(kind: str) -> torch_executor.TorchExecutor:
+    executor = torch_executor.TorchExecutor(copy.deepcopy(plain(kind)), small_tokenizer(), kind)
     executor.reserve(BLOCKS)
     return executor
 
@@ -48,7 +49,7 @@ class Branch:
 
     free = 0
 
-    def __init__(self, executor: TorchExecutor, kind: str) -> None:
+    def __init__(self, executor: torch_executor.TorchExecutor, kind: str) -> None:
         self.executor, self.kind = executor, kind
         self.tokens: list[int] = []
         self.table: list[int] = []
@@ -185,7 +186,7 @@ def test_executors_of_one_model_know_each_other_and_no_other() -> None:
     rotated = tiny_decoder("llama", rope_parameters={"rope_type": "default", "rope_theta": 123.0})
     narrow = copy.deepcopy(plain("llama")).bfloat16()
     for model in (other, rotated, narrow):
-        assert TorchExecutor(model, small_tokenizer(), "llama").identity != one.identity
+        assert torch_executor.TorchExecutor(model, small_tokenizer(), "llama").identity != one.identity
 
 
 def test_growing_the_pool_keeps_what_it_holds() -> None:
@@ -250,7 +251,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 def test_what_the_attention_does_not_do_is_refused_at_load(case: tuple[str, dict[str, Any], str]) -> None:
     kind, settings, message = case
     with pytest.raises(ModelError, match=message):
-        TorchExecutor(tiny_decoder(kind, **settings), small_tokenizer(), kind)
+        torch_executor.TorchExecutor(tiny_decoder(kind, **settings), small_tokenizer(), kind)
 
 
 def test_a_model_that_does_something_else_besides_is_refused() -> None:
@@ -263,14 +264,14 @@ def test_a_model_that_does_something_else_besides_is_refused() -> None:
 
     first.forward = with_a_bias
     with pytest.raises(ModelError, match="does more than it says"):
-        TorchExecutor(model, small_tokenizer(), "odd")
+        torch_executor.TorchExecutor(model, small_tokenizer(), "odd")
 
 
 def test_rotations_that_change_with_the_length_bound_the_context() -> None:
     factors = {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
     rotation = {"rope_type": "longrope", "rope_theta": 1e4, **factors}
     model = tiny_decoder("llama", rope_parameters={**rotation, "original_max_position_embeddings": 128})
-    assert TorchExecutor(model, small_tokenizer(), "scaled").context_length == 128
+    assert torch_executor.TorchExecutor(model, small_tokenizer(), "scaled").context_length == 128
 
 
 def test_tokens_are_picked_where_the_logits_are() -> None:
@@ -336,11 +337,13 @@ def test_steps_of_prompts_are_as_large_as_their_activations_allow() -> None:
     class Config:
         hidden_size, intermediate_size = 4096, 14336
 
-    assert prompt_tokens(Config(), torch.bfloat16) == (256 << 20) // (2 * (8 * 4096 + 3 * 14336))
+    assert torch_executor.prompt_tokens(Config(), torch.bfloat16) == (256 << 20) // (
+        2 * (8 * 4096 + 3 * 14336)
+    )
     Config.hidden_size, Config.intermediate_size = 64, 128
-    assert prompt_tokens(Config(), torch.bfloat16) == 4096
+    assert torch_executor.prompt_tokens(Config(), torch.bfloat16) == 4096
     Config.hidden_size, Config.intermediate_size = 1 << 20, 1 << 22
-    assert prompt_tokens(Config(), torch.float32) == 256
+    assert torch_executor.prompt_tokens(Config(), torch.float32) == 256
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="an option of glibc")

@@ -17,8 +17,6 @@ from fakes.tiny_decoders import tiny_decoder
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.model.weights.errors import ModelError
 
-pytest.importorskip("torch")
-
 Damage = Callable[[Path], object]
 NATIVE: dict[str, Any] = {
     "hidden_size": 64,

@@ -9,6 +9,7 @@ import ctypes
 import re
 import threading
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -199,14 +200,18 @@ def _targets() -> list[Target]:
 
 
 TARGETS = _targets()
-LIBRARIES = [_library(target) for target in TARGETS]
+
+
+@cache
+def libraries() -> list[SimpleNamespace]:
+    return [_library(target) for target in TARGETS]
 
 
 def agree(one: Kernel, arrays: list[np.ndarray], *numbers: float, exact: Callable[[Target], bool]) -> None:
     """On every target the same result and the same arrays as by Python."""
     wanted = [array.copy() for array in arrays]
     result = run(one, *wanted, *numbers)
-    for target, library in zip(TARGETS, LIBRARIES, strict=True):
+    for target, library in zip(TARGETS, libraries(), strict=True):
         found = [array.copy() for array in arrays]
         got = getattr(library, one.name)(*[array.ctypes.data for array in found], *numbers)
         if exact(target):

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch")
+from example_budget import examples
+from late import Late
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled, Sampling, uniform
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
+from sglc.runtime.executor.plan import Picking
 
-from example_budget import examples  # noqa: E402
-from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled, Sampling, uniform  # noqa: E402
-from sglc.runtime.engine.sampling.sampling_request import SamplingRequest  # noqa: E402
-from sglc.runtime.executor.pick import host_masks, pick  # noqa: E402
-from sglc.runtime.executor.plan import Picking  # noqa: E402
+torch = Late("torch")
+picking = Late("sglc.runtime.executor.pick")
 
 SIZE = 75
 NEAR = 1e-6
@@ -114,12 +115,12 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def picked(given_cases: list[Case]) -> list[tuple[int, float]]:
-    masks = host_masks(len(given_cases), len(given_cases[0].logits), torch.device("cpu"))
+    masks = picking.host_masks(len(given_cases), len(given_cases[0].logits), torch.device("cpu"))
     pickings = [
         case.sampling_request.write_mask(words) for case, words in zip(given_cases, masks, strict=True)
     ]
     logits = torch.from_numpy(np.stack([case.logits for case in given_cases]))
-    tokens, logprobs = pick(logits, masks, pickings)
+    tokens, logprobs = picking.pick(logits, masks, pickings)
     assert tokens.dtype == np.int64 and logprobs.dtype == np.float64
     return list(zip(tokens.tolist(), logprobs.tolist(), strict=True))
 
@@ -167,7 +168,7 @@ def test_frequencies_are_the_probabilities() -> None:
     parts = np.array([0.5, 0.25, 0.15, 0.1])
     numbers = [Picking(1.0, (step + 0.5) / 1000) for step in range(1000)]
     logits = torch.from_numpy(np.log(parts).astype(np.float32)).repeat(1000, 1)
-    tokens, _ = pick(logits, None, numbers)
+    tokens, _ = picking.pick(logits, None, numbers)
     assert np.bincount(tokens).tolist() == [500, 250, 150, 100]
     assert (np.diff(tokens) >= 0).all()
 
@@ -178,7 +179,7 @@ def test_the_largest_numbers_lead_to_tokens_that_may_come() -> None:
     logits = torch.from_numpy(dice.normal(0, 9, (400, SIZE)).astype(np.float32))
     masks = np.tile(mask_of(set(range(0, 40, 3))), (400, 1))
     last = 1 - 2.0**-53
-    tokens, _ = pick(logits, masks, [Picking(0.3 + 0.01 * row, last) for row in range(400)])
+    tokens, _ = picking.pick(logits, masks, [Picking(0.3 + 0.01 * row, last) for row in range(400)])
     assert set(tokens.tolist()) <= set(range(0, 40, 3))
 
 
@@ -186,5 +187,5 @@ def test_infinite_logits_are_certain() -> None:
     logits = torch.zeros(3, SIZE)
     logits[0, 9] = logits[1, 9] = torch.inf
     settings_of = [Picking(), Picking(0.5, 0.7), Picking(0.5, 0.99)]
-    tokens, _ = pick(logits, np.tile(mask_of({3, 9, 11}), (3, 1)), settings_of)
+    tokens, _ = picking.pick(logits, np.tile(mask_of({3, 9, 11}), (3, 1)), settings_of)
     assert tokens.tolist() == [9, 9, 11]

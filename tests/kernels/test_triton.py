@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from checkout import SUPPORT
+from late import Late
 
-torch = pytest.importorskip("torch")
+torch = Late("torch")
 
 CASES = [
     # rows, tokens, words beyond them, dtype

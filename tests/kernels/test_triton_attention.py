@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from checkout import SUPPORT
+from late import Late
 
-torch = pytest.importorskip("torch")
-
-from sglc.kernels.triton.paged_reference import Tiles, attend  # noqa: E402
+torch = Late("torch")
+reference = Late("sglc.kernels.triton.paged_reference")
 
 PLACES = 16
 
@@ -68,7 +68,7 @@ def arguments(case: Case) -> tuple[tuple[Any, ...], dict[str, Any]]:
         rows.append(start)
         start += tokens
     columns = [[t[0] for t in case.tiles], rows, [t[1] for t in case.tiles], [t[2] for t in case.tiles]]
-    tiles = Tiles(*(torch.tensor(column, dtype=torch.int32) for column in columns), most=5)
+    tiles = reference.Tiles(*(torch.tensor(column, dtype=torch.int32) for column in columns), most=5)
     out = torch.full((count, case.heads * case.shares, case.value_width), float("nan"), dtype=dtype)
     options = {"scaling": case.key_width**-0.5, "window": case.window, "softcap": case.softcap}
     return (query, keys, values, tables, tiles, out), options
@@ -77,7 +77,7 @@ def arguments(case: Case) -> tuple[tuple[Any, ...], dict[str, Any]]:
 @pytest.mark.parametrize("case", [case for case in CASES if case.softcap is None], ids=str)
 def test_the_reference_is_attention(case: Case) -> None:
     given, options = arguments(case)
-    out = attend(*given, **options)
+    out = reference.attend(*given, **options)
     query, keys, values, tables, _, _ = given
     start = 0
     for sequence, count, position in case.tiles:

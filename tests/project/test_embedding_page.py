@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from checkout import DOCS
+from late import Late
 from readme_commands import blocks
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = Late("torch")
+transformers = Late("transformers")
 
 PAGE = DOCS / "embedding.md"
 

@@ -8,6 +8,8 @@ place, tensors in one place.
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,8 +70,6 @@ def at_run_time(tree: ast.Module) -> ast.AST:
 
 def breaches(path: Path, root: Path = ROOT) -> list[str]:
     """What a file does against the law, one line each."""
-    import sys
-
     tree = ast.parse(path.read_text(encoding="utf-8"))
     module = module_name(path, root)
     room = room_of(module)
@@ -248,3 +248,18 @@ def test_what_is_allowed_is_not_caught(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert breaches(path, tmp_path) == []
+
+
+@pytest.mark.slow
+def test_collection_imports_neither_torch_nor_transformers() -> None:
+    """They take three seconds; one test that is run by its name should not wait for them."""
+    code = (
+        "import contextlib, io, sys, pytest\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    status = pytest.main(['--collect-only', '-q', 'tests'])\n"
+        "print(int(status), sorted({'torch', 'transformers.modeling_utils'} & set(sys.modules)))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "0 []\n"

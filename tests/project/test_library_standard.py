@@ -10,6 +10,7 @@ import datetime
 import ipaddress
 import re
 import uuid
+from functools import cache
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,24 +31,22 @@ MAIN = Source("main.sgl", "")
 MODULES = {path: LIBRARY.find(path, MAIN) for path in LIBRARY.standard_modules()}
 
 
+@cache
 def declared(path: str):
     program, _ = check(Source(f"{path}.sgl", MODULES[path].text), Library())
     return program.table
 
 
-TABLES = {path: declared(path) for path in ("std.text", "std.time")}
-
-
 def is_a(name: str, text: str) -> bool:
     path, _, short = name.rpartition(".")
-    return is_member(text, Named(short), TABLES[path])
+    return is_member(text, Named(short), declared(path))
 
 
 @st.composite
 def words(draw, name: str) -> str:
     """A word of a text type: a random walk through its automaton that turns home after a while."""
     path, _, short = name.rpartition(".")
-    alias = TABLES[path][short]
+    alias = declared(path)[short]
     assert isinstance(alias, AliasType) and isinstance(alias.type, Str)
     dfa = compile_regex(alias.type.patterns[0])
     distance = {state: 0 for state in dfa.accepting}

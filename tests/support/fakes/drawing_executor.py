@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import torch
 
 from fakes.fake_executor import FakeExecutor
-from sglc.runtime.executor.pick import pick
+from late import Late
 from sglc.runtime.executor.plan import ExecutorError, Picked, Picking, Piece
 from sglc.runtime.tokenizer import Tokenizer
+
+torch = Late("torch")
+picking = Late("sglc.runtime.executor.pick")
 
 
 class DrawingFake(FakeExecutor):
@@ -47,4 +49,4 @@ class DrawingFake(FakeExecutor):
         self.picked.append(len(rows))
         others = launched.numpy()[np.delete(np.arange(len(launched)), rows)]
         self.to_host += len(others)
-        return Picked(*pick(launched[list(rows)], masks, pickings), others)
+        return Picked(*picking.pick(launched[list(rows)], masks, pickings), others)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from fakes.small_models import small_tokenizer
+from late import Late
+
+torch = Late("torch")
 
 SIZES: dict[str, Any] = {
     "vocab_size": 0,

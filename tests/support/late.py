@@ -1,0 +1,19 @@
+"""Modules that a test needs and its collection does not: torch takes a second to import, transformers two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+class Late:
+    """A module that is imported at its first use, which skips the test where it is not installed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):  # what collection asks of every object
+            raise AttributeError(attribute)
+        return getattr(pytest.importorskip(self._name), attribute)
