@@ -89,6 +89,7 @@ def test_drafts_are_checked_and_taken_back() -> None:
     assert guide.steps == 0 and guide.accept_all([a, b, c, END]) == 4
 
 
+@pytest.mark.slow
 @given(st.integers(1, 6), st.integers(0, 3), st.data())
 def test_rows_of_a_batch(n: int, more: int, data: st.DataObject) -> None:
     """Named rows, wide bitmasks, torch tensors: the words of one guide are the same everywhere."""

@@ -85,6 +85,7 @@ def constraints() -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 def test_a_batch_of_different_constraints() -> None:
     """Prompts of different lengths, padded on the left; rows end at different steps."""
     texts = generate(constraints(), PROMPTS, do_sample=False)
@@ -97,6 +98,7 @@ def test_a_batch_of_different_constraints() -> None:
     assert generate([constraints()[2]], PROMPTS[2:], do_sample=False) == texts[2:]
 
 
+@pytest.mark.slow
 def test_several_sampled_texts_of_each_prompt() -> None:
     torch.manual_seed(3)
     options = {"do_sample": True, "temperature": 1.3, "top_k": 0, "num_return_sequences": 2}

@@ -86,6 +86,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
 def test_one_constraint_for_all_prompts(way: dict[str, Any]) -> None:
     for pattern in PATTERNS:
@@ -94,6 +95,7 @@ def test_one_constraint_for_all_prompts(way: dict[str, Any]) -> None:
             assert ended and re.fullmatch(pattern, text), (pattern, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
 def test_one_constraint_for_each_prompt(way: dict[str, Any]) -> None:
     processor = adapter.ConstraintLogitsProcessor(
@@ -106,6 +108,7 @@ def test_one_constraint_for_each_prompt(way: dict[str, Any]) -> None:
         assert ended and re.fullmatch(PATTERNS[row // each], text)
 
 
+@pytest.mark.slow
 def test_greedy_texts_are_those_of_masking_step_by_step() -> None:
     """Against a loop without the processor: the best token that the constraint allows, by the model."""
     pattern, words = PATTERNS[0], vocabulary()
@@ -123,6 +126,7 @@ def test_greedy_texts_are_those_of_masking_step_by_step() -> None:
         assert generate(processor, [prompt], do_sample=False) == [(expected, True)]
 
 
+@pytest.mark.slow
 def test_drafted_tokens_that_are_turned_down() -> None:
     """Assisted generation asks for masks ahead and goes back; the texts are those without an assistant."""
     for pattern in PATTERNS:

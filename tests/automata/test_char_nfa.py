@@ -39,6 +39,7 @@ def whole(nfa: CharNfa) -> tuple[CharDfa, int]:
     return dfa.build(rows, [state for state in range(len(rows)) if made.ends(state)]), len(rows)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(120))
 @given(patterns(), st.booleans())
 def test_subsets_are_the_automaton_of_the_pattern(pattern: str, anchored: bool) -> None:

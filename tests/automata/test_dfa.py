@@ -181,6 +181,7 @@ def test_what_is_not_regular_is_refused_with_its_place(pattern, position, reason
     assert (caught.value.position, caught.value.reason) == (position, reason)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern", ["(a|b)*a(a|b){18}", "((a{100}){100}){100}", "(" * 200 + ")" * 200, "a" * 30_000]
 )

@@ -38,6 +38,7 @@ from sglc.types.language.language import language
 from strategies.typed_values import languages, terms, types
 
 
+@pytest.mark.slow
 @given(languages())
 @settings(max_examples=examples(70))
 def test_shortest_words_are_words_and_none_is_missed(lang):
@@ -50,6 +51,7 @@ def test_shortest_words_are_words_and_none_is_missed(lang):
         assert len(shortest(lang)) <= min(map(len, others))
 
 
+@pytest.mark.slow
 @given(terms().map(Language))
 @settings(max_examples=examples(80))
 def test_a_finite_language_can_be_listed(lang):

@@ -98,6 +98,7 @@ def fits(name: str, text: str) -> bool:
     return dfa.accepts(found.dfa, text) and (found.max_chars is None or len(text) <= found.max_chars)
 
 
+@pytest.mark.slow
 def test_packed_tables_are_what_the_definitions_make(request):
     """`--update-golden` writes the tables anew."""
     formats = {name: pack(define_format(name)) for name in sorted(SLOW)}

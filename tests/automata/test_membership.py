@@ -56,6 +56,7 @@ def whole(part: object) -> bool:
     return all(whole(getattr(part, name)) for name in fields)
 
 
+@pytest.mark.slow
 @given(languages() | compounds(), st.data())
 def test_words_are_told_from_other_texts(language, data):
     assume(whole(language))
@@ -89,6 +90,7 @@ def test_work_is_limited(monkeypatch):
         is_word(many, "a" * 2_000)
 
 
+@pytest.mark.slow
 def test_deep_texts_are_no_trouble():
     nested = Language(Rule("r"), {"r": Sequence((Bytes(b"["), Choice((Rule("r"), Bytes(b""))), Bytes(b"]")))})
     assert is_word(nested, "[" * 20_000 + "]" * 20_000)

@@ -31,6 +31,7 @@ NOT_WORD = r"(?:\B|\A\Z)"
 """Before its version 3.14, Python did not find `\\B` in an empty text."""
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(patterns(), TEXTS, st.sampled_from(("", "(?i)", "(?s)", "(?m)", "(?a)", "(?im)", "(?ai)")))
 def test_the_python_dialect_matches_what_python_matches(pattern, text, flags):
@@ -73,6 +74,7 @@ def as_python(pattern: str, multi_line: bool) -> str:
     return "(?a)" + out
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(patterns(), TEXTS, st.booleans())
 def test_the_ecma_dialect_matches_what_its_translation_matches(pattern, text, multi_line):
@@ -107,6 +109,7 @@ def giving_nothing_back(draw: st.DrawFn, depth: int = 0) -> str:
     return draw(inner) + draw(inner)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(giving_nothing_back(), st.lists(st.text("abc", max_size=7), min_size=1, max_size=5))
 def test_what_gives_nothing_back_matches_what_python_matches(pattern, texts):
@@ -149,6 +152,7 @@ SHORT = st.text(st.sampled_from("aabbc-"), max_size=7)
 FRAMES = st.sampled_from(("{}", "^{}$", "^{}", "{}$", "^(?:{})$", "^{}$|^b{{2,3}}$", "(?=^[ab]{{2,3}}$){}$"))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200))
 @given(counted_patterns() | patterns())
 def test_what_cannot_match_changes_no_automaton(pattern):
@@ -166,6 +170,7 @@ def test_what_cannot_match_changes_no_automaton(pattern):
         raise
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200))
 @given(counted_patterns(), FRAMES, SHORT, st.booleans(), st.integers(0, 3))
 def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, unrolled):

@@ -53,6 +53,7 @@ def test_words_are_those_of_the_oracle(grammar: Grammar) -> None:
     assert words_of(language, "xyz", 3) == words
 
 
+@pytest.mark.slow
 @some(EXAMPLES)
 @given(char_grammars())
 def test_words_are_those_that_lark_accepts(grammar: Grammar) -> None:

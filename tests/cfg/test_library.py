@@ -47,6 +47,7 @@ def lexings(name: str) -> tuple[str, ...]:
     return ("longest",) if name == "sql" else LEXINGS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_is_taken(name: str) -> None:
     assert len(set(GOOD[name])) >= MANY
@@ -135,6 +136,7 @@ def test_either_lexing_takes_what_the_other_writes(name: str) -> None:
         assert takes(name, text, "dynamic"), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(SHIPPED) - {"csv", "python"}))
 def test_lark_parses_what_is_generated(name: str) -> None:
     from lark import Lark

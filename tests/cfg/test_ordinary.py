@@ -197,6 +197,7 @@ def test_terminals_may_be_made_of_thousands_of_others() -> None:
     assert not takes(text, "z" + "a" * 1_999, "dynamic")
 
 
+@pytest.mark.slow
 def test_a_pattern_that_is_refused_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
 

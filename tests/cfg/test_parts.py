@@ -76,6 +76,7 @@ def marked(text: str, parts: list[str]) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(8))
 @given(char_grammars())
 def test_parts_are_those_of_a_tree(grammar: Grammar) -> None:
@@ -98,6 +99,7 @@ def test_parts_are_those_of_a_tree(grammar: Grammar) -> None:
                 assert any(grammar_oracle.accepts(outside, left) for left in marked(text, parts))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(15))
 @given(token_grammars(), st.booleans())
 def test_what_the_mask_allows_has_a_tree(text: str, longest: bool) -> None:

@@ -186,6 +186,7 @@ def level_grammars(draw: st.DrawFn) -> str:
     return "\n".join([*lines, f"l{count} ::= {operand}"])
 
 
+@pytest.mark.slow
 @some(40)
 @given(level_grammars())
 def test_levels_that_are_merged_write_the_same(text: str) -> None:
@@ -224,6 +225,7 @@ def rows_of_options(draw: st.DrawFn) -> str:
     return "\n".join([f'root ::= {" ".join(row)} | {" ".join(row[2:] or row)} "y"', *rules])
 
 
+@pytest.mark.slow
 @some(40)
 @given(rows_of_options(), st.integers(1, 3), st.integers(1, 3))
 def test_options_in_turn_write_the_same(text: str, many: int, together: int) -> None:
@@ -307,6 +309,7 @@ def test_texts_among_terminals_read_what_each_reads_by_itself(written: str) -> N
             assert conflicts.parts(token) == everything.parts(patterns)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @some(40)
 @given(token_grammars(), st.booleans())
 def test_parts_looked_at_by_classes_write_the_same(written: str, longest: bool) -> None:
@@ -347,6 +350,7 @@ PATTERNS = (
 )
 
 
+@pytest.mark.slow
 @some(120)
 @given(
     st.lists(st.tuples(WORDS, st.sampled_from(("", "i")), st.integers(0, 1)), min_size=1, max_size=30),

@@ -123,6 +123,7 @@ def test_what_the_mask_writes_is_read_back_and_parses_in_lark(name, surface):
 SUMS = Lark(SUM, parser="earley", lexer="basic")
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(st.text(alphabet="01-+*/().", max_size=9))
 def test_a_text_is_a_value_where_lark_parses_it(text):

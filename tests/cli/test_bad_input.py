@@ -288,6 +288,7 @@ def test_a_timeout_is_told(tmp_path: Path, cli: Cli) -> None:
     assert code == 1 and "Timeout" in err and "internal error" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 def test_an_interrupt_prints_what_there_is_and_exits_with_130(tmp_path: Path) -> None:
     path = write(tmp_path / "slow.sgl", SLOW)
@@ -308,6 +309,7 @@ def test_an_interrupt_prints_what_there_is_and_exits_with_130(tmp_path: Path) ->
     assert "Cancelled" in err and "Traceback" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 def test_an_interrupt_keeps_finished_rows(tmp_path: Path) -> None:
     path = write(tmp_path / "p.sgl", SLOW.replace("slow()", "slow(n: int)").replace("2000", "300 * n"))
@@ -384,6 +386,7 @@ def started(good: Path, script: str) -> Callable[..., subprocess.CompletedProces
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_an_output_that_takes_no_more_is_told(started: Any, form: list[str]) -> None:
@@ -394,6 +397,7 @@ def test_an_output_that_takes_no_more_is_told(started: Any, form: list[str]) -> 
     assert "internal error" not in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes as on POSIX")
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_reader_that_has_left_ends_the_command_with_141(started: Any, form: list[str]) -> None:
@@ -404,6 +408,7 @@ def test_a_reader_that_has_left_ends_the_command_with_141(started: Any, form: li
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="closed as on POSIX")
 def test_a_closed_output_is_no_fault(started: Any) -> None:
     done = started(preexec_fn=lambda: os.close(1))

@@ -214,6 +214,7 @@ def batching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BatchingEngine:
     return engine
 
 
+@pytest.mark.slow
 def test_rows_fill_the_steps_and_a_broken_one_leaves_the_others_alone(
     program: Path, batching: BatchingEngine, cli: Cli
 ) -> None:
@@ -235,6 +236,7 @@ def test_concurrency_belongs_to_rows(program: Path, cli: Cli) -> None:
     assert code == 2 and "--concurrency belongs to --data" in err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 def test_an_interrupt_keeps_what_has_finished_beside_rows_that_have_not(tmp_path: Path) -> None:
     path = write(tmp_path / "p.sgl", SLOW.replace("slow()", "slow(n: int)").replace("2000", "500 * n"))

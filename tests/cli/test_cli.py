@@ -285,6 +285,7 @@ def test_colour_only_when_asked_for_or_on_a_terminal(tmp_path: Path, cli: Cli) -
     assert "\x1b[" in cli("--color", "always", "check", path)[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "build", "disasm", "test"])
 def test_compiling_and_testing_never_load_torch(command: str, good: Path) -> None:
     code = (
@@ -308,6 +309,7 @@ def test_importing_sglc_is_light() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_module_runs_as_a_program_in_the_checkout(good: Path) -> None:
     root = ROOT
     done = subprocess.run(

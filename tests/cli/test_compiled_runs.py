@@ -48,6 +48,7 @@ def seen(path: Path, level: int) -> list[tuple[Any, ...]]:
     return events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_passes_change_nothing_that_a_listener_sees(path: Path) -> None:
     assert seen(path, 1) == seen(path, 0)
@@ -60,6 +61,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(FILES)), st.data())
 @settings(max_examples=60)
 def test_changed_programs_that_pass_the_verifier_run_or_fail_as_programs_do(

@@ -42,6 +42,7 @@ def test_every_example_tells_all_its_holes(path: Path, cli: Cli) -> None:
     assert len([line for line in out.split("\n") if line.startswith("hole ")]) == len(holes)
 
 
+@pytest.mark.slow
 def test_the_output_is_the_same_each_time_and_needs_no_model() -> None:
     script = (
         "import sys; from sglc.cli import main;"
@@ -75,6 +76,7 @@ def test_a_program_without_holes(cli: Cli, tmp_path: Path) -> None:
     assert cli("build", path, "--emit", "constraint") == (0, "no holes\n", "")
 
 
+@pytest.mark.slow
 @some(MANY)
 @given(st.data())
 def test_trees_and_nodes_of_any_language(data: st.DataObject) -> None:
@@ -93,6 +95,7 @@ def test_trees_and_nodes_of_any_language(data: st.DataObject) -> None:
 PIECES = st.sampled_from(("a", "b*", "[a-c]", "[a-c]+", "a?", "[0-9]{2,4}", "x{3}", r"\.", r"\*", "b"))
 
 
+@pytest.mark.slow
 @some(4 * MANY)
 @given(st.lists(PIECES, max_size=5).map("".join))
 def test_a_chain_is_shown_as_a_pattern_of_the_same_words(pattern: str) -> None:

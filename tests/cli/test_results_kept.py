@@ -54,6 +54,7 @@ def test_a_second_run_is_refused_and_told_who_writes(
     assert len(out.read_text().splitlines()) == 6
 
 
+@pytest.mark.slow
 @posix
 def test_two_commands_at_once_write_no_row_twice(command: list[str], tmp_path: Path) -> None:
     runs = [
@@ -246,6 +247,7 @@ def test_rows_are_handed_to_the_disk_in_time(tmp_path: Path, monkeypatch: pytest
     assert results.kept == 3
 
 
+@pytest.mark.slow
 def test_a_row_does_not_wait_for_the_next_one(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

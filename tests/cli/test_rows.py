@@ -157,6 +157,7 @@ def test_failed_rows_are_drawn_again_only_when_asked(tmp_path: Path) -> None:
     assert out.read_text(encoding="utf-8") == ""
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.text(), st.integers() | st.text() | st.decimals(allow_nan=False) | st.lists(st.booleans())

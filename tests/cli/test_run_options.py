@@ -356,6 +356,7 @@ def test_a_package_that_is_missing_is_told(
 # -- the start -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_on_the_native_executor_imports_no_torch(good: Path) -> None:
     """Nothing on the way from the command to the executor does: a session, an engine, figures, rows."""
     text = (

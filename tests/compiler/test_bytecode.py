@@ -38,6 +38,7 @@ def test_emits(case: GoldenCase, golden) -> None:
     golden(case, "\n".join(disassemble_code(program, code) for code in program.codes))
 
 
+@pytest.mark.slow
 @given(module=modules())
 @settings(max_examples=60)
 def test_random_ir_gives_sound_programs(module: Module) -> None:

@@ -36,6 +36,7 @@ def test_the_types_stage(case: GoldenCase, golden) -> None:
     golden(case, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", driver.STAGES)
 def test_every_stage_prints_every_example(stage: str) -> None:
     for path in EXAMPLES:
@@ -88,6 +89,7 @@ def test_an_unknown_stage_is_refused() -> None:
         emit_stage(Source("main.sgl", ""), "soup")
 
 
+@pytest.mark.slow
 def test_compiling_loads_neither_torch_nor_the_runtime() -> None:
     script = (
         "import sys; from sglc.driver import compile_file; assert compile_file(sys.argv[1]).program;"

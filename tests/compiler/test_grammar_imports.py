@@ -56,6 +56,7 @@ def test_a_grammar_of_a_file_is_checked_built_and_run_without_the_file(name: str
         assert report.passed, [d.message for d in report.failures]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_grammar_of_the_library_is_imported_by_its_name(name: str):
     type = name.capitalize()
@@ -70,6 +71,7 @@ def test_a_grammar_of_the_library_is_imported_by_its_name(name: str):
         assert report.passed, [d.message for d in report.failures]
 
 
+@pytest.mark.slow
 def test_a_grammar_of_the_library_takes_another_name():
     text = (
         "import grammar std.sql as Query\n\n"

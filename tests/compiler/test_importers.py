@@ -261,6 +261,7 @@ def joined(atoms: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(
     joined(INT_CHECKS).map(lambda check: ("INT", check, [None, *range(-5, 9)]))
@@ -336,6 +337,7 @@ TYPES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(TYPES, objects(TYPES))
 def test_a_type_shown_as_typescript_reads_back_as_the_same_type(root: str, other: str) -> None:

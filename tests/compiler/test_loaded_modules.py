@@ -100,6 +100,7 @@ def of(modules: list[str], names: tuple[str, ...]) -> list[str]:
     return [m for m in modules if any(m == name or m.startswith(f"{name}.") for name in names)]
 
 
+@pytest.mark.slow
 def test_a_small_program_loads_what_it_needs(tmp_path: Path) -> None:
     program = tmp_path / "small.sgl"
     program.write_text(SMALL)
@@ -118,6 +119,7 @@ def test_an_example_with_patterns_and_conditions_loads_no_reader_of_other_notati
     assert of(modules, unused + OF_FINDINGS + OF_OTHER_COMMANDS + PACKAGES) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_a_program_uses_is_loaded_and_works(name: str, tmp_path: Path) -> None:
     text, needed = PROGRAMS[name]

@@ -41,6 +41,7 @@ def test_goldens(name: str, case: GoldenCase, golden) -> None:
 # All passes see each random module, because drawing one costs more than the passes do.
 
 
+@pytest.mark.slow
 @given(module=modules(), argument=st.sampled_from(["", "x", "two\nlines"]))
 @settings(max_examples=150)
 def test_a_pass_keeps_the_module_sound_and_what_an_observer_sees(module: Module, argument: str) -> None:
@@ -52,6 +53,7 @@ def test_a_pass_keeps_the_module_sound_and_what_an_observer_sees(module: Module,
         assert Interpreter(changed).run("main", (argument,)) == before, name
 
 
+@pytest.mark.slow
 @given(module=modules())
 @settings(max_examples=50)
 def test_a_second_run_of_a_pass_changes_nothing(module: Module) -> None:

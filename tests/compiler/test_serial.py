@@ -78,6 +78,7 @@ def test_numbers_that_look_alike_stay_apart() -> None:
     assert [repr(decode(encode(v))) for v in values] == [repr(v) for v in values]
 
 
+@pytest.mark.slow
 def test_the_bytes_do_not_depend_on_process_or_folder(tmp_path: Path) -> None:
     path = tmp_path / "a.sgl"
     path.write_bytes(EXAMPLES[0].read_bytes())
@@ -219,6 +220,7 @@ JUNK = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(FILES)), st.data())
 @settings(max_examples=120)
 def test_random_changes_of_the_contents_are_a_diagnostic_or_sound(name: str, data: st.DataObject) -> None:

@@ -245,6 +245,7 @@ def test_any_text_gives_a_module(text):
     check_any(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(mutated())
 def test_any_damaged_program_gives_a_module(text):
@@ -301,6 +302,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_is_refused_or_read_without_recursion(name):
     text = HOSTILE[name]
@@ -316,11 +318,13 @@ def test_hostile_text_is_refused_or_read_without_recursion(name):
 # -- tables --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_grammar_has_no_conflicts():
     data = tables.build(tables.grammar_text(), strict=True)
     assert len(data["rows"]) > 100
 
 
+@pytest.mark.slow
 def test_a_conflict_would_be_found():
     grammar = tables.grammar_text().replace("?flat: postfix |", "?flat: postfix | flat flat -> chain |")
     assert grammar != tables.grammar_text()
@@ -373,6 +377,7 @@ def built(monkeypatch):
 BUILT: list[dict[str, Any]] = []
 
 
+@pytest.mark.slow
 def test_equal_grammars_give_equal_tables(built):
     program = (
         "import json; from sglc.syntax import tables; print(json.dumps(tables.build(tables.grammar_text())))"

@@ -338,6 +338,7 @@ moves = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(st.lists(moves, min_size=1, max_size=4), st.integers(9, 40), st.sampled_from([1, 5, 64]))
 def test_any_branches_see_the_logits_of_their_own_tokens(

@@ -78,6 +78,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[BatchingEngine]:
     engine.close()
 
 
+@pytest.mark.slow
 def test_programs_side_by_side_give_what_each_gives_alone(
     engine: BatchingEngine, alone: list[tuple[Any, ...]]
 ) -> None:

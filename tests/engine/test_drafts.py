@@ -122,6 +122,7 @@ def plain(result: HoleResult) -> tuple[Any, ...]:
     return (result.text, result.tokens, result.sampled, result.forced, result.logprob, result.ended)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -287,6 +288,7 @@ def test_hardly_anything_is_drafted_in_batches_that_use_all_rows() -> None:
     assert counts[0] > 20 and counts[1] < 8  # a few, to learn what more rows cost
 
 
+@pytest.mark.slow
 def test_where_drafts_are_not_worth_it_nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a large batch few requests are guessed for; alone, the hole is drafted again, with equal texts."""
     guesses = [0]
@@ -320,6 +322,7 @@ def test_where_drafts_are_not_worth_it_nothing_is_looked_for(monkeypatch: pytest
     assert bench.fill(Str(), "the answer", seed=3)[1] == alone.fill(Str(), "the answer", seed=3)[1]
 
 
+@pytest.mark.slow
 def test_drafts_that_fail_are_given_up() -> None:
     """The text repeats in the prompt, but the model never goes on as before."""
     bench = Bench(CopyingExecutor(4, bonus=-40.0), lambda rows: 0.004 + 0.0008 * rows)
@@ -378,6 +381,7 @@ pub fn notes(text: str) -> str:
 """
 
 
+@pytest.mark.slow
 def test_programs_write_the_same_with_drafts() -> None:
     program = compile_source(Source("notes.sgl", PROGRAMS)).program
     assert program is not None

@@ -42,6 +42,7 @@ class Even(StepCost):
         super().record(rows, 0.01, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.skipif(
     not (load.cached_folder(load.DEFAULT) or load.package_file()), reason="no SmolLM2 weights at hand"

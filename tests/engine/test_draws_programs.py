@@ -148,6 +148,7 @@ def same(ours: list[tuple[Any, Any, list[float]]], theirs: list[tuple[Any, Any, 
 # -- the torch executor --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 def test_the_torch_executor_writes_what_the_host_draws(sampling: Sampling) -> None:
     """Holes of all types side by side, some of them watched token by token, some steered on the host."""
@@ -174,6 +175,7 @@ def test_the_torch_executor_writes_what_the_host_draws(sampling: Sampling) -> No
     assert min(benches[0].timing.outside) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [4, 9, 25])
 def test_budgets_are_kept_as_on_the_host(limit: int) -> None:
     holes = [
@@ -315,6 +317,7 @@ def alone() -> list[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crowded", [False, True])
 @pytest.mark.parametrize("speculate", [False, True])
 def test_programs_side_by_side_give_what_each_gives_on_the_host_alone(crowded: bool, speculate: bool) -> None:
@@ -330,6 +333,7 @@ def test_programs_side_by_side_give_what_each_gives_on_the_host_alone(crowded: b
     engine.close()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(
     failing=st.sets(st.integers(1, 60), max_size=8),

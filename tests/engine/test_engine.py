@@ -271,6 +271,7 @@ steps = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(steps, max_size=25))
 def test_any_sequence_of_steps_gives_the_logits_of_the_tokens(sequence: list[tuple[str, Any, Any]]) -> None:
     """The oracle is a list of tokens for each branch."""

@@ -401,6 +401,7 @@ def test_a_tier_that_cannot_be_written_is_a_tier_without_blocks(tmp_path: Path) 
 # -- all of it -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(
     failing=st.sets(st.integers(1, 60), max_size=12),

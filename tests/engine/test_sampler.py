@@ -69,6 +69,7 @@ def softmax(scaled: list[float], kept: set[int]) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
+@pytest.mark.slow
 @given(logit_rows, settings_of_sampling)
 def test_the_distribution_is_that_of_the_definition(logits: np.ndarray, sampling: Sampling) -> None:
     probabilities, order = distribution(logits, sampling)
@@ -101,6 +102,7 @@ def near_a_border(logits: np.ndarray, sampling: Sampling) -> bool:
     return by_mass or bool(sampling.min_p and np.abs(weights / weights.max() - sampling.min_p).min() < 1e-6)
 
 
+@pytest.mark.slow
 @given(logit_rows, allowed_sets)
 def test_greedy_takes_the_best_allowed_token(logits: np.ndarray, allowed: set[int]) -> None:
     drawn = sample(logits, mask_of(allowed), Sampling(), (0, 0))
@@ -110,6 +112,7 @@ def test_greedy_takes_the_best_allowed_token(logits: np.ndarray, allowed: set[in
     assert drawn.logprob == pytest.approx(float(logits[best]) - everything, abs=1e-4)
 
 
+@pytest.mark.slow
 @given(logit_rows, allowed_sets, settings_of_sampling, st.integers(0, 99))
 def test_a_forbidden_token_is_never_drawn(
     logits: np.ndarray, allowed: set[int], sampling: Sampling, seed: int
@@ -119,6 +122,7 @@ def test_a_forbidden_token_is_never_drawn(
     assert drawn == sample(logits, mask_of(allowed), sampling, (seed, 3))
 
 
+@pytest.mark.slow
 @given(logit_rows, allowed_sets, settings_of_sampling, st.integers(0, 99))
 def test_limits_look_at_what_the_mask_leaves(
     logits: np.ndarray, allowed: set[int], sampling: Sampling, seed: int
@@ -130,6 +134,7 @@ def test_limits_look_at_what_the_mask_leaves(
     assert drawn.token == ids[alone.token]
 
 
+@pytest.mark.slow
 @given(logit_rows, settings_of_sampling, st.integers(0, 99))
 def test_a_full_mask_is_no_mask(logits: np.ndarray, sampling: Sampling, seed: int) -> None:
     full = sample(logits, mask_of(set(range(SIZE))), sampling, (seed, 0))
@@ -168,6 +173,7 @@ odd_values = (
 )
 
 
+@pytest.mark.slow
 @given(
     odd_values,
     st.sets(st.integers(0, SIZE - 1)),
@@ -222,6 +228,7 @@ def test_an_empty_mask_is_an_error(sampling: Sampling) -> None:
         sample(np.full(SIZE, -np.inf, np.float32), mask_of({1}), sampling, (0, 0))
 
 
+@pytest.mark.slow
 def test_frequencies_are_the_probabilities() -> None:
     """20,000 draws with fixed seeds; the margin is six standard deviations."""
     logits = np.log(np.array([0.5, 0.25, 0.15, 0.1], np.float32))

@@ -190,6 +190,7 @@ def _finish_steps(programs: int, holes: int, tokens: int) -> tuple[list[int], in
     return ended, len(bench.executor.steps), most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("holes", "tokens"), [(1, 40), (1, 300), (4, 10)])
 def test_programs_end_one_after_the_other_however_many_there_are(holes: int, tokens: int) -> None:
     ended, steps, held = _finish_steps(250, holes, tokens)

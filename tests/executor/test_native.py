@@ -99,6 +99,7 @@ def alone(kind: str) -> np.ndarray:
     return np.concatenate(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_logits_are_those_of_the_plain_computation(kind: str) -> None:
     """Against numpy with inputs of linear layers rounded to bytes: what is left are single bytes."""
@@ -114,6 +115,7 @@ def test_logits_are_those_of_the_plain_computation(kind: str) -> None:
     assert np.abs(rows - exact).mean() < 0.05 * expected.std()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_the_plain_computation_is_that_of_transformers(kind: str, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
@@ -325,6 +327,7 @@ def folder_of(kind: str, place: Path, **change: Any) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_folder_is_loaded_and_its_packed_weights_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -388,6 +391,7 @@ def test_weights_that_do_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest
     assert "model.layers.2" in str(raised.value.why)
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.skipif(
     not (load.cached_folder(load.DEFAULT) or load.package_file()), reason="no SmolLM2 weights at hand"
@@ -411,6 +415,7 @@ def test_smollm2_is_close_to_its_exact_weights() -> None:
     assert (right.argmax(-1) == rows.argmax(-1)).float().mean() > 0.95
 
 
+@pytest.mark.slow
 def test_the_native_path_does_not_import_torch(tmp_path: Path) -> None:
     folder = folder_of("llama", tmp_path)
     code = (

@@ -90,6 +90,7 @@ def close(rows: np.ndarray, expected: list[np.ndarray]) -> None:
     np.testing.assert_allclose(rows, right, atol=2e-4 * right.std(), rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_logits_are_those_of_the_plain_model(kind: str) -> None:
     Branch.free = 0
@@ -247,6 +248,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
 def test_what_the_attention_does_not_do_is_refused_at_load(case: tuple[str, dict[str, Any], str]) -> None:
     kind, settings, message = case
@@ -312,6 +314,7 @@ def test_tokens_are_picked_where_the_logits_are() -> None:
 # -- threads and memory ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads by /proc")
 def test_loading_leaves_no_threads_behind(tmp_path: Path) -> None:
     """A second team of OpenMP's threads would slow down the one that computes steps."""

@@ -141,6 +141,7 @@ print(peak_bytes(), flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs limits of a process")
 def test_hostile_templates_are_refused_at_once_and_in_little_memory() -> None:
     code = MEMORY.format(folders=FOLDERS)
@@ -159,6 +160,7 @@ def test_hostile_templates_are_refused_at_once_and_in_little_memory() -> None:
     assert sum(seconds for seconds, _ in ended.values()) < 120
 
 
+@pytest.mark.slow
 def test_the_message_names_the_template_and_what_it_does() -> None:
     told = met("{{ 'a' * 10**10 }}")
     assert told.startswith("the model's chat template is refused: it makes a text of more than")
@@ -166,6 +168,7 @@ def test_the_message_names_the_template_and_what_it_does() -> None:
     assert "width" in met(HOSTILE["center"])
 
 
+@pytest.mark.slow
 def test_a_template_that_spent_too_much_is_not_asked_again() -> None:
     chat = ChatTemplate(HOSTILE["loops"], {})
     with pytest.raises(TemplateError):
@@ -242,6 +245,7 @@ def test_loops_keep_their_variables() -> None:
     assert chat.closing(("user",)) == ("]<12><34in>a112ABcg",)
 
 
+@pytest.mark.slow
 def test_a_long_conversation_takes_time_in_proportion_to_its_square() -> None:
     """Every message renders the conversation once; nothing in it is looked at more often than that."""
     chat = ChatTemplate(CHAT, {})
@@ -315,6 +319,7 @@ print(slowest, peak_bytes())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs limits of a process")
 def test_templates_at_random_stay_within_limits() -> None:
     count = max(60, int(os.environ.get("SGLC_TEST_EXAMPLES", "0")) // 5)

@@ -178,6 +178,7 @@ def test_what_was_asked_for_is_not_warned_of() -> None:
         jit_library.use_reference(False)
 
 
+@pytest.mark.slow
 def test_the_command_line_shows_the_warning_as_a_message(tmp_path: Path) -> None:
     program = (
         "import sys\n"

@@ -25,6 +25,7 @@ CLEAR = ("E08", "E0705")
 RANDOM = int(os.environ.get("SGLC_TEST_EXAMPLES", "0")) // 10
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals and limits")
 def test_no_forged_model_is_more_than_refused(tmp_path: Path) -> None:
     cache = tmp_path / "cache"

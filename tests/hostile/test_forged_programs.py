@@ -20,6 +20,7 @@ MEMORY = 1 << 30
 WORKER = SUPPORT / "hostile" / "forged_program_worker.py"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals and limits")
 def test_no_forged_program_is_more_than_refused(tmp_path: Path) -> None:
     programs = []

@@ -64,6 +64,7 @@ def test_there_are_enough_of_them() -> None:
     assert set(SHARP) <= set(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(WANTED))
 def test_a_hostile_constraint_ends(name: str) -> None:
     found = results()[name]

@@ -78,6 +78,7 @@ def without(part: str) -> Damage:
     return damage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["auto", "torch"])
 @pytest.mark.parametrize("part", ["mlp", "attn", "norm"])
 def test_missing_weights_are_not_made_up(folder: Path, part: str, kind: str) -> None:
@@ -131,6 +132,7 @@ def test_damage_is_told_and_ends_in_no_other_error(folder: Path, kind: str, dama
     refusal(folder, kind)
 
 
+@pytest.mark.slow
 def test_a_single_file_counts_before_an_index_that_was_left_behind(folder: Path) -> None:
     written("model.safetensors.index.json", '{"weight_map": {"a": "gone.safetensors"}}')(folder)
     for kind in ("auto", "torch"):

@@ -55,6 +55,7 @@ def test_holes_that_end_behind_a_comma_are_told(rest: str) -> None:
     assert any(diagnostic.code == ("E0115" if "}" in rest else "E0104") for diagnostic in found)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals and limits")
 def test_no_mutated_program_meets_more_than_diagnostics(tmp_path: Path) -> None:
     path = os.pathsep.join([str(SUPPORT), os.environ.get("PYTHONPATH", "")])

@@ -105,6 +105,7 @@ COSTLY: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "part"), COSTLY)
 def test_what_takes_too_much_work_is_refused_with_its_part(arguments: dict[str, Any], part: str) -> None:
     found = []
@@ -125,6 +126,7 @@ def test_what_takes_too_much_work_is_refused_with_its_part(arguments: dict[str, 
     assert abs(first - again) <= 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [COSTLY[0][0], COSTLY[-1][0]], ids=["allOf", "names"])
 def test_what_is_remembered_decides_no_refusal(arguments: dict[str, Any]) -> None:
     """At every limit a compile with empty caches and one with full ones are refused alike, for the same part."""
@@ -161,6 +163,7 @@ def test_a_limit_can_be_raised() -> None:
         assert matcher.is_accepting()
 
 
+@pytest.mark.slow
 def test_the_bars_cost_little_now() -> None:
     """Cases that took seconds, by better algorithms: in units, which no machine changes."""
     for schema, most in [
@@ -188,6 +191,7 @@ LIMITS = settings(
 )
 
 
+@pytest.mark.slow
 @LIMITS
 @given(st.data())
 def test_a_mask_under_a_limit_is_the_right_one_or_none(data: st.DataObject) -> None:
@@ -226,6 +230,7 @@ def test_a_mask_under_a_limit_is_the_right_one_or_none(data: st.DataObject) -> N
         assert bounded.text() == exact.text()
 
 
+@pytest.mark.slow
 def test_a_grammar_under_a_limit_is_the_right_one_or_none() -> None:
     grammar = (
         'start: (statement NEWLINE)+\nstatement: NAME "=" sum | "if " sum ":" statement | "pass"\n'

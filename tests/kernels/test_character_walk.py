@@ -91,6 +91,7 @@ def some_quiet(
     return columns.quiet(still.groups, still.bytes, still.dead, still.home, first)
 
 
+@pytest.mark.slow
 @given(
     st.lists(texts(), min_size=1, max_size=60),
     automata(),
@@ -197,6 +198,7 @@ def _is_whole(data: bytes) -> bool:
     return True
 
 
+@pytest.mark.slow
 @given(st.lists(st.none() | texts(), min_size=1, max_size=40))
 @settings(deadline=None)
 def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
@@ -239,6 +241,7 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
         assert sorted(span) == sorted(i for below in range(node, trie.end[node]) for i in trie.ids(below))
 
 
+@pytest.mark.slow
 @given(st.lists(texts(), min_size=1, max_size=60), automata(), encodings)
 @settings(deadline=None)
 def test_what_is_looked_up_and_walked_is_all(tokens: list[bytes], dfa: CharDfa, encoding: Encoding) -> None:
@@ -303,6 +306,7 @@ def test_first_bytes_and_steps(
             assert [move[:2] for move in steps] == [move[:2] for move in rows]
 
 
+@pytest.mark.slow
 @given(
     st.lists(texts(), min_size=1, max_size=60),
     st.lists(automata(), max_size=2),
@@ -355,6 +359,7 @@ def test_keys_are_walked_as_rows_are(
         jit_library.use_reference(False)
 
 
+@pytest.mark.slow
 @given(
     st.lists(texts(), min_size=1, max_size=60),
     st.text(st.sampled_from('ab\u00e9"\n\u2028\U0001f600'), max_size=9),

@@ -182,6 +182,7 @@ def test_object_code_belongs_to_a_version_and_a_processor(
     assert len(list(stored.iterdir())) == 3
 
 
+@pytest.mark.slow
 def test_object_code_belongs_to_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text of a module is written only where its object is not kept, and anew when a source changes."""
     from sglc.kernels.llvm import jit, top_k

@@ -230,6 +230,7 @@ def _floats(dice: np.random.Generator, count: int, spread_of: float = 8.0) -> np
     return (dice.normal(size=count) * 2.0 ** dice.uniform(-spread_of, spread_of, count)).astype(np.float32)
 
 
+@pytest.mark.slow
 @given(SEEDS, st.integers(-3, 20))
 @settings(deadline=None)
 def test_floats(seed: int, count: int) -> None:
@@ -351,6 +352,7 @@ def test_a_reference_does_not_wait() -> None:
 # -- processors -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "target",
     [

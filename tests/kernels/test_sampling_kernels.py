@@ -125,6 +125,7 @@ def picked(given_cases: list[Case]) -> list[tuple[int, float]]:
     return list(zip(tokens.tolist(), logprobs.tolist(), strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(st.lists(cases(), min_size=1, max_size=5))
 def test_tokens_are_those_of_the_sampler(given_cases: list[Case]) -> None:
@@ -133,6 +134,7 @@ def test_tokens_are_those_of_the_sampler(given_cases: list[Case]) -> None:
         case.check(*found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sampling",
     [

@@ -74,6 +74,7 @@ def arguments(case: Case) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (query, keys, values, tables, tiles, out), options
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in CASES if case.softcap is None], ids=str)
 def test_the_reference_is_attention(case: Case) -> None:
     given, options = arguments(case)

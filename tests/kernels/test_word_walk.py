@@ -18,6 +18,7 @@ LETTERS = st.sampled_from(list(b"\\ab\x00\xff"))
 TEXTS = st.lists(LETTERS, max_size=5).map(bytes)
 
 
+@pytest.mark.slow
 @given(
     st.lists(TEXTS, min_size=1, max_size=60),
     st.sets(TEXTS, min_size=1, max_size=40),

@@ -107,6 +107,7 @@ def test_random_texts_are_timed_token_by_token(
     assert len(walked["commits"]) == len(walked["masks"]) - 5
 
 
+@pytest.mark.slow
 def test_an_engine_serves_jobs_until_it_is_lost(
     benchmark_modules: dict[str, ModuleType], tokenizer: str
 ) -> None:
@@ -138,6 +139,7 @@ def test_unknown_engines_are_named(benchmark_modules: dict[str, ModuleType], tok
         benchmark_modules["mask_worker"].workers(["other"], tokenizer, {}, 0, None)
 
 
+@pytest.mark.slow
 def test_a_digest_is_of_the_masks_alone(benchmark_modules: dict[str, ModuleType], tokenizer: str) -> None:
     digests, worker = benchmark_modules["mask_digest"], benchmark_modules["mask_worker"]
     engine = worker.ENGINES["sglc"](worker.TokenizerFile(tokenizer))

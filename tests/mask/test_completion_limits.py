@@ -71,6 +71,7 @@ def test_what_is_long_is_completed(schema: Any) -> None:
     assert matcher.is_accepting()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grammar", "word"),
     [
@@ -99,6 +100,7 @@ def test_of_equally_short_texts_the_smallest_completes(opened: str, more: int) -
     assert matcher.shortest_completion() == expected.encode()
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_a_deep_text_grows_with_its_depth() -> None:
     matcher = compile_constraint(json_schema=True).matcher(BYTE_VOCABULARY)
     for _ in range(1_500):

@@ -26,6 +26,7 @@ def options(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return ConstraintOptions(max_terms=200_000 + request.param)
 
 
+@pytest.mark.slow
 @some(EXAMPLES // 2)
 @given(data=st.data())
 def test_masks_are_exact(options: ConstraintOptions, data: st.DataObject) -> None:
@@ -55,6 +56,7 @@ def test_whole_words_are_read_byte_by_byte(options: ConstraintOptions, data: st.
     assert matcher.is_accepting()
 
 
+@pytest.mark.slow
 @some(EXAMPLES // 2)
 @given(data=st.data())
 def test_legal_walks_never_meet_a_dead_end(options: ConstraintOptions, data: st.DataObject) -> None:

@@ -28,6 +28,7 @@ def classes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return request.param
 
 
+@pytest.mark.slow
 @some(EXAMPLES)
 @given(st.data())
 def test_masks_are_exact(data: st.DataObject) -> None:

@@ -92,6 +92,7 @@ def serve(count: int, vocabulary: Vocabulary, options: ConstraintOptions) -> lis
     return found
 
 
+@pytest.mark.slow
 def test_300_schemas_leave_nothing_behind(vocabulary: Vocabulary) -> None:
     """What is left is that of the vocabulary, some rows of classes, and of the interpreter."""
     options = ConstraintOptions(table_bytes=4 << 20)
@@ -110,6 +111,7 @@ def test_300_schemas_leave_nothing_behind(vocabulary: Vocabulary) -> None:
     assert left - before < 5_000
 
 
+@pytest.mark.slow
 def test_a_smaller_budget_is_less_memory_and_the_same_masks(vocabulary: Vocabulary) -> None:
     used, rows = [], []
     for options in (
@@ -169,6 +171,7 @@ def test_machines_that_nobody_can_ask_are_gone_at_once(vocabulary: Vocabulary) -
     assert rows_of(again, vocabulary, text(1)) == rows
 
 
+@pytest.mark.slow
 def test_the_collector_has_little_to_look_at(vocabulary: Vocabulary) -> None:
     """A full collection takes as long as there are objects and references between them: a few for each mask
     and part, none for each place in a text."""

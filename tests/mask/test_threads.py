@@ -203,6 +203,7 @@ def alone(constraint: Any, vocabulary: Vocabulary, text: bytes) -> bytes:
 
 
 # 30 kB: constraints move to new workspaces all the time. 64 MB: all are in one.
+@pytest.mark.slow
 @pytest.mark.parametrize("table_bytes", [30_000, 64 << 20])
 def test_masks_are_those_of_one_thread(busy: None, table_bytes: int) -> None:
     options = ConstraintOptions(table_bytes=table_bytes)
@@ -247,6 +248,7 @@ def test_a_constraint_is_in_one_workspace(busy: None) -> None:
     at_once(work)
 
 
+@pytest.mark.slow
 def test_tables_ahead_of_time_are_left_by_many_at_once(busy: None) -> None:
     language = compile_constraint(json_schema=SCHEMA).language
     vocabulary = Vocabulary(PIECES)

@@ -83,6 +83,7 @@ def test_masks_are_the_same(clock: None, data: st.DataObject, seconds: float) ->
         assert plain.accept_bytes(prefix[end : end + 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("made", "texts"),
     [

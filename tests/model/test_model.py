@@ -50,6 +50,7 @@ def original(family: str) -> Any:
 TOKENS = tuple(int(token) for token in np.random.default_rng(0).integers(0, VOCABULARY, 40))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_logits_equal_those_of_plain_transformers(family: str) -> None:
     model = loaded(family)
@@ -61,6 +62,7 @@ def test_logits_equal_those_of_plain_transformers(family: str) -> None:
     np.testing.assert_allclose(last, rows[-1], atol=1e-4)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=5), st.integers(1, 30), st.booleans())
 @pytest.mark.parametrize("family", FAMILIES)
@@ -275,6 +277,7 @@ def prompt_of(tokenizer: Tokenizer, question: str) -> list[int]:
     return tokens
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @needs_weights
 def test_smollm2_answers_a_question(smollm2: LanguageModel) -> None:
@@ -307,6 +310,7 @@ def test_smollm2_splits_digits_and_keeps_special_tokens_inert(smollm2: LanguageM
     assert {tokenizer.special["<|im_end|>"], tokenizer.special["<|endoftext|>"]} <= tokenizer.end_ids
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @needs_weights
 def test_smollm2_logits_equal_those_of_plain_transformers(smollm2: LanguageModel) -> None:

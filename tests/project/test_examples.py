@@ -37,6 +37,7 @@ def test_an_example_compiles_without_a_remark(path: Path) -> None:
     assert not found, "\n".join(render(diagnostic) for diagnostic in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_has_tests_and_they_pass(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", str(path), "--json"]) == 0, capsys.readouterr()
@@ -75,6 +76,7 @@ def test_compiling_an_example_again_gives_the_same_program() -> None:
             assert dumps(first.program) == dumps(second.program)
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.skipif(
     not (os.environ.get("SGLC_TEST_MODEL") or load.cached_folder(load.DEFAULT) or load.package_file()),
@@ -94,6 +96,7 @@ def test_character_runs_on_the_small_model(capsys: pytest.CaptureFixture[str]) -
     assert result["statistics"]["forwards"] <= 0.6 * result["statistics"]["output_tokens"]
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.skipif(
     not (os.environ.get("SGLC_TEST_MODEL") or load.cached_folder(load.DEFAULT) or load.package_file()),
@@ -126,6 +129,7 @@ def test_crew_members_differ_and_are_no_copies_of_what_was_shown() -> None:
     assert sum(is_stuck(member.motto) for member in members) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.skipif(
     not (os.environ.get("SGLC_TEST_MODEL") or load.cached_folder(load.DEFAULT) or load.package_file()),

@@ -63,6 +63,7 @@ def stubs(path: Path) -> Iterator[str]:
             yield f"{path.name}:{node.lineno} {node.name}"
 
 
+@pytest.mark.slow
 def test_no_class_stands_on_a_long_chain_of_others() -> None:
     known = classes(source_files())
     deep = [name for name in known if depth(name, known) > DEEPEST]
@@ -89,6 +90,7 @@ def test_a_long_chain_is_noticed(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_no_method_only_says_that_it_is_not_written_here() -> None:
     assert [stub for path in source_files() for stub in stubs(path)] == []
 

@@ -127,6 +127,7 @@ def imported() -> dict[str, dict[str, set[str]]]:
     return found
 
 
+@pytest.mark.slow
 def test_no_modules_import_each_other_in_a_cycle(imported: dict[str, dict[str, set[str]]]) -> None:
     assert cycles(imported["at run time"]) == []
 

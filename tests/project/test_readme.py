@@ -59,7 +59,7 @@ def test_the_first_two_commands_install_run_and_test() -> None:
     first, second = commands()[:2]
     assert first.startswith("python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/sglc run ")
     assert "examples/character.sgl --arg theme=" in first
-    assert second == ".venv/bin/pip install -q -e '.[test]' && .venv/bin/python -P -m pytest"
+    assert second == ".venv/bin/pip install -q -e '.[test]' && .venv/bin/python -P -m pytest -n auto"
 
 
 @pytest.mark.parametrize("line", commands()[2:])

@@ -53,6 +53,7 @@ def test_exactly_one_branch_of_many() -> None:
     assert not is_word(language, "{}")
 
 
+@pytest.mark.slow
 def test_many_such_branches_are_refused_by_the_limit_of_parts() -> None:
     limits = SchemaLimits(parts=20_000)
     compile_schema(one_key_each(20), SchemaOptions(limits=limits))

@@ -144,6 +144,7 @@ def compiled(schema: Any, options: SchemaOptions) -> Language:
         raise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draft", VALIDATORS)
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -95,6 +96,7 @@ def in_few_digits(data: Any) -> bool:
     return all(abs(number) < 10**15 and number == round(number, 8) for number in numbers)
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(types(), st.data())
 def test_json_schema_refuses_what_the_type_refuses(typed: Any, data: st.DataObject) -> None:
@@ -115,6 +117,7 @@ def test_json_schema_refuses_what_the_type_refuses(typed: Any, data: st.DataObje
         assert not validator.is_valid(mutant), mutant
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(types(), st.data())
 def test_typescript_of_any_type_reads_back_as_one_that_has_its_values(

@@ -93,6 +93,7 @@ def run(text: str) -> str:
     return "\n".join([*printer.lines, f"--> {value}", result.text])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", golden_cases("run"), ids=str)
 def test_the_run_of_a_program(case: GoldenCase, golden: Callable[[GoldenCase, str], None]) -> None:
     golden(case, run(case.input))

@@ -61,6 +61,7 @@ def _cases() -> list[SeamCase]:
 # -- against brute force ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_model
 def test_what_is_drawn_from_is_exact_masked_decoding(case: SeamCase) -> None:
     bench = SeamBench(tokenizer(), model(), case)
@@ -72,6 +73,7 @@ def test_what_is_drawn_from_is_exact_masked_decoding(case: SeamCase) -> None:
     assert bench.fill(Sampling()).text == bench.likeliest
 
 
+@pytest.mark.slow
 @needs_model
 @pytest.mark.parametrize("number", range(9))
 def test_draws_with_refusals_are_those_of_the_open_tokens_alone(number: int) -> None:
@@ -83,6 +85,7 @@ def test_draws_with_refusals_are_those_of_the_open_tokens_alone(number: int) -> 
     assert chi_square_tail(counts, bench.exact) >= LEAST, (case, counts, bench.exact)
 
 
+@pytest.mark.slow
 @needs_model
 @pytest.mark.parametrize(
     ("prompt", "values", "follow"),
@@ -230,6 +233,7 @@ def _run(program: str) -> Any:
         engine.close()
 
 
+@pytest.mark.slow
 @needs_model
 @pytest.mark.parametrize("form", PROGRAMS)
 def test_programs_decide_alike_at_their_seams(form: str) -> None:
@@ -358,6 +362,7 @@ class NeverKept:
         return False
 
 
+@pytest.mark.slow
 def test_a_legal_text_is_looked_for_beyond_the_depth_of_python() -> None:
     """Blanks alone decide nothing: what follows them is looked at, up to LOOKED tokens."""
     vocabulary = Vocabulary([b" ", b"  ", b"x"])

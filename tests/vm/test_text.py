@@ -242,6 +242,7 @@ def _long() -> Assembler:
 # -- many at once ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_thousands_of_runs_share_an_engine(engines: list[ReferenceEngine]) -> None:
     engines.append(ReferenceEngine(ScriptedModel({"x": "42"})))
     session = Session(hole_program(Int(0, 99)).program(), engines[0])

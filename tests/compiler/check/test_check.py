@@ -109,6 +109,7 @@ def _lets(body):
             yield from _lets(getattr(statement, name, ()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", codes_check.ENTRIES, ids=lambda entry: entry.code)
 def test_examples_of_a_code_show_exactly_that_code(entry):
     if entry.bad:
@@ -127,6 +128,7 @@ SETS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_messages_are_drawn(case, golden):
     text, modules = SETS.get(case.input, (case.input + "\n", {}))
@@ -158,6 +160,7 @@ pub fn thing(wish: str) -> Thing:
     assert codes == ["E0202", "E0209", "E0201"]
 
 
+@pytest.mark.slow
 def test_a_type_that_asks_for_too_much_changes_nothing_behind_it():
     """The next function is no hole, and its own types are limited as every type is."""
     patterns = " ".join(f"matching /.*{letter}.*/" for letter in "abcdefghijklmnopqr")
@@ -170,6 +173,7 @@ def test_a_type_that_asks_for_too_much_changes_nothing_behind_it():
     assert [d.code for d in findings(text)[1]] == ["E0344", "E0903", "E0344"]
 
 
+@pytest.mark.slow
 def test_arms_that_take_too_much_work_to_tell_apart_are_refused():
     """Two patterns of a thousand ranges: whether they share a text took a quarter of a minute."""
     ranges = "".join(f"\\u{i:04x}-\\u{i + 1:04x}" for i in range(0x100, 0x1100, 4))
@@ -221,6 +225,7 @@ STRAY = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_whatever_is_written_gives_findings_within_the_text_and_never_a_fault(data):

@@ -189,6 +189,7 @@ def _fits(value, pattern) -> bool:
     return word == {None: "null", True: "true", False: "false"}.get(key, f'"{key}"')
 
 
+@pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(st.data())
 def test_a_match_is_judged_as_by_trying_every_value(data):
@@ -289,12 +290,14 @@ def test_columns_do_not_multiply():
     assert missing([*reversed(alone), Constructed(TupleOf, (Constructed(False),) * width)], type) is None
 
 
+@pytest.mark.slow
 def test_work_is_bounded():
     type = TupleOf((Bool(),) * 150)
     with pytest.raises(TooComplex):
         missing(entangled(150, 640, 1), type)
 
 
+@pytest.mark.slow
 def test_work_grows_with_the_cases():
     members = tuple(f"m{n}" for n in range(10_000))
     table = {"E": EnumType("E", members)}

@@ -327,6 +327,7 @@ class Walked(tuple):
         return super().__iter__()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_work_grows_with_the_program(program):
     """Four times the members, fields, statements take four times the calls; a square law takes sixteen."""
@@ -335,6 +336,7 @@ def test_work_grows_with_the_program(program):
     assert large < 5 * small, f"{small:,} calls for 150, {large:,} for 600"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", FAULTY.values(), ids=FAULTY)
 def test_work_grows_with_the_faults(program):
     def found(n: int) -> int:
@@ -347,6 +349,7 @@ def test_work_grows_with_the_faults(program):
     assert large < 5 * small, f"{small:,} calls for 500, {large:,} for 2000"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fn", "record"])
 def test_work_grows_with_the_names_that_are_imported(tmp_path, kind):
     def counted(n: int) -> int:
@@ -399,6 +402,7 @@ def test_prompt_text_is_gone_over_once_for_all_that_is_unused(monkeypatch):
     assert len(passes) == 1
 
 
+@pytest.mark.slow
 def test_a_program_is_searched_for_what_was_meant_up_to_a_bound():
     names = NameSearch()
     pool = [f"name_{i}" for i in range(2000)]
@@ -412,6 +416,7 @@ def test_forks_take_the_slots_that_they_use():
     assert {len(code.slots) for code in codes if code.kind == "fork"} == {2}
 
 
+@pytest.mark.slow
 def test_work_grows_with_the_chain_of_an_imported_grammar(tmp_path):
     """Each rule is read, given its words and passed at the end of the hole once."""
 
@@ -448,6 +453,7 @@ def test_what_a_program_declares_is_looked_up_and_not_gone_over():
     assert walks(40) == walks(10)
 
 
+@pytest.mark.slow
 def test_a_case_for_any_value_ends_the_search():
     """What cannot be judged is refused (E0341, in the goldens), unless no value can be left out."""
     golden = GOLDEN / "diagnostics" / "check.test"

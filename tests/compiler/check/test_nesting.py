@@ -47,6 +47,7 @@ WITHIN = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [100, 300, 1_000, 5_000])
 @pytest.mark.parametrize("form", FORMS)
 def test_programs_that_nest_are_built_or_refused(form, levels):

@@ -40,6 +40,7 @@ def passes(program: str) -> None:
         assert report.passed, [(d.message, d.span.text if d.span else "") for d in report.failures]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(-4, 6), st.sampled_from(DOTS), st.integers(-4, 6))
 def test_a_range_has_the_same_members_in_every_place_of_a_program(low, dots, high):
@@ -56,6 +57,7 @@ def test_a_range_has_the_same_members_in_every_place_of_a_program(low, dots, hig
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(-4, 6), st.sampled_from(DOTS), st.integers(-4, 6))
 def test_a_type_a_case_and_a_condition_agree_with_a_loop(low, dots, high):

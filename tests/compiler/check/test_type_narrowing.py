@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -187,6 +188,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(st.data())
 def test_integers(data):
@@ -199,6 +201,7 @@ def test_integers(data):
         assert not any(is_word(language, str(n)) for n in (-9, -8, 13, 14, 100))
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_decimals(data):
@@ -209,6 +212,7 @@ def test_decimals(data):
     assert is_word(language, "2.500") == test(Decimal("2.5"))
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(st.data())
 def test_texts(data):
@@ -223,6 +227,7 @@ def test_texts(data):
     agree(t.Optional(t.Str(max_chars=4)), WORDS[:-1], term, values.values, test)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_finite_types(data):
@@ -264,6 +269,7 @@ PEOPLE = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_fields_of_records(data):
@@ -304,6 +310,7 @@ def test_what_needs_two_fields_or_an_order_of_texts_is_not_expressible():
     assert not is_expressible(t.TupleOf((t.Int(),)), Compared(LENGTH, "<", Known(1)), TABLE)
 
 
+@pytest.mark.slow
 def test_many_words():
     many = Listed(f"w{n:05d}" for n in range(100_000))
     language = narrowed_language(t.Str(max_chars=9), {}, Among(HERE, Known(many)))

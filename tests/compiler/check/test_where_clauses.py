@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,12 +117,14 @@ def agree(type: str, condition: str, values, environment=None) -> None:
         assert (got and all(holds(part, here) for part in left)) == wanted, (condition, here, facts, left)
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(combined(ABOUT_NUMBERS | NAMED), ENVIRONMENTS)
 def test_conditions_on_integers(condition, environment):
     agree("int in -3..25", condition, [(v, -3 <= v <= 25) for v in range(-8, 32)], environment)
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(combined(ABOUT_TEXTS | NAMED_TEXTS), ENVIRONMENTS)
 def test_conditions_on_texts(condition, environment):

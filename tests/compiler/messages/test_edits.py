@@ -40,11 +40,13 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 # -- what the edits claim ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [code for code, entry in CATALOGUE.items() if entry.bad])
 def test_edits_of_the_catalogue_repair_its_programs(code):
     assert_edits_hold(CATALOGUE[code].bad)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", golden_cases("diagnostics/syntax") + golden_cases("diagnostics/check"), ids=str
 )

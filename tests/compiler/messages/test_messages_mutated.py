@@ -84,6 +84,7 @@ def test_inner_names_are_known():
     assert INNER.search("`BROKEN` or `case` is due") and not INNER.search("a new line")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_slips_are_told_in_words_of_the_language(seed):
     chance = random.Random(seed)
@@ -98,6 +99,7 @@ def test_slips_are_told_in_words_of_the_language(seed):
     assert sum(counts) / len(counts) < 1.6, counts
 
 
+@pytest.mark.slow
 def test_edits_hold_wherever_the_slip_is():
     """An edit is told only where it repairs: also in programs that nobody thought of."""
     chance = random.Random(100)

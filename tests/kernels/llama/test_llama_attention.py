@@ -212,6 +212,7 @@ def test_queries_are_two_bytes_each(seed: int, size: int) -> None:
     assert (begin == -whole.reshape(-1, 8).sum(1)).all()
 
 
+@pytest.mark.slow
 @given(SEEDS, st.sampled_from(SIZES), st.integers(1, 3), st.integers(1, 90), st.integers(1, 90))
 @settings(max_examples=60, deadline=None)
 def test_attention_is_that_of_the_numbers(

@@ -111,6 +111,7 @@ def compiled_for(target: Target, family: Family, model: PackedModel) -> Callable
     return jit.bind(code, None, *[types.get(kind, ctypes.c_void_p) for kind in kinds])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_a_step_is_what_it_is_as_python(model: str, tmp_path: Path) -> None:
     """On this processor and without what it has; a prompt in two pieces, then tokens of two sequences."""
@@ -155,6 +156,7 @@ def test_a_step_is_what_it_is_as_python(model: str, tmp_path: Path) -> None:
                 np.testing.assert_allclose(found, right, atol=2e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "target",
     [
@@ -260,6 +262,7 @@ def test_tiles_are_even_and_hold_every_row_once(count: int) -> None:
 EXTREMES = (0.0, 1.0, -1.0, 3e-9, -7e5, 4e4, 1e-38)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from(EXTREMES), min_size=4, max_size=4),
     st.booleans(),
@@ -308,6 +311,7 @@ def one_by_one(y: F32, count: int, q: I8, factors: F32, apart: int, centre: int)
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3, TOGETHER, TOGETHER + 5, 2 * TOGETHER + 2])
 def test_groups_together_are_what_each_is_alone(count: int) -> None:
     """To the last bit, as machine code and as Python; nothing beside their places is written to."""

@@ -132,6 +132,7 @@ def quantised_llama(path: Path, head: int = 32) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_converted_file_is_computed_from_its_own_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

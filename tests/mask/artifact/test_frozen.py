@@ -110,6 +110,7 @@ def walk(cold: Matcher, live: Matcher, vocabulary: Vocabulary, random: random.Ra
     assert_agree(cold, live)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=EXAMPLES,
     suppress_health_check=[
@@ -191,6 +192,7 @@ DIFFERENT: list[dict[str, object]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", DIFFERENT)
 @pytest.mark.parametrize("budget", [FreezeBudget(states=30, branches=200, walks=2, walk=8), SMALL])
 def test_arrays_of_different_items_walk_alike(schema: dict[str, object], budget: FreezeBudget) -> None:
@@ -276,6 +278,7 @@ def test_vocabularies_beyond_two_bytes() -> None:
 # -- digests ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(languages(), languages())
 def test_digests_are_equal_exactly_for_equal_terms(one: Language, other: Language) -> None:
@@ -328,6 +331,7 @@ def test_what_is_nested_too_deeply_is_refused() -> None:
         freeze(Language(term), VOCABULARY)
 
 
+@pytest.mark.slow
 def test_the_same_bytes_in_every_process() -> None:
     program = (
         "import hashlib, test_frozen as t\n"

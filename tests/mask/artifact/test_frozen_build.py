@@ -161,6 +161,7 @@ def test_a_model_that_is_not_there_is_told(place: Path, capsys: pytest.CaptureFi
     assert main(["build", str(place / "sort.sgl"), "--emit", "ir", "--model", "x"]) == 2
 
 
+@pytest.mark.slow
 def test_building_for_a_model_never_loads_torch(place: Path) -> None:
     arguments = ["build", str(place / "sort.sgl"), "--model", f"scripted:{place / 'script.json'}"]
     code = (

@@ -38,6 +38,7 @@ PERSON = {
 SUMS = 'start: sum\nsum: N ("+" N | "*" "(" sum ")")*\nN: /[0-9]+/'
 
 
+@pytest.mark.slow
 @some(EXAMPLES)
 @given(st.data())
 def test_explanations_agree_with_masks(data: st.DataObject) -> None:
@@ -67,6 +68,7 @@ def test_explanations_agree_with_masks(data: st.DataObject) -> None:
     assert str(found)
 
 
+@pytest.mark.slow
 @some(EXAMPLES)
 @given(st.data())
 def test_illegal_texts_are_told_at_their_first_illegal_byte(data: st.DataObject) -> None:
@@ -87,6 +89,7 @@ def test_illegal_texts_are_told_at_their_first_illegal_byte(data: st.DataObject)
     assert str(found)
 
 
+@pytest.mark.slow
 @some(EXAMPLES)
 @given(st.data())
 def test_types_at_the_places_of_a_value(data: st.DataObject) -> None:
@@ -180,6 +183,7 @@ def test_tokens_that_are_none() -> None:
             constraint.explain("", token, of)
 
 
+@pytest.mark.slow
 def test_traces_count_what_a_mask_takes() -> None:
     vocabulary = Vocabulary([bytes([byte]) for byte in range(256)] + [b"ab", b"abc", b'", "'])
     constraint = compile_constraint(regex="(ab|cd){1,7}-[x-z]+e?")

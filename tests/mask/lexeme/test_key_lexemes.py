@@ -37,6 +37,7 @@ KEYS = (
 TOKENS = sorted({a + b + c for a, b, c in product(ENDS, BETWEEN, KEYS)} - {b""})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inner", [OPEN, CLOSED], ids=["open", "closed"])
 @pytest.mark.parametrize("spelling", ["any", "canonical"])
 def test_tokens_over_two_keys(inner, spelling):

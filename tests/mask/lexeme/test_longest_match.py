@@ -75,6 +75,7 @@ def may_go_on(language: Language, prefix: bytes, most: int, known: dict[bytes, b
     return known[prefix]
 
 
+@pytest.mark.slow
 @some(EXAMPLES)
 @given(languages(), st.lists(st.integers(0, 20), max_size=6))
 def test_masks_are_those_of_a_search(language: Language, steps: list[int]) -> None:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def searched(dfas: tuple[CharDfa, ...], places: tuple[int, ...]) -> ReachableFac
     return ReachableFacts(ranges([(c, c) for c in common]), len(set(letters.values())) == 1, accepting)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(st.lists(automata(), min_size=1, max_size=3), st.randoms(use_true_random=False))
 def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -> None:
@@ -81,6 +83,7 @@ def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -
         assert found == searched(some, places)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(automata(), st.randoms(use_true_random=False))
 def test_leaves_know_what_a_search_finds(dfa: CharDfa, random: Any) -> None:
@@ -95,6 +98,7 @@ NEAR = st.sampled_from([bound + step for bound in BOUNDS for step in (-1, 0, 1)]
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.tuples(NEAR, NEAR), max_size=12), st.booleans())
 def test_groups_of_a_class_beyond_ascii(pairs: list[tuple[int, int]], all_but: bool) -> None:

@@ -56,6 +56,7 @@ def compare(nfa: CharNfa) -> int:
     return len(numbers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [True, False])
 @settings(max_examples=examples(60), deadline=None)
 @given(patterns(), st.booleans(), st.integers(1, 5))

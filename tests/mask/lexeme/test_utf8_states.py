@@ -64,6 +64,7 @@ def read(characters: Characters, start: tuple[Edge, ...], data: bytes) -> int | 
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @given(case=edges(), points=st.lists(POINTS, min_size=1, max_size=10))
 def test_every_spelling_is_read(encoding: Encoding, case: tuple[Edge, ...], points: list[int]) -> None:
@@ -74,6 +75,7 @@ def test_every_spelling_is_read(encoding: Encoding, case: tuple[Edge, ...], poin
             assert read(characters, case, data) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @given(
     case=edges(),

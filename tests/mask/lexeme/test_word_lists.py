@@ -21,6 +21,7 @@ from strategies.entry_strategies import listed
 from strategies.mask_cases import brute_force, mask_of, prefixes, vocabularies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", ["canonical", "any"])
 def test_very_many_choices(spelling) -> None:
     chance = random.Random(1)
@@ -46,6 +47,7 @@ def test_very_many_choices(spelling) -> None:
         assert twin.accept_bytes(b'"') and twin.is_complete()
 
 
+@pytest.mark.slow
 @some(EXAMPLES)
 @given(st.data(), listed(), listed())
 def test_masks_of_lists_are_exact(data, one: Listed, other: Listed) -> None:

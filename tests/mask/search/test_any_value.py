@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ def schemas(draw: st.DrawFn) -> dict[str, Any]:
     return arms[0] if len(arms) == 1 else {"anyOf": arms}
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(schemas(), st.sampled_from(OPTIONS), st.data())
 def test_masks_around_any_value_are_exact(

@@ -20,6 +20,7 @@ _ALONE = itertools.count(900_000)
 """Limits that no other constraint has: each makes a machine of its own."""
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), deadline=None)
 @given(data=st.data())
 def test_a_word_that_may_follow_a_name_at_once(data: st.DataObject) -> None:

@@ -150,6 +150,7 @@ def compare(language: Language, vocabulary: Vocabulary, text: bytes) -> list[set
     return walked
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(st.data(), char_grammars())
 def test_masks_of_random_grammars(data: st.DataObject, grammar: Grammar) -> None:
@@ -161,6 +162,7 @@ def test_masks_of_random_grammars(data: st.DataObject, grammar: Grammar) -> None
     compare(language, LETTERS, text)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(st.data(), token_grammars(), st.sampled_from(("longest", "dynamic")))
 def test_masks_of_random_terminals(data: st.DataObject, grammar: str, lexing: Lexing) -> None:

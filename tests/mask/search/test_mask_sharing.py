@@ -88,6 +88,7 @@ def compare(matchers: tuple[Matcher, Matcher], choose: Any, steps: int) -> None:
         assert one.accept(token) and other.accept(token)
 
 
+@pytest.mark.slow
 @given(
     some=st.lists(schemas, min_size=2, max_size=4),
     free=st.booleans(),

@@ -65,6 +65,7 @@ def stepped(matcher: Matcher) -> set[int]:
     return {number for number, data in enumerate(PIECES) if matcher.clone().accept_bytes(data)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [False, True])
 def test_masks_are_those_of_stepping(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shared with places that look alike, or not."""

@@ -140,6 +140,7 @@ def check_inside(
     assert {c for c in range(128) if bytes_in(groups)[c]} == {ord(c) for c in seen}
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(TOKENS, CLASSES, GROUPS)
 def test_groups_below_a_node(tokens: list[bytes | None], chosen: set[str], beyond: set[int]) -> None:
@@ -170,6 +171,7 @@ def test_texts_before_quotes(tokens: list[bytes]) -> None:
     assert Vocabulary(tokens or [b"a"]).columns.quoted == found
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map(b"".join), min_size=1, max_size=60),

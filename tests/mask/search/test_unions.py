@@ -60,6 +60,7 @@ def unions(draw: st.DrawFn) -> dict[str, Any]:
     return {"anyOf": arms}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [False, True])
 def test_masks_of_overlapping_objects_are_exact(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Masks that are not shared merge what is open."""

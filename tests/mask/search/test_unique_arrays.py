@@ -67,6 +67,7 @@ def around(term: Term) -> Language:
     return Language(Sequence((Bytes(b"["), term, Bytes(b"]"))))
 
 
+@pytest.mark.slow
 @some(EXAMPLES * 2)
 @given(finite_arrays(), st.integers(0, 2**32))
 def test_masks_are_those_of_all_arrays(case: tuple[Array, Language], seed: int) -> None:
@@ -124,6 +125,7 @@ PIECES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("freely", [False, True])
 @some(EXAMPLES)
 @given(st.sampled_from(SCHEMAS), st.booleans(), st.integers(0, 2**32))

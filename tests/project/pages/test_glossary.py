@@ -126,6 +126,7 @@ def found() -> dict[str, list[str]]:
     return uses(source_files(), retired_words(page))
 
 
+@pytest.mark.slow
 def test_retired_words_stand_nowhere_else(found: dict[str, list[str]]) -> None:
     left = set(not_yet())
     assert [place for key, places in sorted(found.items()) if key not in left for place in places] == []
