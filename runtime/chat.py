@@ -16,9 +16,11 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from sglc.runtime.chat_sandbox import BoundedEnvironment
 
 T = TypeVar("T")
@@ -76,14 +78,14 @@ class ChatTemplate:
     """
 
     def __init__(
-        self, source: str, special: Mapping[str, SpecialMark], variables: Mapping[str, Any] | None = None
+        self, source: str, special: Mapping[str, SpecialMark], variables: Mapping[str, object] | None = None
     ) -> None:
         if len(source) > MAX_TEMPLATE:
             raise TemplateError(f"the chat template is longer than {MAX_TEMPLATE} characters")
         self.source = source
         self._special = dict(special)
         self._variables = dict(variables or {})
-        self._template: Any = None
+        self._template: Template | None = None
         self._environment: BoundedEnvironment | None = None
         self._exceeded = ""
         self._lock = threading.Lock()
@@ -298,7 +300,7 @@ def _raise_exception(message: str) -> NoReturn:
 
 
 def _to_json(
-    value: Any,
+    value: object,
     ensure_ascii: bool = False,
     indent: int | None = None,
     separators: tuple[str, str] | None = None,

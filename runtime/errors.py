@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.source import Source, Span
@@ -40,7 +40,7 @@ class SglError(Exception):
         name: str,
         message: str,
         *,
-        fields: Mapping[str, Any] | None = None,
+        fields: Mapping[str, object] | None = None,
         partial: str | None = None,
         hint: str = "",
         fatal: bool = False,
@@ -48,7 +48,7 @@ class SglError(Exception):
         super().__init__(message)
         self.name = name
         self.message = message
-        self.fields: dict[str, Any] = dict(fields or {})
+        self.fields: dict[str, object] = dict(fields or {})
         self.partial = partial
         self.hint = hint
         self.fatal = fatal
@@ -58,6 +58,7 @@ class SglError(Exception):
 
     @property
     def code(self) -> str:
+        """The code of its diagnostic, such as `E0704`."""
         return CODES.get(self.name, DECLARED)
 
     def __str__(self) -> str:
@@ -75,6 +76,7 @@ class ArgumentError(Exception):
         self.hint = hint
 
     def diagnostic(self) -> Diagnostic:
+        """The error as a diagnostic, which has no place in the program."""
         return Diagnostic(self.code, self.message, None, reason=self.reason, hint=self.hint)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sglc.runtime.chat import TemplateError
 from sglc.runtime.decoding.canonical import Canonical
@@ -20,6 +20,7 @@ from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.errors import SglError
 
 if TYPE_CHECKING:
+    from sglc.runtime.chat import Piece
     from sglc.runtime.engine.scheduling.branch import Branch
     from sglc.runtime.tokenizer import Tokenizer
 
@@ -36,9 +37,11 @@ CACHED_CHARS = 4_000_000
 class Chat(Protocol):
     """A chat template, as conversations use it; pieces are text or special tokens with an `id`."""
 
-    def pieces(self, roles: tuple[str, ...]) -> tuple[Any, ...]: ...
+    def pieces(self, roles: tuple[str, ...]) -> tuple[Piece, ...]:
+        """What stands between the content before and the content of the last of these roles."""
 
-    def closing(self, roles: tuple[str, ...]) -> tuple[Any, ...]: ...
+    def closing(self, roles: tuple[str, ...]) -> tuple[Piece, ...]:
+        """What stands behind the last content where the conversation ends with it."""
 
 
 class PlainChat:
@@ -197,9 +200,11 @@ class Conversation:
     # -- marks ---------------------------------------------------------------------------------------
 
     def mark(self) -> Transcript:
+        """The text as it is now, for `restore`. It costs nothing: transcripts never change."""
         return self.state
 
     def restore(self, mark: Transcript) -> None:
+        """Go back to a marked text; its tokens are rolled back when tokens are next needed."""
         self.state = mark
 
     def sibling(self) -> Conversation:
@@ -275,6 +280,7 @@ class Conversation:
         )
 
     def end_role(self) -> None:
+        """End the open message. The template's text behind it is written when the next message begins."""
         self.state = replace(self.state, is_open=False)
 
     def line(self) -> bool:
@@ -290,6 +296,7 @@ class Conversation:
         return True
 
     def glue(self) -> None:
+        """Let the next pipe line go on in the line at hand; `line` writes no newline then."""
         self.state = replace(self.state, glued=True)
 
     def text(self, text: str) -> None:

@@ -14,9 +14,10 @@ from time import thread_time_ns
 
 import numpy as np
 
+from sglc.runtime.decoding.canonical import Tokens
 from sglc.runtime.decoding.conversation import Conversation
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
-from sglc.runtime.decoding.seams import Seams, Tokens
+from sglc.runtime.decoding.seams import Seams
 from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.drafting.drafts import Drafting, Drafts, ForcedDrafts

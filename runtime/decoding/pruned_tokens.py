@@ -60,17 +60,21 @@ class PrunedTokens(NextTokens):
         np.bitwise_or.at(self._pruned, tokens >> 5, np.uint32(1) << (tokens & 31).astype(np.uint32))
 
     def row(self) -> np.ndarray:
+        """The mask row, int32[ceil(V/32)], without the pruned tokens."""
         row = super().row()
         if self._pruned is None:
             return row
-        return (row.view(np.uint32) & ~self._pruned).view(np.int32)
+        left: np.ndarray = row.view(np.uint32) & ~self._pruned
+        return left.view(np.int32)
 
     def allows(self, token: int) -> bool:
+        """Whether a token is legal and not pruned."""
         if self._pruned is not None and int(self._pruned[token >> 5]) >> (token & 31) & 1:
             return False
         return super().allows(token)
 
     def count(self) -> int:
+        """How many tokens are legal and not pruned."""
         return int(np.unpackbits(self.row().view(np.uint8)).sum())
 
 
@@ -106,6 +110,7 @@ class Choices:
         """Whether a choice was dropped because there were more than `MOST_BACK`."""
 
     def add(self, choice: Choice) -> None:
+        """Note a state before a token is chosen. The oldest of `MOST_BACK` states is dropped for it."""
         size = len(choice.tracker.data)
         if size > self._farthest:
             self._farthest, self._steps, self.spent = size, 0, 0

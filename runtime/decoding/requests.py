@@ -34,7 +34,11 @@ class Budget:
 class Steering(Protocol):
     """Makes a scripted model prefer its answer."""
 
-    def adjust(self, logits: np.ndarray, prefix: bytes, written: bytes) -> np.ndarray: ...
+    def adjust(self, logits: np.ndarray, prefix: bytes, written: bytes) -> np.ndarray:
+        """Logits [V] under which the scripted answer is drawn, from those of the model.
+
+        The hole has written `prefix + written` so far; `prefix` stood before its value.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +103,17 @@ class Observer(Protocol):
     detailed: bool
     """Whether `token` is to be called."""
 
-    def piece(self, text: str, forced: bool) -> None: ...
+    def piece(self, text: str, forced: bool) -> None:
+        """A piece of text was written; `forced` says that no other text was legal there."""
 
-    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None: ...
+    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
+        """A token was drawn: its number, its bytes, its natural log-probability under the mask, and how many
+        tokens the mask allowed."""
 
 
 class Silent:
+    """An observer that does nothing."""
+
     detailed = False
 
     def piece(self, text: str, forced: bool) -> None:

@@ -60,6 +60,7 @@ class StopTracker:
         return self.candidates[0] if self.candidates else len(self.data)
 
     def copy(self) -> StopTracker:
+        """An independent tracker in the same state."""
         twin = object.__new__(StopTracker)
         twin.value = self.value.clone()
         twin.data = bytearray(self.data)

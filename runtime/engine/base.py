@@ -16,13 +16,16 @@ class ServedModel(Protocol):
     """The model that an engine serves."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What messages call the model."""
 
     @property
-    def tokenizer(self) -> Tokenizer: ...
+    def tokenizer(self) -> Tokenizer:
+        """From text to the model's tokens and back."""
 
     @property
-    def context_length(self) -> int: ...
+    def context_length(self) -> int:
+        """Most tokens of one branch."""
 
 
 class Engine(Protocol):
@@ -37,7 +40,8 @@ class Engine(Protocol):
         """Runs that are worth keeping going at the same time."""
 
     @property
-    def model(self) -> ServedModel: ...
+    def model(self) -> ServedModel:
+        """The model that all branches share."""
 
     def branch(self, owner: str = "") -> Branch:
         """An empty branch."""

@@ -255,7 +255,8 @@ class BatchingEngine:
                 statistics.accepted += index - max(handle.served, 0)
             handle.served = index
         branch.best = -1 if handle.best is None else handle.best[index]
-        return handle.rows[index]
+        row: np.ndarray = handle.rows[index]
+        return row
 
     def _check_length(self, tokens: int) -> None:
         if tokens > self.model.context_length:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ Result = tuple[np.ndarray, list[int] | None] | Drawn | BaseException
 class Begun(NamedTuple):
     """A step that was launched, or the error, and the seconds that it took to launch it."""
 
-    launched: Any
+    launched: object
     fault: Exception | None
     seconds: float
 

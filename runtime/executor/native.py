@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -146,13 +145,16 @@ class NativeExecutor:
         self._written = self._written + bytes(blocks - have)
 
     def copy_block(self, source: int, target: int) -> None:
+        """See `Executor.copy_block`. Raises ExecutorError for a block beyond the pool."""
         self._block(target)[:] = self._block(source)
         self._written[target] = True
 
     def read_block(self, block: int) -> bytes:
+        """See `Executor.read_block`: keys and values as `kernels/llama/kv_layout.py` lays them out."""
         return self._block(block).tobytes()
 
     def write_block(self, block: int, data: bytes) -> None:
+        """See `Executor.write_block`. Raises ValueError for another number of bytes."""
         if len(data) != self.block_bytes:
             raise ValueError(f"a block has {self.block_bytes} bytes, not {len(data)}")
         self._block(block)[:] = np.frombuffer(data, np.uint8)
@@ -164,6 +166,7 @@ class NativeExecutor:
         return self._pool[block * self.block_bytes : (block + 1) * self.block_bytes]
 
     def close(self) -> None:
+        """End the threads and free the pool. More calls do nothing."""
         if not self._closed:
             self._closed = True
             self._thread_pool.close()
@@ -275,7 +278,7 @@ class NativeExecutor:
         self._invoke(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
         return len(last)
 
-    def _invoke(self, before: Sequence[Any], after: Sequence[Any], count: int) -> None:
+    def _invoke(self, before: Sequence[np.ndarray | float], after: Sequence[float], count: int) -> None:
         """Run the step: its arguments before and after the thread and the number of threads.
 
         It takes as many threads as get a processor, and of these as many as are best for steps of about
@@ -294,7 +297,9 @@ class NativeExecutor:
         started = perf_counter()
         self._thread_pool.run(self._step, given, after, self._threads)
         seconds = perf_counter() - started
-        times = before[-1][_COUNTERS : _COUNTERS * (1 + self._threads)].tolist()
+        counters = before[-1]
+        assert isinstance(counters, np.ndarray)
+        times = counters[_COUNTERS : _COUNTERS * (1 + self._threads)].tolist()
         whole, running = times[::_COUNTERS], times[1::_COUNTERS]
         lost = max([a - b for a, b in zip(whole, running, strict=True)]) / 1e9
         if tuner.record(self._threads, max(whole) / 1e9, lost) and allowed == most:

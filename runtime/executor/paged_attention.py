@@ -8,7 +8,7 @@ function has our name, transformers makes no mask.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention
@@ -23,11 +23,7 @@ NAME = "sglc_paged"
 SCORES = 1 << 24
 """Most scores of a long piece that are in memory at once."""
 _UNDERSTOOD = {
-    "scaling",
-    "sliding_window",
-    "softcap",
     "dropout",
-    "is_causal",
     "position_ids",
     "use_cache",
     "cache_position",
@@ -36,6 +32,13 @@ _UNDERSTOOD = {
     "output_router_logits",
     "return_dict",
 }
+
+
+class AttentionLayer(Protocol):
+    """What is asked of the module of transformers whose attention is computed."""
+
+    layer_idx: int
+    """Number of its layer, from 0."""
 
 
 class Probe:
@@ -49,7 +52,12 @@ class Probe:
         self._windows = windows
 
     def attend(
-        self, module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: Options
+        self,
+        module: AttentionLayer,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        options: Options,
     ) -> torch.Tensor:
         """[T, H, width of values], as `PagedStep.attend`."""
         layer = module.layer_idx
@@ -80,7 +88,12 @@ class Attender(Protocol):
     """Computes the attention of the model's layers."""
 
     def attend(
-        self, module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: Options
+        self,
+        module: AttentionLayer,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        options: Options,
     ) -> torch.Tensor:
         """[T, H, width of values] of query [1, H, T, D], key [1, heads, T, D] and value."""
 
@@ -93,7 +106,12 @@ class PagedStep:
         self.pool = pool
 
     def attend(
-        self, module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: Options
+        self,
+        module: AttentionLayer,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        options: Options,
     ) -> torch.Tensor:
         """Write keys and values [1, heads, T, width] to the pool, and attend: [T, H, width of values]."""
         layer = module.layer_idx
@@ -177,13 +195,18 @@ class PagedStep:
 
 
 def paged_attention(
-    module: Any,
+    module: AttentionLayer,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
     paged: Attender | None = None,
-    **options: Any,
+    *,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    is_causal: bool | None = None,
+    **options: object,
 ) -> tuple[torch.Tensor, None]:
     """What transformers calls: query [1, H, T, D], keys and values [1, heads, T, …] to [1, T, H, …].
 
@@ -193,16 +216,15 @@ def paged_attention(
         raise unsupported("its layers do not hand arguments on to their attention")
     if attention_mask is not None:
         raise unsupported("an attention mask of its own")
-    if not getattr(module, "is_causal", True) or options.get("is_causal") is False:
+    if not getattr(module, "is_causal", True) or is_causal is False:
         raise unsupported("attention to later positions")
     for name, given in options.items():
         if name not in _UNDERSTOOD and given is not None:
             raise unsupported(f"attention with {name}")
-    scaling = options.get("scaling")
     wanted = Options(
         query.shape[-1] ** -0.5 if scaling is None else float(scaling),
-        options.get("sliding_window"),
-        options.get("softcap"),
+        sliding_window,
+        softcap,
     )
     return paged.attend(module, query, key, value, wanted)[None], None
 
@@ -213,6 +235,7 @@ def register() -> None:
 
 
 def unsupported(why: str) -> ModelError:
+    """The error for a model whose attention is more, or other, than what is implemented."""
     return ModelError("model architecture not supported", "", why)
 
 

@@ -18,7 +18,7 @@ from datetime import timedelta
 from enum import IntEnum
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -29,6 +29,9 @@ from sglc.runtime.executor.torch_executor import TorchExecutor
 from sglc.runtime.model.pretrained import load_decoder
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 PATIENCE = timedelta(days=365)
 """How long a rank waits for an order: as long as nobody asks for anything."""
@@ -55,7 +58,7 @@ class ParallelExecutor:
     invariant = False
     best: np.ndarray | None = None
 
-    def __init__(self, model: Any, tokenizer: Tokenizer, name: str) -> None:
+    def __init__(self, model: PreTrainedModel, tokenizer: Tokenizer, name: str) -> None:
         """To be called on every rank of an initialised process group, with the rank's share of the model."""
         self._local = TorchExecutor(model, tokenizer, name, graphs=False)
         self._orders = dist.new_group(backend="gloo", timeout=PATIENCE)

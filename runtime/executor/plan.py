@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeGuard
+from typing import NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
@@ -132,11 +132,11 @@ class DrawingExecutor(Executor, Protocol):
         Not to be called while a step is launched or picked from.
         """
 
-    def launch(self, pieces: Sequence[Piece]) -> Any:
+    def launch(self, pieces: Sequence[Piece]) -> object:
         """Begin a step, for `pick`; a device may go on computing after the call. Raises ExecutorError."""
 
     def pick(
-        self, launched: Any, rows: Sequence[int], masks: np.ndarray, pickings: Sequence[Picking]
+        self, launched: object, rows: Sequence[int], masks: np.ndarray, pickings: Sequence[Picking]
     ) -> Picked:
         """Pick tokens from some of the wanted rows of the step that was launched last, and end it.
 

@@ -43,6 +43,7 @@ class PieceSpan:
 
     @property
     def end(self) -> int:
+        """Tokens of its sequence after the step; its last token stands at `end - 1`."""
         return self.start + self.count
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
 
 
 def processors() -> int:
@@ -23,7 +22,7 @@ class ThreadPool:
 
     def __init__(self, most: int) -> None:
         self.most = max(1, most)
-        self._work: tuple[Callable[..., Any], Sequence[Any], Sequence[Any], int] | None = None
+        self._work: tuple[Callable[..., object], Sequence[object], Sequence[object], int] | None = None
         self._starts = [threading.Lock() for _ in range(self.most - 1)]
         self._ends = [threading.Lock() for _ in range(self.most - 1)]
         for lock in (*self._starts, *self._ends):
@@ -34,7 +33,7 @@ class ThreadPool:
         self._threads: list[threading.Thread] = []
 
     def run(
-        self, function: Callable[..., Any], before: Sequence[Any], after: Sequence[Any], threads: int
+        self, function: Callable[..., object], before: Sequence[object], after: Sequence[object], threads: int
     ) -> None:
         """Call `function(*before, thread, threads, *after)` in `threads` threads, and wait for all."""
         threads = min(threads, self.most)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -30,6 +30,8 @@ from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedModel
+
     from sglc.runtime.executor.triton_step import DecodeGraphs, DecodeStep, TritonStep
 
 Attention = Literal["torch", "triton"]
@@ -60,7 +62,7 @@ class TorchExecutor:
 
     def __init__(
         self,
-        model: Any,
+        model: PreTrainedModel,
         tokenizer: Tokenizer,
         name: str,
         step_time_model: StepTimeModel | None = None,
@@ -76,7 +78,7 @@ class TorchExecutor:
         """
         self.name = name
         self.tokenizer = tokenizer
-        self.model = model
+        self.model: PreTrainedModel | None = model
         self.context_length = positions_of(model.config)
         self._step_time_model = step_time_model
         self._device = next(model.parameters()).device
@@ -91,7 +93,7 @@ class TorchExecutor:
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
         register()
         try:
-            shapes = self._probe()
+            shapes = self._probe(model)
         except ModelError as error:
             raise ModelError(error.what, name, error.why, error.hint) from error
         dtype = next(model.parameters()).dtype
@@ -153,12 +155,13 @@ class TorchExecutor:
     @torch.inference_mode()
     def pick(
         self,
-        launched: torch.Tensor,
+        launched: object,
         rows: Sequence[int],
         masks: np.ndarray | None,
         pickings: Sequence[Picking],
     ) -> Picked:
         """See `DrawingExecutor.pick`; without masks every token may be picked."""
+        assert isinstance(launched, torch.Tensor)
         try:
             if len(rows) == len(launched):
                 chosen = launched.float()
@@ -263,9 +266,11 @@ class TorchExecutor:
         kept: torch.Tensor | None,
     ) -> torch.Tensor:
         """Logits of the rows `kept`, or of all."""
-        options: dict[str, Any] = {} if paged is None else {"paged": paged}
+        options: dict[str, object] = {} if paged is None else {"paged": paged}
         if self._selects and kept is not None:
             options["logits_to_keep"] = kept
+        if self.model is None:
+            raise ExecutorError("the executor is closed")
         output = self.model(input_ids=ids, position_ids=positions, use_cache=False, **options)
         logits: torch.Tensor = output.logits[0]
         return logits if self._selects or kept is None else logits[kept]
@@ -276,10 +281,10 @@ class TorchExecutor:
         return rows
 
     @torch.inference_mode()
-    def _probe(self) -> list[LayerShape]:
+    def _probe(self, model: PreTrainedModel) -> list[LayerShape]:
         """What each layer keeps, found by a short call that must agree with the model's own attention."""
-        config = self.model.config
-        plain_type = next(self.model.parameters()).dtype
+        config = model.config
+        plain_type = next(model.parameters()).dtype
         check_config(config)
         probe = Probe(layer_windows(config))
         spread = torch.linspace(0, self._vocabulary - 1, PROBE_TOKENS, device=self._device)
@@ -292,8 +297,8 @@ class TorchExecutor:
         if plain.isnan().any():
             why = f"with numbers of type {str(plain_type).removeprefix('torch.')} its logits are no numbers"
             raise ModelError("the model cannot be used", "", why)
-        if getattr(self.model, "_supports_attention_backend", False):
-            self.model.set_attn_implementation(NAME)
+        if getattr(model, "_supports_attention_backend", False):
+            model.set_attn_implementation(NAME)
         if config._attn_implementation != NAME:
             raise unsupported("its code does not let attention be replaced")
         try:
@@ -312,7 +317,7 @@ def _failed(error: Exception) -> ExecutorError:
     return ExecutorError(f"the model failed: {first_line(error)}")
 
 
-def prompt_tokens(config: Any, dtype: torch.dtype) -> int:
+def prompt_tokens(config: PreTrainedConfig, dtype: torch.dtype) -> int:
     """Tokens of a step of prompts alone, bounded by the memory that its activations take."""
     hidden = int(getattr(config, "hidden_size", 0) or 4096)
     inner = int(getattr(config, "intermediate_size", 0) or 4 * hidden)
@@ -320,7 +325,7 @@ def prompt_tokens(config: Any, dtype: torch.dtype) -> int:
     return max(LEAST_PROMPT_TOKENS, min(MOST_PROMPT_TOKENS, ACTIVATION_BYTES // token_bytes))
 
 
-def check_config(config: Any) -> None:
+def check_config(config: PreTrainedConfig) -> None:
     """Raises ModelError for what is known to be no plain attention over all or the last positions."""
     other = sorted(set(getattr(config, "layer_types", None) or ()) - _LAYER_TYPES)
     if other:
@@ -331,14 +336,14 @@ def check_config(config: Any) -> None:
         raise unsupported("an encoder")
 
 
-def layer_windows(config: Any) -> list[int | None]:
+def layer_windows(config: PreTrainedConfig) -> list[int | None]:
     """The sliding window of each layer by the configuration."""
     window = getattr(config, "sliding_window", None)
     types = getattr(config, "layer_types", None) or ["sliding_attention"] * int(config.num_hidden_layers)
     return [window if kind == "sliding_attention" else None for kind in types]
 
 
-def positions_of(config: Any) -> int:
+def positions_of(config: PreTrainedConfig) -> int:
     """Most positions of a sequence whose keys stay as they are when it grows."""
     rotation = getattr(config, "rope_parameters", None) or {}
     limit = context_length(config)

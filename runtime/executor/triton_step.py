@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +16,7 @@ import torch
 from sglc.kernels.triton.paged_attention import LEAST_ROWS, attend
 from sglc.kernels.triton.paged_reference import Tiles
 from sglc.runtime.executor.block_pool import TensorPool
-from sglc.runtime.executor.paged_attention import Options
+from sglc.runtime.executor.paged_attention import AttentionLayer, Options
 from sglc.runtime.executor.step import PieceSpan, Step
 from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
@@ -45,7 +44,12 @@ class TritonStep:
         self._launches: dict[int, list[Tiles]] = {}
 
     def attend(
-        self, module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: Options
+        self,
+        module: AttentionLayer,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        options: Options,
     ) -> torch.Tensor:
         """As `PagedStep.attend`."""
         layer = module.layer_idx
@@ -150,9 +154,9 @@ class DecodeGraphs:
         self._pool = pool
         self._context = context
         self._forward = forward
-        self._steps: dict[int, tuple[DecodeStep, Any, torch.Tensor | None]] = {}
+        self._steps: dict[int, tuple[DecodeStep, torch.cuda.CUDAGraph | None, torch.Tensor | None]] = {}
         self._blocks = pool.blocks
-        self._memory: Any = None
+        self._memory: torch.cuda._POOL_HANDLE | None = None
 
     def fits(self, step: Step) -> bool:
         """Whether a step may be computed here: a token of each piece, and its logits wanted."""
@@ -179,7 +183,7 @@ class DecodeGraphs:
         assert logits is not None
         return logits[:count]
 
-    def _capture(self, buffers: DecodeStep) -> tuple[Any, torch.Tensor | None]:
+    def _capture(self, buffers: DecodeStep) -> tuple[torch.cuda.CUDAGraph | None, torch.Tensor | None]:
         """The graph and its result. Computing a step twice writes the same, so a warm-up changes nothing."""
         if self._pool.device.type != "cuda":
             return None, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -17,6 +17,9 @@ from sglc.runtime.model.pretrained import context_length, load_decoder
 from sglc.runtime.model.step_time_model import StepTimeModel
 from sglc.runtime.tokenizer import Tokenizer
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
 FIRST_ROOM = 256
 """Positions that a layer's cache has room for at first; it doubles when it is full."""
 
@@ -24,12 +27,13 @@ FIRST_ROOM = 256
 class GrowingLayer(DynamicLayer):
     """Keys and values of one layer in buffers with room to grow; appending a token copies that token only."""
 
-    def __init__(self, **_: Any) -> None:
-        super().__init__()
+    def __init__(self) -> None:
+        DynamicLayer.__init__(self)
         self._room: tuple[torch.Tensor, torch.Tensor] | None = None
+        """Buffers of keys and values, [1, heads, room, width]; positions before `get_seq_length()` count."""
 
     def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *_: object, **__: object
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Append [1, heads, n, width] and return all keys and values so far."""
         if not self.is_initialized:
@@ -51,6 +55,7 @@ class GrowingLayer(DynamicLayer):
             self.keys, self.values = (buffer[:, :, :length] for buffer in self._room)
 
     def copy(self) -> GrowingLayer:
+        """A layer with the same keys and values in buffers of its own."""
         layer = GrowingLayer()
         if self._room is not None:
             length = self.get_seq_length()
@@ -81,6 +86,7 @@ class BranchCache:
 
     @property
     def length(self) -> int:
+        """See `Cache.length`."""
         return self._length
 
     def _growing(self) -> list[GrowingLayer]:
@@ -91,10 +97,12 @@ class BranchCache:
         self._length += tokens
 
     def clone(self) -> BranchCache:
+        """See `Cache.clone`; copies all keys and values."""
         with torch.inference_mode():
             return BranchCache([layer.copy() for layer in self._growing()], self._length)
 
     def truncate(self, length: int) -> None:
+        """See `Cache.truncate`."""
         # Also when the count says so already: a pass that failed midway has filled some layers only.
         with torch.inference_mode():
             for layer in self._growing():
@@ -108,7 +116,7 @@ class TransformersModel:
 
     def __init__(
         self,
-        model: Any,
+        model: PreTrainedModel,
         tokenizer: Tokenizer,
         name: str,
         context_length: int,
@@ -122,6 +130,7 @@ class TransformersModel:
         self._step_time_model = step_time_model
 
     def new_cache(self) -> BranchCache:
+        """See `LanguageModel.new_cache`."""
         return BranchCache()
 
     @torch.inference_mode()
@@ -151,7 +160,7 @@ class TransformersModel:
             logits_to_keep=0 if every else 1,
         )
         cache.advance(len(tokens))
-        rows = output.logits[0].to(device="cpu", dtype=torch.float32).numpy()
+        rows: np.ndarray = output.logits[0].to(device="cpu", dtype=torch.float32).numpy()
         return rows if every else rows[-1]
 
     @classmethod

@@ -19,6 +19,7 @@ class Explain(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
+        """As of click; the context is that of `explain mask` where the first argument is `mask`."""
         if args and args[0] == "mask":
             from sglc.commands.explain_mask import command as mask
 

@@ -16,7 +16,7 @@ import pytest
 from command_line import Cli, cli, good, script
 from fakes.fake_executor import FakeExecutor
 from oracles.prometheus_text import samples
-from sglc.commands.running.run_options import DiskFolder, Endpoint, Size, read_size
+from sglc.commands.running.run_options import disk_folder, endpoint, read_size, size
 from sglc.commands.running.statistics import as_tables, duration
 from sglc.commands.shared.startup import Startup
 from sglc.runtime.engine.batching_engine import BatchingEngine
@@ -29,7 +29,7 @@ __all__ = ["cli", "good", "script"]
 
 
 @pytest.mark.parametrize(
-    ("text", "size"),
+    ("text", "expected"),
     [
         ("1", 1),
         ("512M", 512 << 20),
@@ -45,23 +45,22 @@ __all__ = ["cli", "good", "script"]
         ("1e9", None),
     ],
 )
-def test_sizes_are_read(text: str, size: int | None) -> None:
-    assert read_size(text) == size
+def test_sizes_are_read(text: str, expected: int | None) -> None:
+    assert read_size(text) == expected
 
 
 def test_a_folder_may_have_a_size_and_a_port_an_address() -> None:
-    disk, endpoint = DiskFolder(), Endpoint()
-    assert disk.convert("kv", None, None) == (Path("kv"), DISK_BYTES)
-    assert disk.convert("/a:b/kv:10M", None, None) == (Path("/a:b/kv"), 10 << 20)
-    assert disk.convert("kv:x", None, None) == (Path("kv:x"), DISK_BYTES)
-    assert endpoint.convert(":9464", None, None) == ("127.0.0.1", 9464)
-    assert endpoint.convert("0.0.0.0:80", None, None) == ("0.0.0.0", 80)
-    assert endpoint.convert("a/b.prom", None, None) == Path("a/b.prom")
+    assert disk_folder("kv") == (Path("kv"), DISK_BYTES)
+    assert disk_folder("/a:b/kv:10M") == (Path("/a:b/kv"), 10 << 20)
+    assert disk_folder("kv:x") == (Path("kv:x"), DISK_BYTES)
+    assert endpoint(":9464") == ("127.0.0.1", 9464)
+    assert endpoint("0.0.0.0:80") == ("0.0.0.0", 80)
+    assert endpoint("a/b.prom") == Path("a/b.prom")
     for bad in (":0", ":65536"):
         with pytest.raises(click.BadParameter):
-            endpoint.convert(bad, None, None)
+            endpoint(bad)
     with pytest.raises(click.BadParameter):
-        Size().convert("0", None, None)
+        size("0")
 
 
 # -- the engine ----------------------------------------------------------------------------------------

@@ -30,5 +30,6 @@ class Statistics:
     """Times that a branch's memory was given to another, so that it has to be computed again."""
 
     def add(self, other: Statistics) -> None:
+        """Add each count of the other to the same count here."""
         for item in fields(self):
             setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))

@@ -122,6 +122,7 @@ class Rates:
         self._seen = [0] * len(beliefs)
 
     def observe(self, kind: int, came: bool) -> None:
+        """Note whether a draft of a kind came. The n-th of its kind weighs 1 / min(n + 4, 48)."""
         seen = self._seen[kind] = self._seen[kind] + 1
         self.rate[kind] += (came - self.rate[kind]) / min(seen + 4, 48)
 

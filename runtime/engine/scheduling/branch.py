@@ -25,13 +25,15 @@ class Admission:
 class Server(Protocol):
     """An engine as its branches know it."""
 
-    async def logits(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray: ...
+    async def logits(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray:
+        """Logits [V] behind the branch's tokens, with the drafts in the same step. Raises EngineError."""
 
-    async def draw(
-        self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int]
-    ) -> Sampled: ...
+    async def draw(self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int]) -> Sampled:
+        """The token that answers a sampling request behind the branch's tokens. Raises EngineError, and
+        NothingAllowed where the mask is empty."""
 
-    async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]: ...
+    async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]:
+        """For each continuation of the branch, the natural log-probability of each of its tokens."""
 
     def forked(self, branch: Branch, copy: Branch) -> None:
         """Let a copy with the same tokens share what the model remembers."""

@@ -282,7 +282,8 @@ def _check_shapes(file: GgufFile, layers: int, width: int, queries: int, keys: i
 
 def _unpermuted(values: np.ndarray, heads: int) -> np.ndarray:
     """Rows of a query or key projection in the order of halves; GGUF interleaves them for its rotation."""
-    return values[packed.interleaved_rows(len(values), heads)]
+    found: np.ndarray = values[packed.interleaved_rows(len(values), heads)]
+    return found
 
 
 def _stored_type(form: str, narrow: bool) -> str:

@@ -16,8 +16,13 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sglc.runtime.model.weights.errors import ModelError
+
+Blocks = NDArray[np.uint8]
+"""Quantised blocks as bytes, or small integers of them: uint8 [blocks, k]."""
+Floats = NDArray[np.float32]
 
 MAGIC = 0x46554747
 MAX_KEYS = 1 << 16
@@ -224,59 +229,59 @@ class BlockFormat:
 
     block_values: int
     block_bytes: int
-    decode: Callable[[np.ndarray], np.ndarray]
+    decode: Callable[[Blocks], np.ndarray]
 
 
-def _half(blocks: np.ndarray, at: int) -> np.ndarray:
+def _half(blocks: Blocks, at: int) -> Floats:
     """The 16-bit float at byte `at` of each block, as a float32 column."""
     return np.ascontiguousarray(blocks[:, at : at + 2]).view(np.float16).astype(np.float32)
 
 
-def nibbles(packed: np.ndarray) -> np.ndarray:
+def nibbles(packed: Blocks) -> Blocks:
     """Low halves of all bytes, then the high ones: [n, k] to [n, 2k]."""
     return np.concatenate([packed & 15, packed >> 4], axis=1)
 
 
-def fifth_bits(blocks: np.ndarray, at: int) -> np.ndarray:
+def fifth_bits(blocks: Blocks, at: int) -> Blocks:
     """The 32 single bits at byte `at`, moved to the place of value 16: uint8 [n, 32]."""
-    return np.unpackbits(blocks[:, at : at + 4], axis=1, bitorder="little") << 4
+    return np.unpackbits(blocks[:, at : at + 4], axis=1, bitorder="little") << np.uint8(4)
 
 
-def _f32(blocks: np.ndarray) -> np.ndarray:
+def _f32(blocks: Blocks) -> Floats:
     return blocks.view(np.float32)
 
 
-def _f16(blocks: np.ndarray) -> np.ndarray:
+def _f16(blocks: Blocks) -> Floats:
     return blocks.view(np.float16).astype(np.float32)
 
 
-def _bf16(blocks: np.ndarray) -> np.ndarray:
+def _bf16(blocks: Blocks) -> NDArray[np.uint16]:
     return blocks.view(np.uint16)
 
 
-def _q4_0(blocks: np.ndarray) -> np.ndarray:
+def _q4_0(blocks: Blocks) -> Floats:
     return (nibbles(blocks[:, 2:]).astype(np.float32) - 8) * _half(blocks, 0)
 
 
-def _q4_1(blocks: np.ndarray) -> np.ndarray:
+def _q4_1(blocks: Blocks) -> Floats:
     return nibbles(blocks[:, 4:]).astype(np.float32) * _half(blocks, 0) + _half(blocks, 2)
 
 
-def _q5_0(blocks: np.ndarray) -> np.ndarray:
+def _q5_0(blocks: Blocks) -> Floats:
     values = nibbles(blocks[:, 6:]) | fifth_bits(blocks, 2)
     return (values.astype(np.float32) - 16) * _half(blocks, 0)
 
 
-def _q5_1(blocks: np.ndarray) -> np.ndarray:
+def _q5_1(blocks: Blocks) -> Floats:
     values = nibbles(blocks[:, 8:]) | fifth_bits(blocks, 4)
     return values.astype(np.float32) * _half(blocks, 0) + _half(blocks, 2)
 
 
-def _q8_0(blocks: np.ndarray) -> np.ndarray:
+def _q8_0(blocks: Blocks) -> Floats:
     return blocks[:, 2:].view(np.int8).astype(np.float32) * _half(blocks, 0)
 
 
-def _k_scales(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _k_scales(packed: Blocks) -> tuple[Floats, Floats]:
     """Eight 6-bit scales and eight 6-bit minimums from 12 bytes: float32 [n, 8] each.
 
     The first four of each are the low 6 bits of bytes 0-3 and 4-7; the last four are split into 4 bits in
@@ -288,7 +293,7 @@ def _k_scales(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scales.astype(np.float32), minimums.astype(np.float32)
 
 
-def _k_values(blocks: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _k_values(blocks: Blocks, values: Blocks) -> Floats:
     """Values [n, 8, 32] with the scales of a Q4_K or Q5_K block."""
     scales, minimums = _k_scales(blocks[:, 4:16])
     scales, minimums = scales * _half(blocks, 0), minimums * _half(blocks, 2)
@@ -296,20 +301,20 @@ def _k_values(blocks: np.ndarray, values: np.ndarray) -> np.ndarray:
     return result.reshape(len(blocks), 256)
 
 
-def _q4_k(blocks: np.ndarray) -> np.ndarray:
+def _q4_k(blocks: Blocks) -> Floats:
     packed = blocks[:, 16:].reshape(-1, 4, 1, 32)
     values = np.concatenate([packed & 15, packed >> 4], axis=2)
     return _k_values(blocks, values.reshape(-1, 8, 32))
 
 
-def _q5_k(blocks: np.ndarray) -> np.ndarray:
+def _q5_k(blocks: Blocks) -> Floats:
     packed = blocks[:, 48:].reshape(-1, 4, 1, 32)
     values = np.concatenate([packed & 15, packed >> 4], axis=2).reshape(-1, 8, 32)
     high = blocks[:, None, 16:48] >> np.arange(8, dtype=np.uint8)[:, None] & 1
     return _k_values(blocks, values | high << 4)
 
 
-def _q6_k(blocks: np.ndarray) -> np.ndarray:
+def _q6_k(blocks: Blocks) -> Floats:
     low = blocks[:, :128].reshape(-1, 2, 1, 64)
     low = np.concatenate([low & 15, low >> 4], axis=2).reshape(-1, 2, 4, 32)
     high = blocks[:, 128:192].reshape(-1, 2, 1, 32) >> np.array([0, 2, 4, 6], np.uint8)[:, None] & 3

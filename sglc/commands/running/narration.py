@@ -16,24 +16,32 @@ from sglc.bytecode.opcodes import BY_NAME
 
 
 class Sink(Protocol):
-    def write(self, text: str, generated: bool) -> None: ...
+    """Where narrated text goes."""
 
-    def token(self) -> None: ...
+    def write(self, text: str, generated: bool) -> None:
+        """Show a piece of text. `generated`: the model chose it. Other text was forced, or is a remark."""
 
-    def finish(self) -> None: ...
+    def token(self) -> None:
+        """Count a token that the model chose, for figures of speed."""
+
+    def finish(self) -> None:
+        """End the output: no text follows."""
 
 
 class Happening(Protocol):
     """What narration reads of an event."""
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """Which event it is: `call`, `role`, `text`, `generated` and so on."""
 
     @property
-    def data(self) -> Mapping[str, Any]: ...
+    def data(self) -> Mapping[str, Any]:
+        """What this kind of event tells, by name."""
 
     @property
-    def branch(self) -> str: ...
+    def branch(self) -> str:
+        """Place among forks, such as `0.2`; empty outside of them."""
 
 
 @dataclass(slots=True)
@@ -65,6 +73,7 @@ class Narrator:
 
     @property
     def said(self) -> str:
+        """All text that was passed on so far."""
         return "".join(self._said)
 
     def __call__(self, event: Happening) -> None:
@@ -100,6 +109,7 @@ class Narrator:
                     self._say(event.branch, text, generated)
 
     def finish(self) -> None:
+        """End the output when the run has ended."""
         self._sink.finish()
 
     def _stack(self, branch: str) -> list[_Conversation]:

@@ -10,13 +10,16 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
-from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions
+from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
+from sglc.runtime.kv.eviction import Policy
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+R = TypeVar("R")
+Option = Callable[[Callable[..., object]], Callable[..., object]]
+"""What `click.option` gives: it notes an option at a function."""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])?(i?b)?)?", re.I)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -30,53 +33,31 @@ def read_size(text: str) -> int | None:
     return int(float(found[1]) * _UNITS[(found[2] or "").lower()])
 
 
-class Size(click.ParamType):
-    """A number of bytes."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        size = read_size(value)
-        if not size:
-            self.fail(f"{value!r} is no size; write for example 512M or 2G", param, ctx)
-        return size
+def size(text: str) -> int:
+    """Bytes of `512M` or the like. Raises click.BadParameter for what is no size, and for 0."""
+    found = read_size(text)
+    if not found:
+        raise click.BadParameter(f"{text!r} is no size; write for example 512M or 2G")
+    return found
 
 
-class DiskFolder(click.ParamType):
-    """`DIR` or `DIR:SIZE`."""
-
-    name = "folder"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[Path, int]:
-        if isinstance(value, tuple):
-            return value
-        folder, colon, size = value.rpartition(":")
-        found = read_size(size) if colon else None
-        if found is not None and folder:
-            return Path(folder), found
-        return Path(value), DISK_BYTES
+def disk_folder(text: str) -> tuple[Path, int]:
+    """A folder and the bytes that it may hold: `DIR:SIZE` or `DIR`. What is no size belongs to the name."""
+    folder, colon, rest = text.rpartition(":")
+    found = read_size(rest) if colon else None
+    if found is not None and folder:
+        return Path(folder), found
+    return Path(text), DISK_BYTES
 
 
-class Endpoint(click.ParamType):
-    """A file, or `[ADDRESS]:PORT` to listen on."""
-
-    name = "file or port"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path | tuple[str, int]:
-        if isinstance(value, Path | tuple):
-            return value
-        address, colon, port = value.rpartition(":")
-        if colon and port.isdecimal() and "/" not in address:
-            if not 0 < int(port) < 65536:
-                self.fail(f"{port} is no port", param, ctx)
-            return address or "127.0.0.1", int(port)
-        return Path(value)
+def endpoint(text: str) -> Path | tuple[str, int]:
+    """A file, or the address and port of `[ADDRESS]:PORT`. Raises click.BadParameter for no legal port."""
+    address, colon, port = text.rpartition(":")
+    if colon and port.isdecimal() and "/" not in address:
+        if not 0 < int(port) < 65536:
+            raise click.BadParameter(f"{port} is no port")
+        return address or "127.0.0.1", int(port)
+    return Path(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +71,11 @@ class Observation:
 
     @property
     def wanted(self) -> bool:
+        """Whether anything is to be told, so that the run needs a collector."""
         return bool(self.stats or self.metrics or self.spans)
 
 
-ENGINE: Sequence[Callable[[Any], Any]] = (
+ENGINE: Sequence[Option] = (
     click.option(
         "--dtype",
         type=click.Choice(["float32", "bfloat16", "float16", "q8", "q4"]),
@@ -112,13 +94,13 @@ ENGINE: Sequence[Callable[[Any], Any]] = (
     ),
     click.option(
         "--kv-memory",
-        type=Size(),
+        type=size,
         metavar="SIZE",
         help="Memory for keys and values, such as 2G; the default is a quarter of what is free.",
     ),
     click.option(
         "--kv-disk",
-        type=DiskFolder(),
+        type=disk_folder,
         metavar="DIR[:SIZE]",
         help="Folder for keys and values that memory has no room for; 4G if no size is said.",
     ),
@@ -143,7 +125,7 @@ ENGINE: Sequence[Callable[[Any], Any]] = (
     ),
 )
 
-OBSERVATION: Sequence[Callable[[Any], Any]] = (
+OBSERVATION: Sequence[Option] = (
     click.option(
         "--stats",
         type=click.Choice(["table", "json"]),
@@ -152,7 +134,7 @@ OBSERVATION: Sequence[Callable[[Any], Any]] = (
     ),
     click.option(
         "--metrics",
-        type=Endpoint(),
+        type=endpoint,
         metavar="FILE|[ADDR]:PORT",
         help="Write metrics for Prometheus, or serve them while it runs.",
     ),
@@ -165,62 +147,65 @@ OBSERVATION: Sequence[Callable[[Any], Any]] = (
 )
 
 
-def engine_options(function: Command) -> Command:
+def engine_options(function: Callable[..., R]) -> Callable[..., R]:
     """Gives a command the options of an engine as one parameter, `engine`."""
 
     @functools.wraps(function)
     def packed(
-        *values: Any,
+        *values: object,
         dtype: str | None,
-        executor: Any,
+        executor: ExecutorKind,
         threads: int | None,
         device: str,
         kv_memory: int | None,
         kv_disk: tuple[Path, int] | None,
-        kv_eviction: Any,
+        kv_eviction: Policy,
         max_queue: int | None,
         speculate: bool | None,
-        **rest: Any,
-    ) -> Any:
+        **rest: object,
+    ) -> R:
         folder, size = kv_disk or (None, DISK_BYTES)
         engine = EngineOptions(
             executor, dtype, threads, device, kv_memory, folder, size, speculate, kv_eviction, max_queue
         )
         return function(*values, engine=engine, **rest)
 
-    return _with(packed, ENGINE)
+    _note(packed, ENGINE)
+    return packed
 
 
-def observation_options(function: Command) -> Command:
+def observation_options(function: Callable[..., R]) -> Callable[..., R]:
     """Gives a command what is to be told as one parameter, `observation`."""
 
     @functools.wraps(function)
     def packed(
-        *values: Any,
+        *values: object,
         stats: str | None,
         metrics: Path | tuple[str, int] | None,
         spans: str | None,
         span_texts: bool,
-        **rest: Any,
-    ) -> Any:
+        **rest: object,
+    ) -> R:
         if span_texts and not spans:
             raise click.UsageError("--span-texts belongs to --spans")
         observation = Observation(stats or "", metrics, spans or "", span_texts)
         return function(*values, observation=observation, **rest)
 
-    return _with(packed, OBSERVATION)
+    _note(packed, OBSERVATION)
+    return packed
 
 
-def _with(function: Any, options: Sequence[Callable[[Any], Any]]) -> Any:
+def _note(function: Callable[..., object], options: Sequence[Option]) -> None:
+    """Note options at a function, for the command that click makes of it; the first stands first in help."""
     for option in reversed(options):
-        function = option(function)
-    return function
+        option(function)
 
 
 class RunCommand(click.Command):
     """A command whose `--stats` may stand without a value."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As of click, with `--stats` read as `--stats=table` before a `--`."""
         end = args.index("--") if "--" in args else len(args)
         args = ["--stats=table" if arg == "--stats" and at < end else arg for at, arg in enumerate(args)]
         return super().parse_args(ctx, args)

@@ -88,6 +88,7 @@ class Fixer:
         return source if changed is None else Source(source.name, changed.after)
 
     def changed_files(self) -> dict[Path, Changed]:
+        """The files whose text the edits have changed."""
         return {file: changed for file, changed in self.files.items() if changed.before != changed.after}
 
     def diff(self) -> str:

@@ -73,10 +73,12 @@ class CommandFailed(Exception):
 
 
 def print_json(value: Any) -> None:
+    """Print plain data on stdout as indented JSON; letters beyond ASCII stay as they are."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def counted(number: int, noun: str) -> str:
+    """`1 error`, `2 errors`: a number with its noun, whose plural ends in s."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

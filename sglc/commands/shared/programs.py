@@ -55,6 +55,10 @@ def read_bytes(path: Path, limit: int) -> tuple[bytes, Diagnostic | None]:
 
 
 def read_text(path: Path, limit: int = LARGEST_SOURCE) -> tuple[str, Diagnostic | None]:
+    """The text of a UTF-8 file without its byte order mark, or a diagnostic (E0801, E0802) that says why not.
+
+    `limit` is the most bytes that the file may have.
+    """
     data, problem = read_bytes(path, limit)
     if problem is not None:
         return "", problem
@@ -73,6 +77,7 @@ def read_text(path: Path, limit: int = LARGEST_SOURCE) -> tuple[str, Diagnostic 
 
 
 def read_source(path: Path) -> tuple[Source | None, Diagnostic | None]:
+    """A file as a source of the compiler, or the diagnostic of `read_text`."""
     text, problem = read_text(path)
     return (None, problem) if problem else (Source(str(path), text), None)
 
