@@ -199,6 +199,7 @@ class GenerationBlock(Extension):
     tags: Any = frozenset({"generation"})
 
     def parse(self, parser: Any) -> Any:
+        """The nodes of the body, in a scope of their own. Jinja calls it behind the word `generation`."""
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
         return nodes.Scope(body).set_lineno(line)

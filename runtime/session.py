@@ -84,6 +84,7 @@ class TestResult:
 
     @property
     def passed(self) -> bool:
+        """Whether all expectations held and no error ended the test."""
         return self.error is None and not self.missed
 
 
@@ -149,6 +150,7 @@ class Session:
 
     @property
     def tests(self) -> list[Code]:
+        """The tests of the program, in the order of the source."""
         return [code for code in self.program.codes if code.kind == "test"]
 
     def function(self, name: str) -> Code:

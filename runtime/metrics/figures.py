@@ -29,6 +29,7 @@ class Histogram:
         self.smallest = math.inf
 
     def add(self, value: float) -> None:
+        """Count one value, in seconds."""
         self.buckets[bisect_left(BOUNDS, value)] += 1
         self.count += 1
         self.total += value
@@ -134,4 +135,5 @@ class FunctionFigures:
 
     @property
     def runs(self) -> int:
+        """Runs that began with this function and have ended, however they ended."""
         return sum(self.outcomes.values())

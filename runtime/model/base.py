@@ -35,7 +35,9 @@ class LanguageModel(Protocol):
     context_length: int
     """Most tokens that one cache may hold."""
 
-    def new_cache(self) -> Cache: ...
+    def new_cache(self) -> Cache:
+        """An empty cache."""
+        ...
 
     def forward(self, cache: Cache, tokens: Sequence[int], every: bool = False) -> np.ndarray:
         """Feed tokens after those in the cache.

@@ -55,12 +55,15 @@ class ByteTokenizer:
         self._vocabulary: Vocabulary | None = None
 
     def encode(self, text: str) -> list[int]:
+        """The bytes of the text in UTF-8."""
         return list(text.encode())
 
     def bytes_of(self, ids: Sequence[int]) -> bytes:
+        """What tokens write; special tokens write nothing."""
         return b"".join(self.token_bytes[token] or b"" for token in ids)
 
     def vocabulary(self) -> Vocabulary:
+        """The tokens for the mask engine, made at the first call."""
         if self._vocabulary is None:
             self._vocabulary = Vocabulary(self.token_bytes, self.end_ids)
         return self._vocabulary

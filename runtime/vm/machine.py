@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import OPCODES
@@ -37,12 +36,14 @@ Step = Callable[[Strand, Frame, int, int], Outcome]
 class Machine(Strand):
     """Runs a strand: takes instruction after instruction until its first frame returns."""
 
-    async def call(self, code: Code, arguments: list[Any], allowances: tuple[Allowance, ...] = ()) -> Any:
+    async def call(
+        self, code: Code, arguments: list[object], allowances: tuple[Allowance, ...] = ()
+    ) -> object:
         """The result of one function, with a conversation of its own."""
         self.push(code, arguments, None, allowances)
         return await self.execute()
 
-    async def execute(self) -> Any:
+    async def execute(self) -> object:
         """Run until the first frame returns."""
         run = self.run
         frames = self.frames
@@ -67,7 +68,7 @@ class Machine(Strand):
                         continue
                     if outcome is Signal.SWITCH:
                         break
-                    await outcome  # type: ignore[misc]
+                    await outcome
             except SglError as error:
                 self._unwind(error)
             except ConstraintError as error:
@@ -119,6 +120,11 @@ def _wrong_kind(op: int) -> SglError:
 
 
 def do_fork(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Run fork body `a` for each item that is popped, side by side, and push the branches.
+
+    With `b` branches that fail are left out. Without it the first that fails ends the others, and its
+    error is raised. Raises Failure beyond FORK_LIMIT branches.
+    """
     return _fork_branches(machine, frame, machine.program.codes[a], bool(b))
 
 
@@ -175,7 +181,7 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
     frame.stack.append(list(group))
 
 
-async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
+async def _cancel(tasks: list[asyncio.Task[object]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

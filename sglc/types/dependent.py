@@ -136,7 +136,7 @@ def in_grammar(type: Str, values: Sequence[Value], near: str = "") -> Str:
     arguments = dict(zip(parameters_of(type.grammar), values, strict=True))
     texts: dict[Given, str | list[str]] = {}
     for part in parts_given(type.grammar):
-        value = arguments[part.parameter]
+        value: object = arguments[part.parameter]
         for name in part.path:
             if not isinstance(value, RecordValue) or name not in value.fields:
                 raise GivenError(f"the value of `{part.shown}` has no field `{name}`")

@@ -28,7 +28,7 @@ def _membership(schema: str, any_order: bool) -> Membership:
     return Membership(schema_language_any_order(schema) if any_order else schema_language(schema))
 
 
-def json_fault(value: Value, type: Json) -> tuple[str, str] | None:
+def json_fault(value: object, type: Json) -> tuple[str, str] | None:
     """What is wrong with a value, None if it is one of the type: the path to the part at fault, and why."""
     kind = _kind_fault(value, 0)
     if kind is not None or not type.schema:
@@ -154,7 +154,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
-def _kind_fault(value: Value, depth: int) -> str | None:
+def _kind_fault(value: object, depth: int) -> str | None:
     if depth > MAX_DEPTH:
         return f"nested deeper than {MAX_DEPTH}"
     match value:

@@ -45,7 +45,7 @@ class RecordValue:
     """
 
     type: str
-    fields: Mapping[str, Value]
+    fields: Mapping[str, object]
     variant: str | None = None
 
     def __hash__(self) -> int:

@@ -44,7 +44,9 @@ MATRICES = 4
 class WeightSource(Protocol):
     """Where weights come from, by the names that transformers gives them. Both raise ModelError."""
 
-    def matrix(self, name: str) -> Blocks: ...
+    def matrix(self, name: str) -> Blocks:
+        """A matrix [rows, columns] in quantised groups of 32 numbers of a row."""
+        ...
 
     def vector(self, name: str) -> np.ndarray:
         """Float32, flat."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from asyncio import CancelledError
 from collections.abc import Hashable
 from time import perf_counter
-from typing import Any
 
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
-from sglc.runtime.decoding.conversation import Conversation
+from sglc.runtime.decoding.conversation import Conversation, Transcript
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
 from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, ValidatedHoleDecoder, Verdicts
@@ -78,12 +77,12 @@ def _budget(frame: Frame, most: int | None) -> Budget | None:
 
 def _request(
     machine: Strand, frame: Frame, index: int, options: Options
-) -> tuple[HoleRequest, dict[str, Any], Type | None]:
+) -> tuple[HoleRequest, dict[str, object], Type | None]:
     """What is to be generated, for run-time choices the value of each text, for others the type."""
     run = machine.run
     spec = machine.program.holes[index]
     candidates = options.candidates(machine.program.table)
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     key: Hashable
     type: Type | None = None
     given = options.given()
@@ -136,7 +135,9 @@ def _satisfiable(machine: Strand, spec: HoleSpec, bound: Bound, passing: bool) -
         raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is legal: {bound.why_empty()}")
 
 
-def _decoded(machine: Strand, spec: HoleSpec, values: dict[str, Any], type: Type | None, text: str) -> Any:
+def _decoded(
+    machine: Strand, spec: HoleSpec, values: dict[str, object], type: Type | None, text: str
+) -> object:
     if type is None:
         return values[text]
     try:
@@ -145,7 +146,7 @@ def _decoded(machine: Strand, spec: HoleSpec, values: dict[str, Any], type: Type
         raise AssertionError(f"hole {spec.name}: {text!r} is legal but does not decode: {fault}") from fault
 
 
-async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> None:
+async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -> None:
     """Fill a `gen` or `choose` hole and leave its value on the stack."""
     run = machine.run
     spec = machine.program.holes[index]
@@ -208,9 +209,9 @@ async def _filled(
     return await _generated(machine, frame, index, request, verdicts)
 
 
-def _verdicts(machine: Strand, spec: HoleSpec, asked: list[Any]) -> Verdicts:
+def _verdicts(machine: Strand, spec: HoleSpec, asked: list[object]) -> Verdicts:
     """What the validators of a hole say together: `dead` if one does, `final` if all do."""
-    calls: list[tuple[Code, list[Any]]] = []
+    calls: list[tuple[Code, list[object]]] = []
     for index in spec.validators:
         code = machine.program.codes[index]
         more = len(code.parameters) - 1
@@ -229,7 +230,7 @@ def _verdicts(machine: Strand, spec: HoleSpec, asked: list[Any]) -> Verdicts:
     return Verdicts(ask)
 
 
-def _keep(machine: Strand, frame: Frame, index: int, value: Any, result: HoleResult) -> None:
+def _keep(machine: Strand, frame: Frame, index: int, value: object, result: HoleResult) -> None:
     statistics = machine.run.statistics
     statistics.holes += 1
     statistics.sampled_tokens += result.sampled
@@ -243,7 +244,7 @@ def _keep(machine: Strand, frame: Frame, index: int, value: Any, result: HoleRes
     frame.stack.append(value)
 
 
-def _mocked_text(machine: Strand, type: Type | None, value: Any) -> str:
+def _mocked_text(machine: Strand, type: Type | None, value: object) -> str:
     if type is None:
         return machine.show(value)
     try:
@@ -342,7 +343,7 @@ def error_name(raised: BaseException) -> str:
     return "Cancelled" if isinstance(raised, CancelledError) else "Internal"
 
 
-async def select(machine: Strand, frame: Frame, index: int, given: list[Any]) -> None:
+async def select(machine: Strand, frame: Frame, index: int, given: list[object]) -> None:
     """Score every option of a `select` hole, write the best and leave the scores on the stack."""
     run = machine.run
     spec = machine.program.holes[index]
@@ -353,7 +354,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[Any]) ->
             raise failure(f"hole `{spec.name}` has neither a type nor options")
         candidates = finite_values(machine.program.types[spec.type], table)
     excluded, repairs, _ = earlier_values(frame, index)
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     for value in candidates:
         text = display(value, table)
         if text.encode() not in excluded:
@@ -450,7 +451,7 @@ def _follow(spec: HoleSpec) -> str:
 
 
 async def _premise(
-    machine: Strand, frame: Frame, mark: Any, spec: HoleSpec, texts: list[str], result: HoleResult
+    machine: Strand, frame: Frame, mark: Transcript, spec: HoleSpec, texts: list[str], result: HoleResult
 ) -> list[float]:
     """Scores of the options without the context: the message's opening and the hole's line alone."""
     run = machine.run

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 from sglc.bytecode.code import HoleSpec
 from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.errors import SglError
-from sglc.runtime.vm.state.values import failure, kind
+from sglc.runtime.vm.state.values import as_value, failure, kind
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -22,7 +21,7 @@ from sglc.types.type import (
     Type,
     TypeTable,
 )
-from sglc.types.values import EnumValue
+from sglc.types.values import EnumValue, Value
 
 OPTIONS_LIMIT = 100_000
 """Most options of one choice."""
@@ -30,7 +29,7 @@ SCORED_LIMIT = 1024
 """Most options that `select` scores."""
 
 
-def finite_values(type: Type, table: TypeTable) -> list[Any]:
+def finite_values(type: Type, table: TypeTable) -> list[object]:
     """All values of a finite type, in order of declaration."""
     match type:
         case Bool():
@@ -57,18 +56,22 @@ def finite_values(type: Type, table: TypeTable) -> list[Any]:
 class Options:
     """The values of a hole's options, by name."""
 
-    def __init__(self, spec: HoleSpec, values: list[Any]) -> None:
+    def __init__(self, spec: HoleSpec, values: list[object]) -> None:
         self._values = dict(zip(spec.options, values, strict=True))
 
-    def given(self) -> list[Any]:
+    def given(self) -> list[Value]:
         """The values that the hole's type and condition depend on, by number."""
-        return [value for name, value in self._values.items() if name.startswith("given")]
+        return [as_value(value) for name, value in self._values.items() if name.startswith("given")]
 
-    def asked(self) -> list[Any]:
+    def asked(self) -> list[object]:
         """Arguments of the hole's validators."""
         return [value for name, value in self._values.items() if name.startswith("asked")]
 
-    def candidates(self, table: TypeTable) -> list[Any] | None:
+    def candidates(self, table: TypeTable) -> list[object] | None:
+        """The options to choose from; None where the type tells them.
+
+        Raises Failure for what is no list, or has more than OPTIONS_LIMIT, and Unsatisfiable for none.
+        """
         found = self._values.get("options")
         if found is None:
             return None
@@ -81,6 +84,7 @@ class Options:
         return list(found)
 
     def whole(self, name: str) -> int | None:
+        """An option that is an integer, such as `max_tokens`; None where it is not given. Raises Failure."""
         value = self._values.get(name)
         if value is None:
             return None
@@ -89,6 +93,7 @@ class Options:
         return value
 
     def number(self, name: str) -> float | None:
+        """An option that is a number, such as `temp`; None where it is not given. Raises Failure."""
         value = self._values.get(name)
         if value is None:
             return None
@@ -100,6 +105,7 @@ class Options:
             raise failure(f"option `{name}` is too large") from None
 
     def sampling(self) -> Sampling:
+        """How tokens are drawn. Without a temperature it is 0, which is greedy. Raises Failure."""
         temperature = self.number("temp") or 0.0
         try:
             return Sampling(

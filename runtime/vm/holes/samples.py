@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import holes
@@ -23,7 +22,7 @@ from sglc.runtime.vm.state.values import failure
 MOST_SAMPLES = 1024
 
 
-async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> None:
+async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -> None:
     """Fill a hole several times and leave the list of values on the stack."""
     run = machine.run
     spec = machine.program.holes[index]
@@ -76,7 +75,7 @@ def _strand(machine: Strand, frame: Frame, number: int, count: int) -> Strand:
     return strand
 
 
-def _options(given: list[Any], names: tuple[str, ...], number: int) -> list[Any]:
+def _options(given: list[object], names: tuple[str, ...], number: int) -> list[object]:
     """The hole's options for one sample: a written seed is varied by its number."""
     if number == 0 or "seed" not in names:
         return given

@@ -33,6 +33,7 @@ class Scores:
     """Tokens that all options share."""
 
     def sums(self) -> list[float]:
+        """For each option the natural logarithm of its probability behind what all options share."""
         return [sum(each) for each in self.logprobs]
 
     def favouring(self, index: int) -> Scores:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.run import Missed
 from sglc.runtime.vm.state.strand import Outcome, Strand
@@ -12,26 +10,30 @@ from sglc.types.json_text import json_text
 
 
 def do_mock(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Pop an answer for the hole of name `a`: for one fill, or with `b` for all that have no other."""
     machine.run.mock(machine.program.names[a], frame.stack.pop(), bool(b), machine.place(frame))
     return None
 
 
 def do_fuzz(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """With `a` random walks over the masks fill holes from here on; without, the model and mocks again."""
     machine.run.fuzzing = bool(a)
     return None
 
 
-def _shown(machine: Strand, value: Any) -> str:
+def _shown(machine: Strand, value: object) -> str:
     """A value in a message: texts in quotes, their line breaks escaped."""
     return json_text(value) if isinstance(value, str) else machine.show(value)
 
 
 def do_witness(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Pop a part of the expectation that follows. Its text, name `a`, is shown with it."""
     machine.run.witnesses[machine.program.names[a]] = frame.stack.pop()
     return None
 
 
 def do_expect(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Pop a condition. Where it is false, note a missed expectation with its witnesses and the variables."""
     machine.run.expectations += 1
     parts, machine.run.witnesses = machine.run.witnesses, {}
     if not frame.stack.pop():
@@ -46,6 +48,7 @@ def do_expect(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_expect_raises(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Count an expected error. `b` says that it did not come, which is noted as missed."""
     machine.run.expectations += 1
     if b:
         name = machine.program.names[a]

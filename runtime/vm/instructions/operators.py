@@ -13,7 +13,7 @@ from typing import Any
 from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.automata.term import CharDfa
-from sglc.runtime.vm.state.values import ITEMS_LIMIT, TEXT_LIMIT, failure, kind
+from sglc.runtime.vm.state.values import ITEMS_LIMIT, TEXT_LIMIT, as_kind, failure, kind
 from sglc.types.arithmetic import ArithmeticFault, compute, is_number, negated
 from sglc.types.equality import equal, position
 from sglc.types.values import EnumValue
@@ -21,8 +21,8 @@ from sglc.types.values import EnumValue
 _TOO_DEEP = "values are nested too deeply to be compared"
 
 
-def _arithmetic(symbol: str) -> Callable[[Any, Any], Any]:
-    def work(a: Any, b: Any) -> Any:
+def _arithmetic(symbol: str) -> Callable[[object, object], object]:
+    def work(a: object, b: object) -> object:
         if not (is_number(a) and is_number(b)):
             raise failure(f"`{symbol}` does not work on {kind(a)} and {kind(b)}")
         try:
@@ -33,7 +33,7 @@ def _arithmetic(symbol: str) -> Callable[[Any, Any], Any]:
     return work
 
 
-def extend(items: list[Any], more: list[Any] | range) -> None:
+def extend(items: list[object], more: list[object] | range) -> None:
     """Put items behind those of a list, which is changed. Raises SglError (Failure) beyond the limit."""
     if len(items) + len(more) > ITEMS_LIMIT:
         raise failure(f"a list grew beyond {ITEMS_LIMIT} items")
@@ -44,7 +44,8 @@ _add_numbers = _arithmetic("+")
 _multiply_numbers = _arithmetic("*")
 
 
-def add(a: Any, b: Any) -> Any:
+def add(a: object, b: object) -> object:
+    """`a + b`: of two numbers, texts, lists or tuples. Raises Failure for others, and beyond limits."""
     if isinstance(a, str) and isinstance(b, str):
         if len(a) + len(b) > TEXT_LIMIT:
             raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
@@ -58,7 +59,7 @@ def add(a: Any, b: Any) -> Any:
     return _add_numbers(a, b)
 
 
-def _multiply(a: Any, b: Any) -> Any:
+def _multiply(a: object, b: object) -> object:
     for sequence, times in ((a, b), (b, a)):
         if isinstance(sequence, str | list) and isinstance(times, int) and not isinstance(times, bool):
             if len(sequence) * max(times, 0) > ITEMS_LIMIT:
@@ -67,15 +68,16 @@ def _multiply(a: Any, b: Any) -> Any:
     return _multiply_numbers(a, b)
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a: object, b: object) -> bool:
+    """`a == b` of the language (`sglc.types.equality`). Raises Failure for values nested too deeply."""
     try:
         return equal(a, b)
     except RecursionError:
         raise failure(_TOO_DEEP) from None
 
 
-def _compare(symbol: str, test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def compare(a: Any, b: Any) -> bool:
+def _compare(symbol: str, test: Callable[[Any, Any], bool]) -> Callable[[object, object], bool]:
+    def compare(a: object, b: object) -> bool:
         while isinstance(a, list | tuple) and isinstance(b, list | tuple):
             # By the first parts that differ, else by length.
             places = range(min(len(a), len(b)))
@@ -90,7 +92,7 @@ def _compare(symbol: str, test: Callable[[Any, Any], bool]) -> Callable[[Any, An
     return compare
 
 
-def occurrences(items: Sequence[Any], item: Any, most: int | None = None) -> int:
+def occurrences(items: Sequence[object], item: object, most: int | None = None) -> int:
     """How many items equal one; `most` are enough."""
     found, at = 0, -1
     try:
@@ -104,7 +106,7 @@ def occurrences(items: Sequence[Any], item: Any, most: int | None = None) -> int
     return found
 
 
-def contains(container: Any, item: Any) -> bool:
+def contains(container: object, item: object) -> bool:
     """`item in container`: part of a text, item of a list, key of a map."""
     if isinstance(container, str):
         if not isinstance(item, str):
@@ -125,14 +127,14 @@ def _pattern(pattern: str) -> CharDfa:
         raise failure(f"/{pattern}/ is no regular expression: {fault}") from None
 
 
-def matches(text: Any, pattern: Any) -> bool:
+def matches(text: object, pattern: object) -> bool:
     """Whether the whole text matches a regular expression."""
     if not (isinstance(text, str) and isinstance(pattern, str)):
         raise failure(f"`matches` does not work on {kind(text)}")
     return accepts(_pattern(pattern), text)
 
 
-BINARY: dict[str, Callable[[Any, Any], Any]] = {
+BINARY: dict[str, Callable[[object, object], object]] = {
     "+": add,
     "-": _arithmetic("-"),
     "*": _multiply,
@@ -150,21 +152,21 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "not in": lambda a, b: not contains(b, a),
     "contains": contains,
     "matches": matches,
-    "starts with": lambda a, b: a.startswith(b),
-    "ends with": lambda a, b: a.endswith(b),
+    "starts with": lambda a, b: as_kind(a, str).startswith(as_kind(b, str)),
+    "ends with": lambda a, b: as_kind(a, str).endswith(as_kind(b, str)),
     "and": lambda a, b: a and b,
     "both": lambda a, b: a is True and b is True,
     "or": lambda a, b: a or b,
 }
 
 
-def _negate(value: Any) -> Any:
+def _negate(value: object) -> object:
     if not is_number(value):
         raise failure(f"`-` does not work on {kind(value)}")
     return negated(value)
 
 
-UNARY: dict[str, Callable[[Any], Any]] = {
+UNARY: dict[str, Callable[[object], object]] = {
     "-": _negate,
     "not": lambda value: not value,
     "+": lambda value: value,

@@ -13,22 +13,25 @@ from sglc.runtime.vm.state.values import TEXT_LIMIT, BranchValue, failure, kind
 
 
 def do_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Open a message of role `a`. Each message so far costs a step: the template reads them all."""
     assert frame.conversation is not None
     name = machine.program.names[a]
     frame.conversation.role(name)
-    machine.run.steps += len(frame.conversation.state.roles)  # the template goes through all of them
+    machine.run.steps += len(frame.conversation.state.roles)
     if machine.run.listeners:
         machine.emit("role", {"role": name})
     return None
 
 
 def do_end_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Close the open message."""
     assert frame.conversation is not None
     frame.conversation.end_role()
     return None
 
 
 def do_line(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Begin a pipe line: on a new line, unless it is the first of its message or glued to the last."""
     assert frame.conversation is not None
     if frame.conversation.line() and machine.run.listeners:
         machine.emit("text", {"text": "\n"})
@@ -36,6 +39,7 @@ def do_line(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_glue(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Let the next pipe line go on in the line at hand."""
     assert frame.conversation is not None
     frame.conversation.glue()
     return None
@@ -55,16 +59,19 @@ def _write(machine: Strand, frame: Frame, text: str, *, constant: bool) -> None:
 
 
 def do_text(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Write constant `a` of the program."""
     _write(machine, frame, machine.program.constants[a], constant=True)  # type: ignore[arg-type]
     return None
 
 
 def do_insert(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Pop a value and write its text, which never becomes a special token."""
     _write(machine, frame, machine.show(frame.stack.pop()), constant=False)
     return None
 
 
 def do_gen(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Fill hole `a` with the newest `b` items as its options, and push the value; with option `n` a list."""
     given = take(frame, b)
     if "n" in machine.program.holes[a].options:
         return samples.fill(machine, frame, a, given)
@@ -72,15 +79,18 @@ def do_gen(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_select(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Score the options of hole `a`, write the best one and push a `Scored`."""
     return select(machine, frame, a, take(frame, b))
 
 
 def do_snapshot(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Keep what retry `a` goes back to."""
     take_snapshot(frame, a)
     return None
 
 
 def do_retry(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Pop a reason, and go back to the hole of retry `a` where it has a value and attempts are left."""
     reason = frame.stack.pop()
     point = frame.code.retries[a]
     text = frame.texts.get(point.hole)
@@ -95,6 +105,7 @@ def do_retry(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_record_check(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Pop a reason or null, and note a check that held (`a`) or did not."""
     reason = frame.stack.pop()
     text = machine.show(reason) if reason is not None else ""
     machine.run.checks.append(CheckRecord(bool(a), text, frame.code.name, machine.place(frame)))
@@ -103,6 +114,7 @@ def do_record_check(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_seed(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Pop a number: the seed of this line of execution from here on, together with that of the run."""
     number = frame.stack.pop()
     if not isinstance(number, int):
         raise failure(f"a seed is an integer, not {kind(number)}")
@@ -112,6 +124,7 @@ def do_seed(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_adopt(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Pop a branch and go on in its conversation. Its siblings are closed."""
     branch = frame.stack.pop()
     if not isinstance(branch, BranchValue):
         raise failure(f"{kind(branch)} is no branch to adopt")

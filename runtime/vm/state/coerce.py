@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
+from sglc.runtime.vm.state.values import is_value
 from sglc.types.json_membership import ordered_json
 from sglc.types.language.membership import MemberError, is_member
 from sglc.types.text.plain_json import from_json
@@ -24,15 +24,15 @@ from sglc.types.type import (
     TypeTable,
     UnionType,
 )
-from sglc.types.values import RecordValue
+from sglc.types.values import RecordValue, Value
 
 
-def coerce(value: Any, type: Type, table: TypeTable) -> Any:
+def coerce(value: object, type: Type, table: TypeTable) -> object:
     """The value as the type has it; what does not fit is returned as it is, for the check that follows."""
     if isinstance(value, bool) or value is None:
         return value
     match type:
-        case Json():
+        case Json() if is_value(value):
             return ordered_json(value, type)
         case Alternatives(arms=arms):
             return _fitting(value, arms, table)
@@ -64,7 +64,7 @@ def coerce(value: Any, type: Type, table: TypeTable) -> Any:
     return value
 
 
-def _from_plain(value: Any, type: Type, table: TypeTable) -> Any:
+def _from_plain(value: dict[str, Value] | str, type: Type, table: TypeTable) -> object:
     """A record, variant or enum member from a plain JSON value; what stands for none is returned as it is."""
     try:
         return from_json(value, type, table)
@@ -72,7 +72,7 @@ def _from_plain(value: Any, type: Type, table: TypeTable) -> Any:
         return value
 
 
-def fault_of(value: Any, type: Type, table: TypeTable, found: MemberError) -> MemberError:
+def fault_of(value: object, type: Type, table: TypeTable, found: MemberError) -> MemberError:
     """What is wrong with a value that could not be coerced; of plain JSON data, with the path inside it."""
     if isinstance(value, dict | list):
         try:
@@ -82,7 +82,7 @@ def fault_of(value: Any, type: Type, table: TypeTable, found: MemberError) -> Me
     return found
 
 
-def _fitting(value: Any, arms: tuple[Type, ...], table: TypeTable) -> Any:
+def _fitting(value: object, arms: tuple[Type, ...], table: TypeTable) -> object:
     """The value as the first arm has it that it belongs to."""
     if any(is_member(value, arm, table) for arm in arms):
         return value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from sglc.automata.analysis.ambiguity import junction_conflict
 from sglc.automata.dfa.operations import TooLarge
@@ -20,7 +19,7 @@ from sglc.types.language.condition import bind as bind_condition
 from sglc.types.language.language import LanguageError, language
 from sglc.types.language.narrowing import narrowed_language
 from sglc.types.type import OneOf, Str, Type, TypeTable
-from sglc.types.values import RecordValue
+from sglc.types.values import RecordValue, Value
 
 KEPT = 16
 """Bound types that are kept: lists and texts may be large."""
@@ -36,7 +35,7 @@ class Bound:
     type: Type
     condition: Condition | None
     language: Language
-    values: tuple[Any, ...]
+    values: tuple[Value, ...]
 
     def why_empty(self) -> str:
         """Why it has no value, as far as it is known."""
@@ -49,9 +48,9 @@ class BoundTypes:
     """Bound types of holes by the values that they were made from. Values of the language never change."""
 
     def __init__(self) -> None:
-        self._bound: OrderedDict[tuple[Any, ...], Bound] = OrderedDict()
+        self._bound: OrderedDict[tuple[object, ...], Bound] = OrderedDict()
 
-    def get(self, index: int, hole: HoleSpec, type: Type, values: list[Any], table: TypeTable) -> Bound:
+    def get(self, index: int, hole: HoleSpec, type: Type, values: list[Value], table: TypeTable) -> Bound:
         """The type of hole number `index` with these values; raises the program's own Failure."""
         key = (index, *map(_key, values))
         found = self._bound.get(key)
@@ -79,14 +78,14 @@ class BoundTypes:
         return found
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> object:
     """Short values by what they are, others by their identity."""
     if isinstance(value, int | Decimal) or (isinstance(value, str) and len(value) <= 80):
         return type(value), value
     return id(value)
 
 
-def _clear_end(type: Type, values: list[Any], table: TypeTable, stops: tuple[str, ...]) -> None:
+def _clear_end(type: Type, values: list[Value], table: TypeTable, stops: tuple[str, ...]) -> None:
     """Refuse values with which a grammar can contain the text after the hole."""
     for stop in stops:
         if stop == "\n" and not any(map(_has_line_break, values)):
@@ -96,7 +95,7 @@ def _clear_end(type: Type, values: list[Any], table: TypeTable, stops: tuple[str
             raise GivenError(f"the text after it can also be part of its value: {json_text(witness[:80])}")
 
 
-def _has_line_break(value: Any) -> bool:
+def _has_line_break(value: object) -> bool:
     match value:
         case str():
             return "\n" in value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import BY_NAME
@@ -34,6 +34,7 @@ class Allowance:
 
     @property
     def left(self) -> int:
+        """Tokens that may still be spent; never below 0."""
         return max(0, self.limit - self.spent)
 
 
@@ -51,8 +52,8 @@ class Failed:
     """Where a condition had failed before its hole was drawn again, with the value that was rejected."""
 
     resume: int
-    slots: list[Any]
-    stack: list[Any]
+    slots: list[object]
+    stack: list[object]
     texts: dict[int, str]
     mark: Transcript | None
 
@@ -62,7 +63,7 @@ class Snapshot:
     """What a retry goes back to, and what its earlier attempts left behind."""
 
     resume: int
-    slots: list[Any]
+    slots: list[object]
     handlers: int
     mark: Transcript | None
     left: int
@@ -79,19 +80,19 @@ class Frame:
     """One running function. `owns` says that the conversation was opened for it."""
 
     code: Code
-    slots: list[Any]
+    slots: list[object]
     conversation: Conversation | None
     owns: bool
     allowances: tuple[Allowance, ...]
     pc: int = 0
-    stack: list[Any] = field(default_factory=list)
+    stack: list[object] = field(default_factory=list)
     handlers: list[Handler] = field(default_factory=list)
     snapshots: dict[int, Snapshot] = field(default_factory=dict)
     again: set[int] = field(default_factory=set)
     """Snapshots that are taken anew because another retry of their hole went back further."""
     caught: SglError | None = None
     """The error caught last; an arm keeps it in a slot if it needs it later."""
-    holes: dict[str, Any] = field(default_factory=dict)
+    holes: dict[str, object] = field(default_factory=dict)
     """Values of the holes filled so far, by their short names."""
     texts: dict[int, str] = field(default_factory=dict)
     """Texts of the holes filled so far, by their index in the program."""
@@ -112,7 +113,7 @@ class Frame:
                     branch.conversation = None
 
 
-def take(frame: Frame, count: int) -> list[Any]:
+def take(frame: Frame, count: int) -> list[object]:
     """The newest `count` items of the stack, oldest first."""
     if not count:
         return []
@@ -124,17 +125,17 @@ def take(frame: Frame, count: int) -> list[Any]:
 _STORE = BY_NAME["STORE"].number
 
 
-def _references(value: Any) -> int:
+def _references(value: object) -> int:
     return getrefcount(value)
 
 
 def _alone() -> int:
     """What `may_change` counts of a value that one slot and one variable of its caller hold."""
 
-    def counted(value: Any) -> int:
+    def counted(value: object) -> int:
         return _references(value)
 
-    slots: list[Any] = [[]]
+    slots: list[object] = [[]]
     value = slots[0]
     return counted(value)
 
@@ -142,7 +143,7 @@ def _alone() -> int:
 _ALONE = _alone()
 
 
-def may_change(frame: Frame, value: Any) -> bool:
+def may_change(frame: Frame, value: object) -> bool:
     """Whether a list or map that was taken from the stack may be changed instead of copied.
 
     So it is if the next instruction stores the result in the slot that holds it, and nothing else does: no

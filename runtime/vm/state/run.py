@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sglc.automata.term import Language
 from sglc.bytecode.code import Place, Program
@@ -53,7 +53,7 @@ class Missed:
 class _Mock:
     """One answer to a hole, and where the test gives it."""
 
-    value: Any
+    value: object
     place: Place | None
     used: bool = False
 
@@ -82,9 +82,11 @@ class Statistics:
 class Script(Protocol):
     """What a scripted model answers in one run."""
 
-    def answer(self, hole: str, stops: tuple[str, ...]) -> Steering | None: ...
+    def answer(self, hole: str, stops: tuple[str, ...]) -> Steering | None:
+        """What makes the model write the scripted answer to a hole; None where the script has none for it."""
 
-    def option(self, hole: str, options: list[str]) -> int | None: ...
+    def option(self, hole: str, options: list[str]) -> int | None:
+        """Which of the options a `select` takes; None where the script does not say."""
 
 
 class Recorder(Protocol):
@@ -164,7 +166,7 @@ class Run:
         self.premises: dict[Hashable, list[float]] = {}
         self.unused: list[tuple[str, Place | None]] = []
         """Mocks that another one has taken the place of."""
-        self.witnesses: dict[str, Any] = {}
+        self.witnesses: dict[str, object] = {}
         """Parts of the expectation that is being asked, by their texts."""
         self._mocks: dict[str, tuple[deque[_Mock], list[_Mock]]] = {}
 
@@ -177,7 +179,7 @@ class Run:
 
     # -- mocks ---------------------------------------------------------------------------------------
 
-    def mock(self, hole: str, value: Any, always: bool, place: Place | None = None) -> None:
+    def mock(self, hole: str, value: object, always: bool, place: Place | None = None) -> None:
         """Answer a hole: once, in the order of the mocks, or whenever no single answer is left."""
         once, lasting = self._mocks.setdefault(hole, (deque(), []))
         made = _Mock(value, place)
@@ -197,7 +199,7 @@ class Run:
         ]
         return self.unused + left
 
-    def mocked(self, hole: str) -> tuple[Any] | None:
+    def mocked(self, hole: str) -> tuple[object] | None:
         """The next answer of a hole, in a tuple of one; None if it has none."""
         if not self._mocks:
             return None

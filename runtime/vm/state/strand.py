@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Any
 
 from sglc.bytecode.code import Code, Place
-from sglc.runtime.vm.state.frame import Allowance, Frame
+from sglc.runtime.vm.state.frame import Allowance, Frame, Signal
 from sglc.runtime.vm.state.run import Run
 from sglc.runtime.vm.state.seed import mix
 from sglc.runtime.vm.state.trace import Event, ListenerFault
 from sglc.runtime.vm.state.values import display, failure
 
-Outcome = object | Awaitable[None] | None
+Outcome = Signal | Awaitable[None] | None
 """What a step gives the loop: nothing, a signal, or work to wait for."""
 
 
@@ -27,12 +26,12 @@ class Strand:
         self.seed = run.seed if seed is None else seed
         self.holes_drawn = 0
         self.frames: list[Frame] = []
-        self.result: Any = None
+        self.result: object = None
         self.last: Frame | None = None
         """The first frame after it has returned; whoever started the machine frees it."""
 
     def push(
-        self, code: Code, arguments: list[Any], parent: Frame | None, allowances: tuple[Allowance, ...]
+        self, code: Code, arguments: list[object], parent: Frame | None, allowances: tuple[Allowance, ...]
     ) -> Frame:
         """Enter a function: a fresh conversation for fn and test, the caller's for part, none for pure."""
         if len(self.frames) >= self.run.limits.depth:
@@ -52,22 +51,23 @@ class Strand:
             self.run.recorder.call(code.name)
         return frame
 
-    async def execute(self) -> Any:
+    async def execute(self) -> object:
         """Run until the first frame returns. See `Machine`."""
         raise AssertionError("a strand is run by a machine")
 
-    async def compute(self, code: Code, arguments: list[Any]) -> Any:
+    async def compute(self, code: Code, arguments: list[object]) -> object:
         """The result of a pure function, computed beside this line of execution."""
         other = type(self)(self.run, self.path, self.seed)
         other.push(code, arguments, None, ())
         return await other.execute()
 
     def place(self, frame: Frame) -> Place | None:
+        """Where the instruction that a frame took last stands in the source; None if that is not known."""
         index = frame.pc - 1
         places = frame.code.places
         return places[index] if 0 <= index < len(places) else None
 
-    def emit(self, kind: str, data: dict[str, Any]) -> None:
+    def emit(self, kind: str, data: dict[str, object]) -> None:
         """Tell the listeners. Raises ListenerFault for any exception of theirs."""
         if self.run.listeners:
             span = ""
@@ -89,5 +89,6 @@ class Strand:
             return mix("hole", given, attempt)
         return mix("hole", self.seed, self.holes_drawn, attempt)
 
-    def show(self, value: Any) -> str:
+    def show(self, value: object) -> str:
+        """The text that `${value}` writes."""
         return display(value, self.program.table)

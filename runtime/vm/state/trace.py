@@ -38,7 +38,7 @@ class Event:
 
     def line(self) -> str:
         """The event as one JSON line, without the line end."""
-        row: dict[str, Any] = {"v": VERSION, "event": self.kind, **self.data}
+        row: dict[str, object] = {"v": VERSION, "event": self.kind, **self.data}
         if self.branch:
             row["branch"] = self.branch
         if self.span:
@@ -46,7 +46,7 @@ class Event:
         return json.dumps(row, ensure_ascii=False, default=_plain)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> str:
     return str(value) if isinstance(value, Decimal) else repr(value)
 
 
@@ -72,6 +72,7 @@ class TraceWriter:
 
     @classmethod
     def open(cls, path: str | Path) -> TraceWriter:
+        """A writer of a new file that its user alone may read (0600). Raises OSError."""
         return cls(open_private(path))
 
     def __call__(self, event: Event) -> None:
@@ -82,6 +83,7 @@ class TraceWriter:
             self._file.flush()
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> TraceWriter:

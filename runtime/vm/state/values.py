@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from sglc.runtime.errors import SglError
 from sglc.types.equality import equal
 from sglc.types.number_text import decimal_text, number_text
 from sglc.types.type import TAG, RecordType, TypeTable, UnionType
-from sglc.types.values import EnumValue, RecordValue
+from sglc.types.values import EnumValue, RecordValue, Value
 
 if TYPE_CHECKING:
     from sglc.runtime.decoding.conversation import Conversation
@@ -28,7 +28,7 @@ ITEMS_LIMIT = 1_000_000
 class Cursor:
     """A place in a sequence that is being iterated over."""
 
-    items: Any
+    items: Sequence[object]
     index: int = 0
 
 
@@ -36,18 +36,19 @@ class Cursor:
 class Scored:
     """What `select` gives: the options with their probabilities, which sum to 1."""
 
-    top: Any
-    options: tuple[Any, ...]
+    top: object
+    options: tuple[object, ...]
     probabilities: tuple[float, ...]
 
-    def p(self, option: Any) -> float:
+    def p(self, option: object) -> float:
         """Probability of an option; 0 of what was none."""
         for known, probability in zip(self.options, self.probabilities, strict=True):
             if equal(known, option):
                 return probability
         return 0.0
 
-    def logprob(self, option: Any) -> float:
+    def logprob(self, option: object) -> float:
+        """Natural logarithm of an option's probability; -inf for what was none, or has none."""
         p = self.p(option)
         return math.log(p) if p > 0 else -math.inf
 
@@ -63,8 +64,8 @@ class BranchValue:
     """One branch of a fork: its yielded value, its holes, and its conversation until one is adopted."""
 
     index: int
-    value: Any
-    holes: Mapping[str, Any]
+    value: object
+    holes: Mapping[str, object]
     conversation: Conversation | None = None
 
 
@@ -74,8 +75,42 @@ class ErrorValue:
 
     name: str
     message: str
-    fields: Mapping[str, Any]
+    fields: Mapping[str, object]
     raised: SglError = field(compare=False, repr=False)
+
+
+K = TypeVar("K")
+
+
+def as_kind(value: object, wanted: type[K]) -> K:
+    """A value of which an instruction takes for granted that it is of a kind. Raises TypeError if it is not.
+
+    The machine tells such an error as a fault of the program: only a file that no compiler wrote meets it.
+    """
+    if isinstance(value, wanted):
+        return value
+    raise wrong_kind(value)
+
+
+def is_value(value: object) -> TypeGuard[Value]:
+    """Whether a value is one of the language, and none that exists only while a program runs."""
+    return value is None or isinstance(
+        value, str | int | Decimal | float | EnumValue | RecordValue | list | tuple | dict
+    )
+
+
+def as_value(value: object) -> Value:
+    """A value that may become part of a type; a range is the list of its numbers. Raises Failure."""
+    if isinstance(value, range):
+        return list(value)
+    if is_value(value):
+        return value
+    raise failure(f"a type cannot depend on {kind(value)}")
+
+
+def wrong_kind(value: object) -> TypeError:
+    """What an instruction raises that cannot work on a value of this kind. See `as_kind`."""
+    return TypeError(f"{kind(value)} cannot stand here")
 
 
 def failure(message: str) -> SglError:
@@ -91,7 +126,7 @@ def spelled(value: int | float | Decimal) -> str:
         raise failure(f"{value} is not a number that can be written") from None
 
 
-def display(value: Any, table: TypeTable) -> str:
+def display(value: object, table: TypeTable) -> str:
     """The text that `${value}` writes: raw for scalars, JSON in its one spelling for everything else."""
     if isinstance(value, str):
         return value
@@ -106,7 +141,7 @@ def display(value: Any, table: TypeTable) -> str:
     return json_text(value, table)
 
 
-def json_text(value: Any, table: TypeTable) -> str:
+def json_text(value: object, table: TypeTable) -> str:
     """A value as JSON with `, ` and `: ` between its parts; absent optional fields are left out."""
     writer = _Writer(table)
     try:
@@ -130,7 +165,7 @@ class _Writer:
             raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
         self.parts.append(text)
 
-    def write(self, value: Any) -> None:
+    def write(self, value: object) -> None:
         if value is None:
             self.put("null")
         elif isinstance(value, bool):
@@ -157,7 +192,7 @@ class _Writer:
         else:
             self.put(json.dumps(display(value, self._table), ensure_ascii=False))
 
-    def _object(self, items: Mapping[str, Any]) -> None:
+    def _object(self, items: Mapping[str, object]) -> None:
         self.put("{")
         for index, (name, item) in enumerate(items.items()):
             if index:
@@ -182,7 +217,7 @@ def _absent_fields(value: RecordValue, table: TypeTable) -> frozenset[str]:
     return frozenset(f.name for f in declared.fields if f.optional) if declared is not None else frozenset()
 
 
-def kind(value: Any) -> str:
+def kind(value: object) -> str:
     """What a value is called in messages."""
     if value is None:
         return "null"

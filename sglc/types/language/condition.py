@@ -266,7 +266,7 @@ def conjuncts(condition: Condition) -> Iterator[Condition]:
 # -- meaning ---------------------------------------------------------------------------------------
 
 
-def holds(condition: Condition, value: Value | range) -> bool:
+def holds(condition: Condition, value: object) -> bool:
     """Whether a bound condition holds of a value. What compares values of different kinds does not hold."""
     match condition:
         case Not(part=part):

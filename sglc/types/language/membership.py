@@ -39,7 +39,7 @@ from sglc.types.type import (
     TypeTable,
     UnionType,
 )
-from sglc.types.values import EnumValue, RecordValue, Value
+from sglc.types.values import EnumValue, RecordValue
 
 
 class MemberError(ValueError):
@@ -51,7 +51,7 @@ class MemberError(ValueError):
         self.reason = reason
 
 
-def is_member(value: Value, type: Type, table: TypeTable) -> bool:
+def is_member(value: object, type: Type, table: TypeTable) -> bool:
     """Whether a value is one of the type, refinements included."""
     try:
         check_member(value, type, table)
@@ -60,7 +60,7 @@ def is_member(value: Value, type: Type, table: TypeTable) -> bool:
     return True
 
 
-def check_member(value: Value, type: Type, table: TypeTable, path: str = "") -> None:
+def check_member(value: object, type: Type, table: TypeTable, path: str = "") -> None:
     """Raises MemberError unless the value is one of the type, refinements included."""
     match type:
         case Str():
@@ -141,7 +141,7 @@ def check_member(value: Value, type: Type, table: TypeTable, path: str = "") -> 
             assert_never(type)
 
 
-def arm_of(value: Value, type: Alternatives, table: TypeTable) -> Type:
+def arm_of(value: object, type: Alternatives, table: TypeTable) -> Type:
     """The arm a value belongs to; if it is a member of none, the first it is of the same kind as."""
     for test in (is_member, is_kind):
         for arm in type.arms:
@@ -150,7 +150,7 @@ def arm_of(value: Value, type: Alternatives, table: TypeTable) -> Type:
     return type.arms[0]
 
 
-def is_kind(value: Value, type: Type, table: TypeTable) -> bool:
+def is_kind(value: object, type: Type, table: TypeTable) -> bool:
     """Whether a value is of the sort of a type, refinements and items left aside."""
     match type:
         case Str() | OneOf() | SpanOf():
@@ -265,7 +265,7 @@ def is_constant(value: object, type: Constant) -> bool:
     return isinstance(value, type.value.__class__) and equal(value, type.value)
 
 
-def _json_fault(value: Value, type: Json) -> tuple[str, str] | None:
+def _json_fault(value: object, type: Json) -> tuple[str, str] | None:
     from sglc.types.json_membership import json_fault
 
     return json_fault(value, type)

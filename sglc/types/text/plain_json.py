@@ -324,7 +324,7 @@ def _best_fault(faults: list[MemberError], data: Value, path: str) -> MemberErro
 # --- out ----------------------------------------------------------------------------------------------------
 
 
-def to_json(value: Value, type: Type, table: TypeTable) -> Value:
+def to_json(value: object, type: Type, table: TypeTable) -> object:
     """Plain data: dicts, lists, text, numbers (decimals as Decimal), booleans, None."""
     match type:
         case Optional(item):
@@ -355,8 +355,8 @@ def to_json(value: Value, type: Type, table: TypeTable) -> Value:
             return value
 
 
-def _fields_out(value: RecordValue, declared: RecordType | UnionType, table: TypeTable) -> dict[str, Value]:
-    out: dict[str, Value] = {}
+def _fields_out(value: RecordValue, declared: RecordType | UnionType, table: TypeTable) -> dict[str, object]:
+    out: dict[str, object] = {}
     if isinstance(declared, UnionType):
         out[TAG] = value.variant
         record = declared.variant(value.variant)

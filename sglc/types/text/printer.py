@@ -36,14 +36,14 @@ from sglc.types.type import (
     TypeTable,
     UnionType,
 )
-from sglc.types.values import EnumValue, RecordValue, Value
+from sglc.types.values import EnumValue, RecordValue
 
 
 class PrintError(ValueError):
     """A value that is not of the kind of its type; checked programs never meet it."""
 
 
-def print_value(value: Value, type: Type, table: TypeTable, *, surface: Surface = "hole") -> str:
+def print_value(value: object, type: Type, table: TypeTable, *, surface: Surface = "hole") -> str:
     """The canonical text of a value.
 
     It reads back as the value (`decode`). Values of the right kind that are not members (a text that is too
