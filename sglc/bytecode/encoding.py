@@ -119,7 +119,7 @@ def decode(data: Any, depth: int = 0, classes: Mapping[str, type] = CLASSES, is_
     if len(rest) != len(kinds):
         raise EncodingError(f"{tag} has {len(kinds)} fields")
     values = [
-        decode(item, depth + 1, {} if kind == Value else CLASSES, True)
+        decode(item, depth + 1, {} if kind is Value else CLASSES, True)
         for item, (_, kind) in zip(rest, kinds, strict=True)
     ]
     for value, (name, kind) in zip(values, kinds, strict=True):
@@ -162,20 +162,24 @@ def _record(rest: list[Any], depth: int) -> RecordValue:
     return RecordValue(rest[0], dict(zip(names, values, strict=True)), rest[1])
 
 
-_KINDS: dict[type, tuple[tuple[str, Any], ...]] = {}
+_KINDS: dict[type, tuple[tuple[str, object], ...]] = {}
 
 
-def _kinds(cls: type) -> tuple[tuple[str, Any], ...]:
-    """Field names and resolved annotations of a class."""
+def _kinds(cls: type) -> tuple[tuple[str, object], ...]:
+    """Field names and resolved annotations of a class; `Value` stands for itself, because it is recursive."""
     kinds = _KINDS.get(cls)
     if kinds is None:
         hints = get_type_hints(cls)
-        kinds = _KINDS[cls] = tuple((f.name, hints[f.name]) for f in fields(cls))
+        kinds = _KINDS[cls] = tuple(
+            (f.name, Value if f.type == "Value" else hints[f.name]) for f in fields(cls)
+        )
     return kinds
 
 
-def _is(value: Any, kind: Any) -> bool:
-    """Whether a value is of an annotation of this package: unions, tuples, literals, classes."""
+def _is(value: object, kind: object) -> bool:
+    """Whether what was decoded is of an annotation of this package: unions, tuples, literals, classes."""
+    if kind is Value:
+        return True  # it was decoded without any class
     origin = get_origin(kind)
     if origin in (Union, python_types.UnionType):
         return any(_is(value, arm) for arm in get_args(kind))
@@ -190,13 +194,11 @@ def _is(value: Any, kind: Any) -> bool:
         return isinstance(value, str) and value in get_args(kind)
     if origin in (list, dict):
         return isinstance(value, origin)
-    if kind is Any:
-        return True
     if kind is None or kind is type(None):
         return value is None
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, kind)
+    return isinstance(kind, type) and isinstance(value, kind)
 
 
 class CodeHead(NamedTuple):

@@ -73,6 +73,20 @@ def test_values_keep_their_kind(value: object) -> None:
     assert exact(decode(json.loads(json.dumps(encode(value))))) == exact(value)
 
 
+@given(VALUES)
+def test_the_default_of_a_field_may_be_any_value(value: Any) -> None:
+    if "inf" in exact(value) or "E" in exact(value):
+        return
+    field = t.FieldType("x", t.Str(), has_default=True, default=(value, [value]))
+    assert exact(decode(encode(field)).default) == exact(field.default)
+
+
+def test_a_type_is_no_default_of_a_field() -> None:
+    field = encode(t.FieldType("x", t.Str(), has_default=True))
+    with pytest.raises(EncodingError):
+        decode([encode(t.Null()) if part is None else part for part in field])
+
+
 def test_numbers_that_look_alike_stay_apart() -> None:
     values = [1, True, 1.0, Decimal("1"), Decimal("1.00"), -0.0, 10**30, None, "1"]
     assert [repr(decode(encode(v))) for v in values] == [repr(v) for v in values]
