@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.json.data import JsonData
 from sglc.automata.number.number_set import NumberError
 from sglc.automata.term import Language
 from sglc.schema.algebra.algebra import Algebra
@@ -18,7 +17,7 @@ from sglc.schema.reading.parse import read_schema
 _DEFAULT = SchemaOptions()
 
 
-def compile_schema(schema: Any, options: SchemaOptions = _DEFAULT) -> Language:
+def compile_schema(schema: JsonData, options: SchemaOptions = _DEFAULT) -> Language:
     """The JSON texts, in the spelling of the options, whose value satisfies a parsed schema: exactly those.
 
     Raises SchemaError (malformed, or a reference that leads nowhere), UnsupportedSchema (a keyword whose

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-JsonData = bool | int | float | Decimal | str | None | list["JsonData"] | dict[str, "JsonData"]
-"""What a JSON parser gives; numbers with a point or an exponent are decimals where they have to be exact."""
+JsonData = bool | int | float | Decimal | str | None | Sequence["JsonData"] | Mapping[str, "JsonData"]
+"""What a JSON parser gives, lists and dicts among it; decimals stand for numbers that have to be exact."""
 
 JsonObject = dict[str, JsonData]
 """A parsed JSON object: keys in the order of the text."""

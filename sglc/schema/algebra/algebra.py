@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from sglc.automata import work
 from sglc.schema.algebra import forms as f
@@ -35,17 +35,36 @@ _FEW_FORMS = 3
 _MOST_ASKED = 60
 
 
+Form = TypeVar("Form", ObjectForm, ArrayForm)
+
+
 @dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(Generic[Form]):
     """Objects or arrays, with the operations on their forms."""
 
     bit: int
-    every: Any
-    meet: Callable[[Any, Any], Any]
-    negated: Callable[[Any, f.Negation], Iterable[Any]]
-    part: Callable[[Part, bool], list[Any] | None]
-    is_void: Callable[[Any, Any, Any], bool]
+    every: Form
+    meet: Callable[[Form, Form], Form | None]
+    negated: Callable[[Form, f.Negation], Iterable[Form]]
+    part: Callable[[Part, bool], list[Form] | None]
+    is_void: Callable[[Form, Form, Form], bool]
     """Whether what two forms have in common, given too, plainly has no values."""
+    rest: Callable[[Form, Part], Form]
+    """What a part about the unevaluated asks of a form."""
+    minus: Callable[[Form, Form], list[Form]]
+    """Forms that hold the values of the first that are not of the second, and maybe values of neither."""
+    size: Callable[[Form], int] | None = None
+    """What a form counts for the limit on parts."""
+    asks: Callable[[Iterable[f.Clause]], list[Form]] = lambda clauses: []
+    """The form of clauses on names; none if they contradict each other."""
+    merged: Callable[[Iterable[Form]], list[Form]] = list
+    """The same union in fewer forms, for many of them."""
+    absorbed: Callable[[Iterable[Form]], list[Form]] = lambda forms: list(dict.fromkeys(forms))
+    """The same union without the forms that others contain."""
+    any_of: Callable[[Iterable[Form], int], Iterable[Form]] = lambda forms, limit: forms
+    """The same union with those forms that speak of presence alone put together, up to a limit of clauses."""
+    one_of: Callable[[list[list[Form]], int], list[Form] | None] = lambda lists, limit: None
+    """The values of exactly one list, where the kind has a way of its own to find them."""
 
 
 class _Busy(Exception):
@@ -59,11 +78,31 @@ class Algebra:
         self.literals = LiteralTable(graph)
         self.scalars = Scalars(graph)
         self.parts = parts = PartForms(self.literals, self.scalars, limits.states)
-        self.object = Structure(
-            g.OBJECT, f.ANY_OBJECT, f.meet_objects, f.negated_object, parts.objects, self._object_is_void
+        self.object: Structure[ObjectForm] = Structure(
+            g.OBJECT,
+            f.ANY_OBJECT,
+            f.meet_objects,
+            f.negated_object,
+            parts.objects,
+            self._object_is_void,
+            parts.other_entries,
+            lambda form, other: ways_out(form, other, self.is_empty, self.literals.negate),
+            ObjectForm.size,
+            _asking,
+            f.merged,
+            f.absorbed,
+            _any_object,
+            one_presence,
         )
-        self.array = Structure(
-            g.ARRAY, f.ANY_ARRAY, f.meet_arrays, f.negated_array, parts.arrays, self._array_is_void
+        self.array: Structure[ArrayForm] = Structure(
+            g.ARRAY,
+            f.ANY_ARRAY,
+            f.meet_arrays,
+            f.negated_array,
+            parts.arrays,
+            self._array_is_void,
+            parts.other_items,
+            lambda form, other: list(f.negated_array(other, self.literals.negate)),
         )
         self.work = 0
         self.parts_met = 0
@@ -82,7 +121,7 @@ class Algebra:
     def arrays(self, these: Literals) -> list[ArrayForm]:
         return self.forms(self.array, these)
 
-    def forms(self, kind: Structure, these: Literals) -> list[Any]:
+    def forms(self, kind: Structure[Form], these: Literals) -> list[Form]:
         """Forms whose union is what satisfies all literals."""
         key = (kind.bit, these)
         found = self._of.get(key)
@@ -94,8 +133,8 @@ class Algebra:
             parts.sort(key=len)
             for part in parts:
                 found = self.product(kind, found, part, these)
-            if kind.bit == g.OBJECT and len(found) > _FEW_FORMS:
-                found = f.merged(found)
+            if len(found) > _FEW_FORMS:
+                found = kind.merged(found)
             if len(found) > self.limits.alternatives:
                 what = "an object" if kind.bit == g.OBJECT else "an array"
                 reason = f"{what} may satisfy the schema in {len(found)} ways, more than "
@@ -107,16 +146,18 @@ class Algebra:
         """How many branches there may be; a question about emptiness is not worth many."""
         return min(self.limits.branches, _MOST_ASKED) if self._open else self.limits.branches
 
-    def product(self, kind: Structure, left: list[Any], right: list[Any], these: Literals) -> list[Any]:
+    def product(
+        self, kind: Structure[Form], left: list[Form], right: list[Form], these: Literals
+    ) -> list[Form]:
         if len(left) == 1 and left[0] == kind.every:
             return right
         if len(right) == 1 and right[0] == kind.every:
             return left
         self._count(len(left) * len(right), these)
-        if kind.bit == g.OBJECT:
-            size = sum([form.size() for form in left]) * len(right)
-            self._count_parts(size + sum([form.size() for form in right]) * len(left), these)
-        found: dict[Any, None] = {}
+        if kind.size is not None:
+            size = sum(map(kind.size, left)) * len(right)
+            self._count_parts(size + sum(map(kind.size, right)) * len(left), these)
+        found: dict[Form, None] = {}
         for a in left:
             for b in right:
                 one = kind.meet(a, b)
@@ -143,7 +184,7 @@ class Algebra:
             reason = "the alternatives of the schema have too many properties to combine them"
             raise SchemaTooLarge(reason, self.literals.path(these))
 
-    def node_forms(self, kind: Structure, number: int, negated: bool, mode: int) -> list[Any]:
+    def node_forms(self, kind: Structure[Form], number: int, negated: bool, mode: int) -> list[Form]:
         key = (kind.bit, number, negated, mode)
         if key in self._forms:
             found = self._forms[key]
@@ -173,23 +214,23 @@ class Algebra:
         self._forms[key] = found
         return found
 
-    def _positive_node(self, kind: Structure, node: g.SchemaNode, mode: int, here: Literals) -> list[Any]:
+    def _positive_node(
+        self, kind: Structure[Form], node: g.SchemaNode, mode: int, here: Literals
+    ) -> list[Form]:
         unevaluated = [part for part in node.parts if _is_unevaluated(kind, part)]
         inner_mode = max(mode, MARKED) if unevaluated else mode
         found = self._conjunction(kind, node, inner_mode, here)
         for part in unevaluated:
             found = [
-                one
-                for form in found
-                for one in self.product(kind, [form], [self.parts.evaluate_rest(form, part)], here)
+                one for form in found for one in self.product(kind, [form], [kind.rest(form, part)], here)
             ]
             found = [replace(form, seen=None) for form in found]
         if unevaluated and mode == PLAIN:
             found = list(dict.fromkeys(f.unmarked(form) for form in found))
         return found
 
-    def _negated_node(self, kind: Structure, node: g.SchemaNode, here: Literals) -> list[Any]:
-        found: dict[Any, None] = {}
+    def _negated_node(self, kind: Structure[Form], node: g.SchemaNode, here: Literals) -> list[Form]:
+        found: dict[Form, None] = {}
         for part in node.parts:
             if not _is_unevaluated(kind, part):
                 found.update(dict.fromkeys(self.negated_part(kind, part, here)))
@@ -198,12 +239,14 @@ class Algebra:
             for part in node.parts:
                 if _is_unevaluated(kind, part):
                     for form in forms:
-                        rest = self.parts.evaluate_rest(form, part)
+                        rest = kind.rest(form, part)
                         wrong = list(kind.negated(rest, self.literals.negate))
                         found.update(dict.fromkeys(map(f.unmarked, self.product(kind, [form], wrong, here))))
         return self._union(kind, [list(found)])
 
-    def _conjunction(self, kind: Structure, node: g.SchemaNode, mode: int, here: Literals) -> list[Any]:
+    def _conjunction(
+        self, kind: Structure[Form], node: g.SchemaNode, mode: int, here: Literals
+    ) -> list[Form]:
         """The forms of all parts but those about the unevaluated; `oneOf` last, for within the other parts
         its branches are often disjoint."""
         found = [kind.every]
@@ -215,7 +258,7 @@ class Algebra:
                 found = self._one(kind, part.nodes, mode, found, here)
         return found
 
-    def part_forms(self, kind: Structure, part: Part, mode: int) -> list[Any]:
+    def part_forms(self, kind: Structure[Form], part: Part, mode: int) -> list[Form]:
         match part:
             case g.All(nodes):
                 found = [kind.every]
@@ -245,19 +288,19 @@ class Algebra:
             case g.Ref(key, _):
                 return self.node_forms(kind, self.graph.references[key], False, mode)
             case g.Dependent(name, names, node) if kind.bit == g.OBJECT:
-                absent = [f.clauses_form([f.presence(name, False)])]
-                required = f.clauses_form(frozenset({(name, False), (other, True)}) for other in names)
+                absent = kind.asks([f.presence(name, False)])
+                required = kind.asks(frozenset({(name, False), (other, True)}) for other in names)
                 if node is None:
-                    return [required]
+                    return required
                 forms = self.node_forms(kind, node, False, mode)
                 if mode != PLAIN:
-                    present = f.clauses_form([f.presence(name, True)])
-                    forms = self.product(kind, [present], forms, frozenset({2 * node}))
+                    present = kind.asks([f.presence(name, True)])
+                    forms = self.product(kind, present, forms, frozenset({2 * node}))
                 return self._union(kind, [absent, forms])
             case _:
                 return self._atom(kind, part, mode)
 
-    def _atom(self, kind: Structure, part: Part, mode: int) -> list[Any]:
+    def _atom(self, kind: Structure[Form], part: Part, mode: int) -> list[Form]:
         key = (kind.bit + (0 if mode == PLAIN else 64), id(part))  # the graph keeps its parts
         found = self._atoms.get(key)
         if found is None:
@@ -265,7 +308,7 @@ class Algebra:
             found = self._atoms[key] = [kind.every] if made is None else made
         return found
 
-    def negated_part(self, kind: Structure, part: Part, here: Literals) -> list[Any]:
+    def negated_part(self, kind: Structure[Form], part: Part, here: Literals) -> list[Form]:
         match part:
             case g.All(nodes):
                 return self._union(kind, [self.node_forms(kind, number, True, PLAIN) for number in nodes])
@@ -306,15 +349,13 @@ class Algebra:
             case g.Ref(key, _):
                 return self.node_forms(kind, self.graph.references[key], True, PLAIN)
             case g.Dependent(name, names, node) if kind.bit == g.OBJECT:
-                present = f.clauses_form([f.presence(name, True)])
-                assert present is not None
                 if node is not None:
-                    return self.product(kind, [present], self.node_forms(kind, node, True, PLAIN), here)
+                    present = kind.asks([f.presence(name, True)])
+                    return self.product(kind, present, self.node_forms(kind, node, True, PLAIN), here)
                 return [
                     form
                     for other in names
-                    if (form := f.clauses_form([f.presence(name, True), f.presence(other, False)]))
-                    is not None
+                    for form in kind.asks([f.presence(name, True), f.presence(other, False)])
                 ]
             case _:
                 found = [kind.every]
@@ -322,26 +363,23 @@ class Algebra:
                     found = self.product(kind, found, list(kind.negated(form, self.literals.negate)), here)
                 return found
 
-    def _union(self, kind: Structure, lists: list[list[Any]]) -> list[Any]:
+    def _union(self, kind: Structure[Form], lists: list[list[Form]]) -> list[Form]:
         found = dict.fromkeys(form for forms in lists for form in forms)
         if kind.every in found:
             return [kind.every]
-        if len(found) > 1 and kind.bit == g.OBJECT:
-            alike = [form for form in found if form.is_presence() and form.seen == ()]
-            if len(alike) > 1:
-                merged = any_presence(alike, self.limits.branches)
-                found = dict.fromkeys([*merged, *(form for form in found if form not in alike)])
+        if len(found) > 1:
+            found = dict.fromkeys(kind.any_of(found, self.limits.branches))
         if len(found) > self._most():
             raise TooManyWays(f"more than {self._most()} alternatives", "#")
         return list(found)
 
-    def _any(self, kind: Structure, nodes: tuple[int, ...], mode: int) -> list[Any]:
+    def _any(self, kind: Structure[Form], nodes: tuple[int, ...], mode: int) -> list[Form]:
         lists = [self.node_forms(kind, number, False, mode) for number in nodes]
         if mode == PLAIN:
             return self._union(kind, lists)
         here = frozenset({2 * nodes[0]})
         if mode == MARKED:
-            found: list[Any] = []
+            found: list[Form] = []
             for forms in lists:
                 more = [
                     one
@@ -352,7 +390,7 @@ class Algebra:
                 ]
                 found = list(dict.fromkeys([*found, *forms, *more]))
             return found
-        passed: list[Any] = []
+        passed: list[Form] = []
         failed = [kind.every]
         for number, forms in zip(nodes, lists, strict=True):
             fails = self.node_forms(kind, number, True, PLAIN)
@@ -365,20 +403,20 @@ class Algebra:
         return passed
 
     def _one(
-        self, kind: Structure, nodes: tuple[int, ...], mode: int, context: list[Any], here: Literals
-    ) -> list[Any]:
+        self, kind: Structure[Form], nodes: tuple[int, ...], mode: int, context: list[Form], here: Literals
+    ) -> list[Form]:
         """The forms of the context that satisfy exactly one node."""
         lists = [self.node_forms(kind, number, False, mode) for number in nodes]
         lists = [forms for forms in lists if forms]
-        if kind.bit == g.OBJECT and mode == PLAIN:
-            one = one_presence(lists, self.limits.branches)
+        if mode == PLAIN:
+            one = kind.one_of(lists, self.limits.branches)
             if one is not None:
                 return self.product(kind, context, one, here)
         lists = [self.product(kind, context, forms, here) for forms in lists]
         lists = [forms for forms in lists if forms]
         if len(lists) <= 1:
             return lists[0] if lists else []
-        found: dict[Any, None] = {}
+        found: dict[Form, None] = {}
         for index, forms in enumerate(lists):
             others = [other for place, more in enumerate(lists) if place != index for other in more]
             for form in forms:
@@ -393,26 +431,22 @@ class Algebra:
                 if len(found) > self._most():
                     reason = f"the branches of oneOf overlap in more than {self._most()} ways"
                     raise TooManyWays(reason, self.literals.path(here))
-        return f.merged(found) if kind.bit == g.OBJECT and len(found) > _FEW_FORMS else list(found)
+        return kind.merged(found) if len(found) > _FEW_FORMS else list(found)
 
-    def _without(self, kind: Structure, forms: list[Any], other: Any, here: Literals) -> list[Any]:
+    def _without(self, kind: Structure[Form], forms: list[Form], other: Form, here: Literals) -> list[Form]:
         """The values of the forms that are not of another one."""
-        found: list[Any] = []
+        found: list[Form] = []
         for form in forms:
             self._count(1, here)
-            if kind.bit == g.OBJECT:
-                self._count_parts(form.size() + other.size(), here)
+            if kind.size is not None:
+                self._count_parts(kind.size(form) + kind.size(other), here)
             shared = kind.meet(form, other)
             if shared is None or kind.is_void(form, other, shared):
                 found.append(form)
-            elif kind.bit == g.OBJECT:
-                found += self.product(
-                    kind, [form], ways_out(form, other, self.is_empty, self.literals.negate), here
-                )
             else:
-                found += self.product(kind, [form], list(kind.negated(other, self.literals.negate)), here)
-        if kind.bit == g.OBJECT and 1 < len(found) <= _MOST_ABSORBED:
-            return f.absorbed(found)
+                found += self.product(kind, [form], kind.minus(form, other), here)
+        if 1 < len(found) <= _MOST_ABSORBED:
+            return kind.absorbed(found)
         return list(dict.fromkeys(found))
 
     # Emptiness, as far as it can be seen from near
@@ -469,7 +503,20 @@ class Algebra:
         return any(self.is_empty(form.value(index)) for index in range(min(form.low, form.width() + 1)))
 
 
-def _is_unevaluated(kind: Structure, part: Part) -> bool:
+def _is_unevaluated(kind: Structure[Form], part: Part) -> bool:
     if kind.bit == g.OBJECT:
         return isinstance(part, g.UnevaluatedProperties)
     return isinstance(part, g.UnevaluatedItems)
+
+
+def _asking(clauses: Iterable[f.Clause]) -> list[ObjectForm]:
+    form = f.clauses_form(clauses)
+    return [] if form is None else [form]
+
+
+def _any_object(forms: Iterable[ObjectForm], limit: int) -> Iterable[ObjectForm]:
+    forms = list(forms)
+    alike = [form for form in forms if form.is_presence() and form.seen == ()]
+    if len(alike) < 2:
+        return forms
+    return [*any_presence(alike, limit), *(form for form in forms if form not in alike)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from sglc.automata.dfa import operations as automata
+from sglc.automata.term import CharDfa
 from sglc.schema.algebra import forms as f
 from sglc.schema.algebra import strings
 from sglc.schema.algebra.forms import FALSE, TRUE, ArrayForm, Entries, KeySet, Literals, ObjectForm, both
@@ -32,7 +32,11 @@ class PartForms:
             case g.Types(mask):
                 return None if mask & g.OBJECT else []
             case g.Values(values):
-                return [self._constant_object(v) for v in values if g.type_of(v) == g.OBJECT]
+                return [
+                    self._constant_object(value[1])
+                    for value in values
+                    if isinstance(value, tuple) and value[0] == "object"
+                ]
             case g.Size(g.OBJECT, low, high):
                 return [] if high is not None and low > high else [ObjectForm(low=low, high=high)]
             case g.Required(names):
@@ -43,15 +47,15 @@ class PartForms:
                 return self._names(self.literals.of(number), path)
         return None
 
-    def _constant_object(self, value: g.Value) -> ObjectForm:
-        entries = Entries({name: self.literals.constant(inner) for name, inner in value[1]}, (), FALSE, True)
-        clauses = frozenset(f.presence(name, True) for name, _ in value[1])
+    def _constant_object(self, members: tuple[tuple[str, g.Value], ...]) -> ObjectForm:
+        entries = Entries({name: self.literals.constant(inner) for name, inner in members}, (), FALSE, True)
+        clauses = frozenset(f.presence(name, True) for name, _ in members)
         return ObjectForm(parts=(entries,), clauses=clauses)
 
     def _properties(self, part: g.Properties, marked: bool) -> ObjectForm:
         named = {name: self.literals.of(number) for name, number in part.named}
         other = TRUE if part.additional is None else self.literals.of(part.additional)
-        patterns: list[tuple[Any, Literals]] = []
+        patterns: list[tuple[CharDfa, Literals]] = []
         everything: Literals | None = None
         words: dict[str, Literals] = {}
         for pattern, number, path in part.patterns:
@@ -106,7 +110,11 @@ class PartForms:
             case g.Types(mask):
                 return None if mask & g.ARRAY else []
             case g.Values(values):
-                return [self._constant_array(v) for v in values if g.type_of(v) == g.ARRAY]
+                return [
+                    self._constant_array(value[1])
+                    for value in values
+                    if isinstance(value, tuple) and value[0] == "array"
+                ]
             case g.Size(g.ARRAY, low, high):
                 return [] if high is not None and low > high else [ArrayForm(low=low, high=high)]
             case g.Items(prefix, rest):
@@ -123,8 +131,8 @@ class PartForms:
                 return [ArrayForm(unique=path)]
         return None
 
-    def _constant_array(self, value: g.Value) -> ArrayForm:
-        items = tuple(self.literals.constant(item) for item in value[1])
+    def _constant_array(self, values: tuple[g.Value, ...]) -> ArrayForm:
+        items = tuple(self.literals.constant(item) for item in values)
         return replace(f.places_form(items, FALSE), low=len(items))
 
     def _contains(self, these: Literals, low: int, high: int | None, marks: bool) -> list[ArrayForm]:
@@ -143,15 +151,18 @@ class PartForms:
 
     # Unevaluated
 
-    def evaluate_rest(self, form: Any, part: Part) -> Any:
-        """What `unevaluatedProperties` or `unevaluatedItems` asks of a form, as a form."""
-        if isinstance(part, g.UnevaluatedProperties):
-            if form.seen is None:
-                return f.ANY_OBJECT
-            names = frozenset(name for keys in form.seen for name in keys.names)
-            patterns = tuple(dict.fromkeys(dfa for keys in form.seen for dfa in keys.patterns))
-            rest = f.only(KeySet(names, patterns, True), self.literals.of(part.node))
-            return ObjectForm(parts=(rest,)) if rest.other else f.ANY_OBJECT
+    def other_entries(self, form: ObjectForm, part: Part) -> ObjectForm:
+        """What `unevaluatedProperties` asks of a form, as a form."""
+        assert isinstance(part, g.UnevaluatedProperties)
+        if form.seen is None:
+            return f.ANY_OBJECT
+        names = frozenset(name for keys in form.seen for name in keys.names)
+        patterns = tuple(dict.fromkeys(dfa for keys in form.seen for dfa in keys.patterns))
+        rest = f.only(KeySet(names, patterns, True), self.literals.of(part.node))
+        return ObjectForm(parts=(rest,)) if rest.other else f.ANY_OBJECT
+
+    def other_items(self, form: ArrayForm, part: Part) -> ArrayForm:
+        """What `unevaluatedItems` asks of a form, as a form."""
         assert isinstance(part, g.UnevaluatedItems)
         if form.seen is None:
             return f.ANY_ARRAY

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from typing import Any, Generic, TypeVar
 
 from sglc.automata import work
 from sglc.automata.dfa import operations as automata
@@ -25,21 +26,27 @@ from sglc.schema.core.errors import SchemaError, SchemaFault, SchemaTooLarge, Un
 from sglc.schema.core.graph import Graph, Part
 
 _INTEGERS = NumberSet(integer=True)
-Constants = frozenset[Any]
+Constants = frozenset[bool | None]
 """Of None, False and True, those that are allowed."""
 EVERY_CONSTANT: Constants = frozenset({None, False, True})
 
 
+Set = TypeVar("Set")
+"""A set of scalars of one kind; an empty one is false."""
+
+
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Generic[Set]):
     """One kind of scalars with its algebra; `atom` is the set of a part that is about it, None of others."""
 
     bit: int
-    every: Any
-    meet: Callable[[Any, Any], Any]
-    join: Callable[[Any, Any], Any]
-    complement: Callable[[Any], Any]
-    atom: Callable[[Part], Any]
+    every: Set
+    meet: Callable[[Set, Set], Set]
+    join: Callable[[Set, Set], Set]
+    complement: Callable[[Set], Set]
+    atom: Callable[[Part], Set | None]
+    exactly_one: Callable[[list[Set]], Set | None] = lambda sets: None
+    """What lies in one of several sets alone, where the kind has a way of its own to find it."""
 
 
 class Scalars:
@@ -59,19 +66,27 @@ class Scalars:
             g.NUMBER, numbers.EVERY, numbers.meet, numbers.join, numbers.complement, self._numbers
         )
         self.string = Kind(
-            g.STRING, strings.EVERY, strings.meet, strings.join, strings.complement, self._strings
+            g.STRING,
+            strings.EVERY,
+            strings.meet,
+            strings.join,
+            strings.complement,
+            self._strings,
+            _strings_of_one,
         )
         self._known: dict[tuple[int, int], Any] = {}
         self._sets: dict[tuple[int, Literals], Any] = {}
+        """By the bit of the kind first: it says what a set is made of."""
 
-    def of(self, kind: Kind, these: Literals) -> Any:
+    def of(self, kind: Kind[Set], these: Literals) -> Set:
         """The values that satisfy all literals."""
         key = (kind.bit, these)
-        if key not in self._sets:
-            self._sets[key] = self._of(kind, these)
-        return self._sets[key]
+        found: Set | None = self._sets.get(key)
+        if found is None:
+            found = self._sets[key] = self._of(kind, these)
+        return found
 
-    def _of(self, kind: Kind, these: Literals) -> Any:
+    def _of(self, kind: Kind[Set], these: Literals) -> Set:
         found = kind.every
         for literal in sorted(these):
             if literal == 1:
@@ -113,14 +128,14 @@ class Scalars:
                 return (self.graph.references[key],)
         return ()
 
-    def node(self, kind: Kind, number: int) -> Any:
+    def node(self, kind: Kind[Set], number: int) -> Set:
         key = (kind.bit, number)
         if key in self._known:
-            found = self._known[key]
-            if found is None:
+            known: Set | None = self._known[key]
+            if known is None:
                 path = self.graph.nodes[number].path
                 raise SchemaError("the schema refers to itself without going into a value", path)
-            return found
+            return known
         node = self.graph.nodes[number]
         found = kind.every
         if not node.mask & kind.bit:
@@ -142,7 +157,7 @@ class Scalars:
         self._known[key] = found
         return found
 
-    def part(self, kind: Kind, part: Part) -> Any:
+    def part(self, kind: Kind[Set], part: Part) -> Set | None:
         match part:
             case g.All(nodes):
                 found = kind.every
@@ -151,12 +166,12 @@ class Scalars:
                         found = kind.meet(found, self.node(kind, number))
                 return found
             case g.Any_(nodes):
-                found = None
+                union: Set | None = None
                 for number in nodes:
                     with work.part(self.graph.nodes[number].path):
                         value = self.node(kind, number)
-                        found = value if found is None else kind.join(found, value)
-                return found
+                        union = value if union is None else kind.join(union, value)
+                return union
             case g.One(nodes):
                 return self._one(kind, nodes)
             case g.Not(number):
@@ -172,14 +187,13 @@ class Scalars:
             case _:
                 return kind.atom(part)
 
-    def _one(self, kind: Kind, nodes: tuple[int, ...]) -> Any:
+    def _one(self, kind: Kind[Set], nodes: tuple[int, ...]) -> Set:
         """Values of exactly one node: those seen once so far, and those seen more often."""
         once = more = kind.complement(kind.every)
         values = [value for number in nodes if (value := self.node(kind, number))]
-        if kind.bit == g.STRING and len(values) > 1 and any(one.dfa for value in values for one in value):
-            found = strings.of_exactly_one(values)
-            if found is not None:
-                return found
+        found = kind.exactly_one(values)
+        if found is not None:
+            return found
         for value in values:
             if not once and not more:
                 once = value
@@ -198,7 +212,7 @@ class Scalars:
                     return ()
                 return (numbers.NumberPart(_INTEGERS, None, True if plain else None),) if integer else None
             case g.Values(values):
-                return numbers.finite(value for value in values if g.type_of(value) == g.NUMBER)
+                return numbers.finite(value for value in values if isinstance(value, Decimal))
             case g.Range(these):
                 return numbers.of_set(these)
         return None
@@ -216,6 +230,13 @@ class Scalars:
             case g.Format(name, path):
                 return format_strings(name, path)
         return None
+
+
+def _strings_of_one(sets: list[strings.Strings]) -> strings.Strings | None:
+    """The strings of exactly one set, by one automaton for all, where several sets have automata."""
+    if len(sets) < 2 or not any(one.dfa for each in sets for one in each):
+        return None
+    return strings.of_exactly_one(sets)
 
 
 def _not_regular(fault: strings.NotRegular, path: str) -> UnsupportedSchema:
@@ -236,7 +257,7 @@ def _constants(part: Part) -> Constants | None:
             return frozenset(
                 None if value is None else value[1]
                 for value in values
-                if g.type_of(value) in (g.NULL, g.BOOL)
+                if value is None or (isinstance(value, tuple) and value[0] == "bool")
             )
     return None
 

@@ -9,15 +9,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Literal
 
 from sglc.automata.number.number_set import NumberSet
 
 NULL, BOOL, NUMBER, STRING, ARRAY, OBJECT = 1, 2, 4, 8, 16, 32
 EVERY_TYPE = 63
 
-Value = Any
+Value = (
+    None
+    | str
+    | Decimal
+    | tuple[Literal["bool"], bool]
+    | tuple[Literal["array"], tuple["Value", ...]]
+    | tuple[Literal["object"], tuple[tuple[str, "Value"], ...]]
+)
 """A JSON value that can be hashed: None, ("bool", b), Decimal, str, ("array", items), ("object", pairs)."""
+
+RefKey = tuple[str, int, tuple[int, ...], str | None]
+"""A reference by its keyword, the number of its resource, its scope and what it refers to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +160,7 @@ class If:
 class Ref:
     """`key` is one of `Graph.references`."""
 
-    key: tuple[Any, ...]
+    key: RefKey
     path: str = field(compare=False)
 
 
@@ -208,7 +218,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: list[SchemaNode] = []
-        self.references: dict[tuple[Any, ...], int] = {}
+        self.references: dict[RefKey, int] = {}
         self.written: dict[Decimal, set[str]] = {}
         """How json.dumps writes the floats of `const` and `enum` that are whole numbers."""
         self._parts: dict[Part, Part] = {}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
+
+from sglc.automata.json.data import JsonData
 
 Draft = Literal["4", "6", "7", "2019-09", "2020-12"]
 Order = Literal["declared", "any"]
@@ -73,7 +75,7 @@ class SchemaOptions:
     distinct: bool = False
     blanks: int = 4
     indent: int = 128
-    resources: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    resources: Mapping[str, JsonData] = field(default_factory=dict, hash=False)
     limits: SchemaLimits = SchemaLimits()
 
     def __post_init__(self) -> None:

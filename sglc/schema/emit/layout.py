@@ -141,8 +141,8 @@ class Layouts:
             names = {name: [(value, ())] for name, value in values.items()}
         shown: list[tuple[CharDfa, Arms]] = []
         for keys, value, inside in families:
-            allowed = [_inside(count.parts, inside) for count in form.counts]
-            arms = self.arms(value, self._counts(allowed, form))
+            inner = [_inside(count.parts, inside) for count in form.counts]
+            arms = self.arms(value, self._counts(inner, form))
             if not automata.is_endless(keys):
                 keys = strings.minus_words(keys, frozenset(known))
             words = strings.few_words(keys)
@@ -404,7 +404,8 @@ class Layouts:
         mask = algebra.literals.mask(these)
         found: dict[g.Value, None] = {}
         if mask & (g.NULL | g.BOOL):
-            for one in sorted(algebra.scalars.of(algebra.scalars.constant, these), key=str):
+            constants = algebra.scalars.of(algebra.scalars.constant, these)
+            for one in sorted(constants, key=str):
                 found[None if one is None else ("bool", one)] = None
         if mask & g.STRING:
             for part in algebra.scalars.of(algebra.scalars.string, these):

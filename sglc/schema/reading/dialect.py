@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from sglc.automata.json.data import JsonData, JsonObject
 
 _CORE_URIS = {
     "http://json-schema.org/draft-04/schema": 4,
@@ -102,7 +103,7 @@ def standard_dialect(uri: str) -> Dialect | None:
     return None if draft is None else _KNOWN[draft]
 
 
-def custom_dialect(metaschema: Any) -> Dialect | None:
+def custom_dialect(metaschema: JsonData) -> Dialect | None:
     """The dialect that a metaschema describes by its own `$schema` and `$vocabulary`."""
     if not isinstance(metaschema, dict) or not isinstance(metaschema.get("$schema"), str):
         return None
@@ -142,7 +143,7 @@ _ALONE = frozenset(
 )
 
 
-def subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def subschemas(schema: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     """(pointer below it, object) of every place where a subschema stands, in any dialect."""
     for keyword, inside in schema.items():
         if isinstance(inside, dict):

@@ -12,9 +12,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
+from sglc.automata.json.data import JsonData, JsonObject
 from sglc.schema.core.errors import SchemaError, SchemaTooLarge
 from sglc.schema.core.options import SchemaOptions
 from sglc.schema.reading.dialect import Dialect, custom_dialect, draft_dialect, standard_dialect, subschemas
@@ -34,15 +35,15 @@ class Resource:
 
     number: int
     uri: str
-    root: Any
+    root: JsonData
     path: str
     dialect: Dialect
     recursive: bool = False
-    anchors: dict[str, tuple[Any, str, bool]] = field(default_factory=dict)
+    anchors: dict[str, tuple[JsonData, str, bool]] = field(default_factory=dict)
 
 
 class Place(NamedTuple):
-    value: Any
+    value: JsonData
     resource: Resource
     path: str
     scope: Scope
@@ -53,8 +54,10 @@ class ScopesNeeded(Exception):
 
 
 class Loader:
-    def __init__(self, schema: Any, options: SchemaOptions, keep_scopes: bool = False) -> None:
-        self.given: Mapping[str, Any] = {uri.removesuffix("#"): s for uri, s in options.resources.items()}
+    def __init__(self, schema: JsonData, options: SchemaOptions, keep_scopes: bool = False) -> None:
+        self.given: Mapping[str, JsonData] = {
+            uri.removesuffix("#"): s for uri, s in options.resources.items()
+        }
         self.default = draft_dialect(options.draft)
         self.keep_scopes = keep_scopes
         self.resources: list[Resource] = []
@@ -66,7 +69,7 @@ class Loader:
 
     # Documents
 
-    def _document(self, schema: Any, uri: str, path: str, dialect: Dialect) -> Resource:
+    def _document(self, schema: JsonData, uri: str, path: str, dialect: Dialect) -> Resource:
         try:
             text = json.dumps(schema, default=str)
         except (ValueError, TypeError) as fault:
@@ -91,7 +94,7 @@ class Loader:
             self._index(schema, resource, path)
         return resource
 
-    def _resource(self, schema: Any, uri: str, path: str, dialect: Dialect) -> Resource:
+    def _resource(self, schema: JsonData, uri: str, path: str, dialect: Dialect) -> Resource:
         recursive = False
         if isinstance(schema, dict):
             dialect = self._dialect(schema, dialect, path)
@@ -106,7 +109,7 @@ class Loader:
             self.roots[id(schema)] = resource
         return resource
 
-    def _dialect(self, schema: dict[str, Any], outer: Dialect, path: str) -> Dialect:
+    def _dialect(self, schema: JsonObject, outer: Dialect, path: str) -> Dialect:
         uri = schema.get("$schema")
         if uri is None:
             return outer
@@ -121,9 +124,9 @@ class Loader:
             raise SchemaError(f"the dialect {uri!r} is not known", f"{path}/$schema")
         return found
 
-    def _index(self, schema: Any, resource: Resource, path: str) -> None:
+    def _index(self, schema: JsonData, resource: Resource, path: str) -> None:
         """Find embedded resources and anchors; iteratively, for documents may be deep."""
-        stack: list[tuple[Any, Resource, str]] = [(schema, resource, path)]
+        stack: list[tuple[JsonData, Resource, str]] = [(schema, resource, path)]
         while stack:
             value, home, here = stack.pop()
             if not isinstance(value, dict):
@@ -133,16 +136,17 @@ class Loader:
             for below, inner in subschemas(value):
                 stack.append((inner, home, here + below))
 
-    def _embedded(self, value: dict[str, Any], home: Resource, path: str) -> Resource:
+    def _embedded(self, value: JsonObject, home: Resource, path: str) -> Resource:
         dialect = home.dialect
-        if isinstance(value.get("$schema"), str) and ("$id" in value or "id" in value):
-            dialect = standard_dialect(value["$schema"]) or dialect
+        named = value.get("$schema")
+        if isinstance(named, str) and ("$id" in value or "id" in value):
+            dialect = standard_dialect(named) or dialect
         own = value.get(dialect.id_keyword)
         if not isinstance(own, str) or (dialect.draft <= 7 and ("$ref" in value or own.startswith("#"))):
             return home
         return self._resource(value, home.uri, path, home.dialect)
 
-    def _anchors(self, value: dict[str, Any], home: Resource, path: str) -> None:
+    def _anchors(self, value: JsonObject, home: Resource, path: str) -> None:
         if home.dialect.draft <= 7:
             own = value.get(home.dialect.id_keyword)
             if isinstance(own, str) and own.startswith("#") and "$ref" not in value:
@@ -155,7 +159,7 @@ class Loader:
         if isinstance(name, str) and home.dialect.draft >= 2020:
             self._anchor(home, name, value, f"{path}/$dynamicAnchor", True)
 
-    def _anchor(self, home: Resource, name: str, value: dict[str, Any], path: str, dynamic: bool) -> None:
+    def _anchor(self, home: Resource, name: str, value: JsonObject, path: str, dynamic: bool) -> None:
         there = home.anchors.get(name)
         if there is not None and there[0] is not value:
             raise SchemaError(f"the anchor {name!r} is there twice, at {there[1]} too", path)
@@ -169,7 +173,7 @@ class Loader:
 
     # References
 
-    def below(self, place: Place, value: Any, path: str) -> Place:
+    def below(self, place: Place, value: JsonData, path: str) -> Place:
         """The place of a subschema."""
         resource = place.resource
         scope = place.scope
@@ -183,12 +187,12 @@ class Loader:
             return scope
         return (*scope, resource.number)
 
-    def follow(self, place: Place, reference: Any, path: str) -> Place:
+    def follow(self, place: Place, reference: JsonData, path: str) -> Place:
         """Where `$ref` leads. Raises SchemaError if nothing is there."""
         target, _ = self._target(place, reference, path)
         return target
 
-    def follow_dynamic(self, place: Place, reference: Any, path: str) -> Place:
+    def follow_dynamic(self, place: Place, reference: JsonData, path: str) -> Place:
         """Where `$dynamicRef` leads: to the outermost dynamic anchor of that name, if it names one."""
         target, name = self._target(place, reference, path)
         if name is not None:
@@ -199,7 +203,7 @@ class Loader:
                     return Place(found[0], resource, found[1], target.scope)
         return target
 
-    def follow_recursive(self, place: Place, reference: Any, path: str) -> Place:
+    def follow_recursive(self, place: Place, reference: JsonData, path: str) -> Place:
         """Where `$recursiveRef` leads: to the outermost resource with `$recursiveAnchor`, or to this one."""
         if reference != "#":
             raise SchemaError('$recursiveRef must be "#"', path)
@@ -210,7 +214,7 @@ class Loader:
                     return Place(resource.root, resource, resource.path, place.scope)
         return Place(place.resource.root, place.resource, place.resource.path, place.scope)
 
-    def _target(self, place: Place, reference: Any, path: str) -> tuple[Place, str | None]:
+    def _target(self, place: Place, reference: JsonData, path: str) -> tuple[Place, str | None]:
         if not isinstance(reference, str):
             raise SchemaError("a reference must be a string", path)
         if reference.startswith("#"):
@@ -262,7 +266,7 @@ class Loader:
         return Place(value, resource, where, self._enter(scope, resource))
 
 
-def _has_lone_surrogate(schema: Any) -> bool:
+def _has_lone_surrogate(schema: JsonData) -> bool:
     try:
         json.dumps(schema, default=str, ensure_ascii=False).encode()
     except UnicodeEncodeError:

@@ -7,20 +7,19 @@ that joins them, bound together by their recursive (dynamic) references.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
-Schema = dict[str, Any]
+from sglc.automata.json.data import JsonData, JsonObject
 
 _TYPES = ["array", "boolean", "integer", "null", "number", "object", "string"]
-_STRING = {"type": "string"}
-_BOOLEAN = {"type": "boolean"}
-_NUMBER = {"type": "number"}
-_COUNT = {"type": "integer", "minimum": 0}
+_STRING: JsonObject = {"type": "string"}
+_BOOLEAN: JsonObject = {"type": "boolean"}
+_NUMBER: JsonObject = {"type": "number"}
+_COUNT: JsonObject = {"type": "integer", "minimum": 0}
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 @cache
-def metaschema(uri: str) -> Any:
+def metaschema(uri: str) -> JsonObject | None:
     """The schema that describes a dialect, or one of its vocabularies; None if the URI is none of theirs."""
     if uri == "http://json-schema.org/draft-04/schema":
         return _draft_4(uri)
@@ -36,8 +35,8 @@ def metaschema(uri: str) -> Any:
     return None
 
 
-def _array(items: Any, least: int = 0, unique: bool = False) -> Schema:
-    found: Schema = {"type": "array", "items": items}
+def _array(items: JsonData, least: int = 0, unique: bool = False) -> JsonObject:
+    found: JsonObject = {"type": "array", "items": items}
     if least:
         found["minItems"] = least
     if unique:
@@ -45,31 +44,31 @@ def _array(items: Any, least: int = 0, unique: bool = False) -> Schema:
     return found
 
 
-def _definitions(names: Schema, schemas: Any) -> Schema:
+def _definitions(names: JsonObject, schemas: JsonData) -> JsonObject:
     """What the standard calls the parts of its metaschemas, so that references to them lead somewhere."""
     counts = dict.fromkeys(("nonNegativeInteger", "nonNegativeIntegerDefault0"), _COUNT)
     return {**counts, "schemaArray": schemas, "simpleTypes": {"enum": _TYPES}, "stringArray": names}
 
 
-def _map(values: Any) -> Schema:
+def _map(values: JsonData) -> JsonObject:
     return {"type": "object", "additionalProperties": values}
 
 
-def _types() -> Schema:
-    one = {"enum": _TYPES}
+def _types() -> JsonObject:
+    one: JsonObject = {"enum": _TYPES}
     return {"anyOf": [one, _array(one, 1, True)]}
 
 
-def _texts(*names: str, format: str | None = None) -> Schema:
-    value = _STRING if format is None else {"type": "string", "format": format}
+def _texts(*names: str, format: str | None = None) -> JsonObject:
+    value: JsonData = _STRING if format is None else {"type": "string", "format": format}
     return dict.fromkeys(names, value)
 
 
-def _counts(*kinds: str) -> Schema:
+def _counts(*kinds: str) -> JsonObject:
     return {bound + kind: _COUNT for kind in kinds for bound in ("min", "max")}
 
 
-def _applicators(self: Any, schemas: Any) -> Schema:
+def _applicators(self: JsonData, schemas: JsonData) -> JsonObject:
     """Keywords that all drafts share: subschemas, and how they are put together."""
     return {
         "properties": _map(self),
@@ -83,10 +82,10 @@ def _applicators(self: Any, schemas: Any) -> Schema:
     }
 
 
-def _draft_4(uri: str) -> Schema:
-    self = {"$ref": "#"}
+def _draft_4(uri: str) -> JsonObject:
+    self: JsonObject = {"$ref": "#"}
     schemas = _array(self, 1)
-    closed = {"anyOf": [_BOOLEAN, self]}
+    closed: JsonObject = {"anyOf": [_BOOLEAN, self]}
     names = _array(_STRING, 1, True)
     return {
         "$schema": uri + "#",
@@ -117,10 +116,10 @@ def _draft_4(uri: str) -> Schema:
     }
 
 
-def _draft_6_or_7(uri: str, draft: int) -> Schema:
-    self = {"$ref": "#"}
+def _draft_6_or_7(uri: str, draft: int) -> JsonObject:
+    self: JsonObject = {"$ref": "#"}
     names = _array(_STRING, 0, True)
-    properties = {
+    properties: JsonObject = {
         **_texts("$id", "$ref", format="uri-reference"),
         **_texts("$schema", format="uri"),
         **_texts("title", "description", "format"),
@@ -159,22 +158,27 @@ def _vocabulary_names(year: int) -> list[str]:
     return [*names, "format"] if year == 2019 else [*names, "unevaluated", "format-annotation"]
 
 
-def _self(year: int) -> Schema:
+def _self(year: int) -> JsonObject:
     return {"$recursiveRef": "#"} if year == 2019 else {"$dynamicRef": "#meta"}
 
 
-def _frame(base: str, year: int, name: str, properties: Schema) -> Schema:
-    mark = {"$recursiveAnchor": True} if year == 2019 else {"$dynamicAnchor": "meta"}
-    found = {"$schema": base + "schema", "$id": base + name, **mark, "type": ["object", "boolean"]}
+def _frame(base: str, year: int, name: str, properties: JsonObject) -> JsonObject:
+    mark: JsonObject = {"$recursiveAnchor": True} if year == 2019 else {"$dynamicAnchor": "meta"}
+    found: JsonObject = {
+        "$schema": base + "schema",
+        "$id": base + name,
+        **mark,
+        "type": ["object", "boolean"],
+    }
     return {**found, "properties": properties} if properties else found
 
 
-def _joined(base: str, year: int) -> Schema:
+def _joined(base: str, year: int) -> JsonObject:
     self = _self(year)
     names = _array(_STRING, 0, True)
-    old = {"definitions": _map(self), "dependencies": _map({"anyOf": [self, names]})}
+    old: JsonObject = {"definitions": _map(self), "dependencies": _map({"anyOf": [self, names]})}
     if year == 2020:
-        anchor = {"type": "string", "pattern": "^[A-Za-z_][-A-Za-z0-9._]*$"}
+        anchor: JsonObject = {"type": "string", "pattern": "^[A-Za-z_][-A-Za-z0-9._]*$"}
         old |= {"$recursiveAnchor": anchor, "$recursiveRef": {"type": "string", "format": "uri-reference"}}
     return {
         **_frame(base, year, "schema", old),
@@ -183,7 +187,7 @@ def _joined(base: str, year: int) -> Schema:
     }
 
 
-def _vocabulary(base: str, year: int, name: str) -> Schema | None:
+def _vocabulary(base: str, year: int, name: str) -> JsonObject | None:
     self = _self(year)
     schemas = _array(self, 1)
     names = _array(_STRING, 0, True)
@@ -195,7 +199,7 @@ def _vocabulary(base: str, year: int, name: str) -> Schema | None:
             del shared["definitions"]
             shared["patternProperties"] = {**_map(self), "propertyNames": {"format": "regex"}}
             alone = ("additionalProperties", "contains", "propertyNames", "if", "then", "else")
-            properties = {**shared, **dict.fromkeys(alone, self), "dependentSchemas": _map(self)}
+            properties = {**shared, **dict.fromkeys(alone, self), "dependentJsonObjects": _map(self)}
             if year == 2019:
                 others = ("additionalItems", "unevaluatedItems", "unevaluatedProperties")
                 properties |= dict.fromkeys(others, self)
@@ -224,7 +228,7 @@ def _vocabulary(base: str, year: int, name: str) -> Schema | None:
                 "examples": _array(True),
             }
         case "content":
-            properties = {**_texts("contentMediaType", "contentEncoding"), "contentSchema": self}
+            properties = {**_texts("contentMediaType", "contentEncoding"), "contentJsonObject": self}
         case "format" | "format-annotation" | "format-assertion":
             properties = _texts("format")
         case _:
@@ -233,8 +237,8 @@ def _vocabulary(base: str, year: int, name: str) -> Schema | None:
     return {**found, "$defs": _definitions(names, schemas)}
 
 
-def _core(self: Any, year: int) -> Schema:
-    found: Schema = {
+def _core(self: JsonData, year: int) -> JsonObject:
+    found: JsonObject = {
         "$id": {"type": "string", "format": "uri-reference", "pattern": "^[^#]*#?$"},
         **_texts("$schema", format="uri"),
         **_texts("$ref", format="uri-reference"),
@@ -243,7 +247,7 @@ def _core(self: Any, year: int) -> Schema:
         "$defs": _map(self),
     }
     if year == 2019:
-        anchor = {"type": "string", "pattern": "^[A-Za-z][-A-Za-z0-9.:_]*$"}
+        anchor: JsonObject = {"type": "string", "pattern": "^[A-Za-z][-A-Za-z0-9.:_]*$"}
         reference = {"type": "string", "format": "uri-reference"}
         return {**found, "$anchor": anchor, "$recursiveRef": reference, "$recursiveAnchor": _BOOLEAN}
     anchor = {"type": "string", "pattern": "^[A-Za-z_][-A-Za-z0-9._]*$"}

@@ -10,13 +10,13 @@ import json
 import math
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
+from sglc.automata.json.data import JsonData, JsonObject
 from sglc.automata.number.number_set import NumberError, NumberSet
 from sglc.automata.term import MOST_COUNTED
 from sglc.schema.core import graph as g
 from sglc.schema.core.errors import SchemaError, SchemaFault, SchemaTooLarge, UnsupportedSchema
-from sglc.schema.core.graph import Graph, Part, Value
+from sglc.schema.core.graph import Graph, Part, RefKey, Value
 from sglc.schema.core.options import SchemaOptions
 from sglc.schema.reading.dialect import escape
 from sglc.schema.reading.loader import Loader, Place, ScopesNeeded
@@ -43,7 +43,11 @@ _NO_HOSTNAMES = (
 )
 
 
-def read_schema(schema: Any, options: SchemaOptions) -> tuple[Graph, int]:
+Follow = Callable[[Place, JsonData, str], Place]
+"""Where a reference leads that stands at a place, and under a path."""
+
+
+def read_schema(schema: JsonData, options: SchemaOptions) -> tuple[Graph, int]:
     """The graph of a schema and the number of its root. Raises SchemaError and SchemaTooLarge."""
     try:
         return _Reader(Loader(schema, options), options).read()
@@ -57,17 +61,17 @@ class _Reader:
         self.options = options
         self.graph = Graph()
         self.count = 0
-        self.pending: list[tuple[tuple[Any, ...], Callable[..., Place], Place, Any, str]] = []
+        self.pending: list[tuple[RefKey, Follow, Place, JsonData, str]] = []
         self.places: dict[tuple[int, int, tuple[int, ...]], int] = {}
-        self.definitions: list[tuple[Place, str]] = []
+        self.definitions: list[tuple[Place, JsonObject, str]] = []
 
     def read(self) -> tuple[Graph, int]:
         root = self.node(self.loader.start)
         self.follow_references()
         # Those that nothing leads to are read for their faults alone; what they refer to is not looked for.
         try:
-            for place, word in self.definitions:
-                for name, inner in self.map(place, place.value, word).items():
+            for place, value, word in self.definitions:
+                for name, inner in self.map(place, value, word).items():
                     self.below(place, inner, word, name)
         except SchemaTooLarge:
             pass  # the schema itself is not
@@ -99,16 +103,16 @@ class _Reader:
         self.places[known] = number
         return number
 
-    def below(self, place: Place, value: Any, *tokens: str) -> int:
+    def below(self, place: Place, value: JsonData, *tokens: str) -> int:
         path = place.path
         for token in tokens:
             path += "/" + escape(token)
         return self.node(self.loader.below(place, value, path))
 
-    def parts(self, place: Place, value: dict[str, Any]) -> tuple[Part, ...]:
+    def parts(self, place: Place, value: JsonObject) -> tuple[Part, ...]:
         dialect = place.resource.dialect
         if dialect.draft <= 7 and "$ref" in value:
-            return (self.reference(place, "$ref", value["$ref"]),)
+            return (self.reference(place, value, "$ref"),)
         out: list[Part] = []
         done: set[str] = set()
         last: list[Part] = []
@@ -130,14 +134,14 @@ class _Reader:
 
     # Names and references
 
-    def name(self, place: Place, value: dict[str, Any], word: str) -> None:
+    def name(self, place: Place, value: JsonObject, word: str) -> None:
         if word in ("$defs", "definitions"):
-            self.definitions.append((place, word))
+            self.definitions.append((place, value, word))
         elif not isinstance(value[word], str):
             raise SchemaError(f"{word} must be a string", f"{place.path}/{word}")
 
-    def reference(self, place: Place, word: str, _: Any) -> Part:
-        target = place.value[word]
+    def reference(self, place: Place, value: JsonObject, word: str) -> Part:
+        target = value[word]
         path = f"{place.path}/{word}"
         key = (word, place.resource.number, place.scope, target if isinstance(target, str) else None)
         follow = {
@@ -150,7 +154,7 @@ class _Reader:
 
     # Scalars
 
-    def types(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def types(self, place: Place, value: JsonObject, word: str) -> Part:
         names = value["type"]
         plain = place.resource.dialect.draft == 4
         if isinstance(names, str) and (names, plain) in _SINGLE:
@@ -169,7 +173,7 @@ class _Reader:
         integer = "integer" in names and "number" not in names
         return g.Types(mask, integer, integer and plain)
 
-    def values(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def values(self, place: Place, value: JsonObject, word: str) -> Part:
         path = f"{place.path}/{word}"
         if word == "const":
             return g.Values((freeze(value["const"], path, self.graph.written),))
@@ -178,7 +182,7 @@ class _Reader:
         items = [freeze(item, path, self.graph.written) for item in value["enum"]]
         return g.Values(tuple(dict.fromkeys(items)))
 
-    def range(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def range(self, place: Place, value: JsonObject, word: str) -> Part:
         keywords = place.resource.dialect.keywords
         low, high, step = (
             number(value[name], f"{place.path}/{name}", name) if name in value and name in keywords else None
@@ -210,17 +214,17 @@ class _Reader:
         except NumberError as fault:
             raise SchemaTooLarge(str(fault), f"{place.path}/{word}") from None
 
-    def flag(self, place: Place, value: dict[str, Any], word: str) -> bool:
+    def flag(self, place: Place, value: JsonObject, word: str) -> bool:
         found = value.get(word, False)
         if not isinstance(found, bool):
             raise SchemaError(f"{word} must be true or false", f"{place.path}/{word}")
         return found
 
-    def length(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def length(self, place: Place, value: JsonObject, word: str) -> Part:
         return g.Length(*self.bounds(place, value, "minLength", "maxLength"))
 
     def bounds(
-        self, place: Place, value: dict[str, Any], least: str, most: str, default: int = 0
+        self, place: Place, value: JsonObject, least: str, most: str, default: int = 0
     ) -> tuple[int, int | None]:
         low = size(value[least], f"{place.path}/{least}") if least in value else default
         if low > MOST_COUNTED:
@@ -228,13 +232,13 @@ class _Reader:
             raise UnsupportedSchema(least, f"{place.path}/{least}", reason)
         return low, size(value[most], f"{place.path}/{most}") if most in value else None
 
-    def pattern(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def pattern(self, place: Place, value: JsonObject, word: str) -> Part:
         path = f"{place.path}/pattern"
         if not isinstance(value["pattern"], str):
             raise SchemaError("pattern must be a string", path)
         return g.Pattern(value["pattern"], path)
 
-    def format(self, place: Place, value: dict[str, Any], word: str) -> Part | None:
+    def format(self, place: Place, value: JsonObject, word: str) -> Part | None:
         path = f"{place.path}/format"
         if not isinstance(value["format"], str):
             raise SchemaError("format must be a string", path)
@@ -251,9 +255,9 @@ class _Reader:
 
     # Arrays
 
-    def items(self, place: Place, value: dict[str, Any], word: str) -> Part | None:
+    def items(self, place: Place, value: JsonObject, word: str) -> Part | None:
         keywords = place.resource.dialect.keywords
-        prefix: Any = []
+        prefix: JsonData = []
         prefix_word = "prefixItems"
         rest = None
         if "prefixItems" in keywords:
@@ -278,12 +282,12 @@ class _Reader:
         places = tuple(self.below(place, item, prefix_word, str(i)) for i, item in enumerate(prefix))
         return g.Items(places, rest) if places or rest is not None else None
 
-    def sizes(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def sizes(self, place: Place, value: JsonObject, word: str) -> Part:
         if word.endswith("Items"):
             return g.Size(g.ARRAY, *self.bounds(place, value, "minItems", "maxItems"))
         return g.Size(g.OBJECT, *self.bounds(place, value, "minProperties", "maxProperties"))
 
-    def contains(self, place: Place, value: dict[str, Any], word: str) -> Part | None:
+    def contains(self, place: Place, value: JsonObject, word: str) -> Part | None:
         draft = place.resource.dialect.draft
         if draft >= 2019:
             low, high = self.bounds(place, value, "minContains", "maxContains", 1)
@@ -293,16 +297,16 @@ class _Reader:
             return None
         return g.Contains(self.below(place, value["contains"], "contains"), low, high, draft >= 2020)
 
-    def unique(self, place: Place, value: dict[str, Any], word: str) -> Part | None:
+    def unique(self, place: Place, value: JsonObject, word: str) -> Part | None:
         return g.Unique(f"{place.path}/uniqueItems") if self.flag(place, value, "uniqueItems") else None
 
-    def unevaluated(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def unevaluated(self, place: Place, value: JsonObject, word: str) -> Part:
         node = self.below(place, value[word], word)
         return g.UnevaluatedItems(node) if word == "unevaluatedItems" else g.UnevaluatedProperties(node)
 
     # Objects
 
-    def properties(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def properties(self, place: Place, value: JsonObject, word: str) -> Part:
         named = self.map(place, value, "properties")
         patterns = self.map(place, value, "patternProperties")
         additional = None
@@ -321,21 +325,21 @@ class _Reader:
             additional,
         )
 
-    def map(self, place: Place, value: dict[str, Any], word: str) -> dict[str, Any]:
+    def map(self, place: Place, value: JsonObject, word: str) -> JsonObject:
         found = value.get(word, {})
         if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
             raise SchemaError(f"{word} must be an object of schemas", f"{place.path}/{word}")
         return found
 
-    def names(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def names(self, place: Place, value: JsonObject, word: str) -> Part:
         return g.Names(
             self.below(place, value["propertyNames"], "propertyNames"), f"{place.path}/propertyNames"
         )
 
-    def required(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def required(self, place: Place, value: JsonObject, word: str) -> Part:
         return g.Required(strings(value["required"], f"{place.path}/required"))
 
-    def dependent(self, place: Place, value: dict[str, Any], word: str) -> list[Part]:
+    def dependent(self, place: Place, value: JsonObject, word: str) -> list[Part]:
         found = value[word]
         path = f"{place.path}/{word}"
         if not isinstance(found, dict):
@@ -350,7 +354,7 @@ class _Reader:
 
     # Logic
 
-    def several(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def several(self, place: Place, value: JsonObject, word: str) -> Part:
         found = value[word]
         if not isinstance(found, list):
             raise SchemaError(f"{word} must be a list of schemas", f"{place.path}/{word}")
@@ -359,10 +363,10 @@ class _Reader:
             raise SchemaError(f"{word} must have at least one schema", f"{place.path}/{word}")
         return g.All(nodes) if word == "allOf" else g.Any_(nodes) if word == "anyOf" else g.One(nodes)
 
-    def negation(self, place: Place, value: dict[str, Any], word: str) -> Part:
+    def negation(self, place: Place, value: JsonObject, word: str) -> Part:
         return g.Not(self.below(place, value["not"], "not"))
 
-    def conditional(self, place: Place, value: dict[str, Any], word: str) -> Part | None:
+    def conditional(self, place: Place, value: JsonObject, word: str) -> Part | None:
         if "if" not in value:
             for branch in ("then", "else"):
                 if branch in value:
@@ -408,10 +412,10 @@ _GROUP = {
 }
 """Keywords that are read together, under one name."""
 
-_READERS: dict[str, Callable[[_Reader, Place, dict[str, Any], str], Any]] = {
-    "$ref": lambda reader, place, value, word: reader.reference(place, word, None),
-    "$dynamicRef": lambda reader, place, value, word: reader.reference(place, word, None),
-    "$recursiveRef": lambda reader, place, value, word: reader.reference(place, word, None),
+_READERS: dict[str, Callable[[_Reader, Place, JsonObject, str], Part | list[Part] | None]] = {
+    "$ref": _Reader.reference,
+    "$dynamicRef": _Reader.reference,
+    "$recursiveRef": _Reader.reference,
     "type": _Reader.types,
     "enum": _Reader.values,
     "const": _Reader.values,
@@ -443,7 +447,7 @@ _READERS: dict[str, Callable[[_Reader, Place, dict[str, Any], str], Any]] = {
 # Values
 
 
-def number(value: Any, path: str, keyword: str = "") -> Decimal:
+def number(value: JsonData, path: str, keyword: str = "") -> Decimal:
     """A JSON number as an exact decimal: a float stands for its shortest spelling.
 
     One with too many digits is what a `keyword` does not support.
@@ -471,20 +475,20 @@ def _too_long(path: str, keyword: str) -> SchemaFault:
     return UnsupportedSchema(keyword, path, reason) if keyword else SchemaTooLarge(reason, path)
 
 
-def size(value: Any, path: str) -> int:
+def size(value: JsonData, path: str) -> int:
     found = number(value, path, path.rpartition("/")[2])
     if found < 0 or found != found.to_integral_value():
         raise SchemaError("a whole number that is not negative is expected", path)
     return int(found)
 
 
-def strings(value: Any, path: str) -> tuple[str, ...]:
+def strings(value: JsonData, path: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise SchemaError("a list of strings is expected", path)
     return tuple(dict.fromkeys(value))
 
 
-def freeze(value: Any, path: str, written: dict[Decimal, set[str]]) -> Value:
+def freeze(value: JsonData, path: str, written: dict[Decimal, set[str]]) -> Value:
     """A value that can be hashed; in `written` is added how whole numbers with a point are written."""
     if value is None or isinstance(value, str):
         return value
