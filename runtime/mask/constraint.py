@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sglc.schema.core.options import SchemaOptions
     from sglc.types.type import Type, TypeTable
 
+_DEFAULT = ConstraintOptions()
 _LARGEST = 16
 """A workspace that mostly one constraint fills is kept until it has so many times the bytes of others: what a
 large grammar needs is made as its texts go, and would be made again each time."""
@@ -213,7 +214,7 @@ def compile_constraint(
         raise TypeError("give exactly one of language, type, regex, choices, json_schema, grammar")
     if dialect not in ("sgl", "ecma", "python"):
         raise ValueError(f"there is no dialect {dialect!r} of regexes: sgl, ecma, python")
-    options = options or ConstraintOptions()
+    options = options or _DEFAULT
     with limited(options.max_work, "max_work", COMPILING):
         source = None
         if json_schema is not None:

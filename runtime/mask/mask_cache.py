@@ -41,12 +41,14 @@ class MaskStore:
         """Number of token ids."""
         self.accepting = machine.accepting
         self.masks: dict[int, Mask] = {}
+        self._by_row: LeastUsed[bytes, Mask] = LeastUsed(max_bytes // 8, 4 * vocabulary.words)
+        """Masks by what they are: three of four are equal to another one, and only one of these is kept."""
         self.transitions: dict[int, int] = {}
         self._spans: LeastUsed[tuple[int, bytes], int] = LeastUsed(size=_LONGEST_SPAN)
         """Configurations by those before and what was read: forced text is the same each time."""
         rows = max_bytes // max(4 * vocabulary.words, 1)
-        # Of the bytes, half are for masks, a quarter for walks of leaves, and an eighth for the masks of
-        # places that look alike.
+        # Of the bytes, half are for masks, a quarter for walks of lexemes, an eighth for masks that are shared,
+        # and an eighth for those that others may be equal to.
         self._most_masks = max(16, rows // 2)
         self._walks = LexemeWalks(vocabulary, max(16, rows // 4))
         self._shapes = MaskSharing(machine, vocabulary.columns, max(8, rows // 8))
@@ -108,14 +110,17 @@ class MaskStore:
                 self._origin = "searched"
                 row = np.zeros(self.vocabulary.words, np.int32)
                 lost, path = self._search.run(config, row, account)
-                found = Mask(row)
-                row.flags.writeable = False
+                found = self._same(Mask(row))
                 if path is not None:
                     self._shapes.keep(path, found)
         while len(self.masks) >= self._most_masks:
             del self.masks[next(iter(self.masks))]
         self.masks[config if lost else shared] = found
         return found
+
+    def _same(self, mask: Mask) -> Mask:
+        """The mask, or one that is equal to it."""
+        return self._by_row.get(mask.data) or self._by_row.keep(mask.data, mask)
 
     def trace(self, config: int, account: LimitTracker) -> MaskTrace:
         """What it takes to find the mask of a configuration, which is kept as ever."""

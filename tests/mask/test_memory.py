@@ -249,7 +249,8 @@ def test_a_kept_constraint_is_few_objects(vocabulary: Vocabulary) -> None:
     first = use(count)
     before = tracked()
     kept = [use(number) for number in range(count)]
-    assert (tracked() - before) / count < 220
+    # It was 300 with the terms, an object for each entry, and lists of numbers.
+    assert (tracked() - before) / count < 100
     assert first.machine is kept[0].machine
 
 

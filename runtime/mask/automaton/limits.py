@@ -61,7 +61,7 @@ class LimitTracker:
         self.machine = machine
         self.options = options
         self._made = 0
-        self._outer: list[WorkAccount | None] = []
+        self._outer: tuple[WorkAccount | None, ...] = ()
         """The accounts that were open before, the innermost last."""
         self._times = 1
         self._before = 0
@@ -77,11 +77,13 @@ class LimitTracker:
         self._before = len(self.machine.configs)
         limit, times = self.options.max_effort, self._times
         self._times = 1
-        self._outer.append(exchange(WorkAccount(None if limit is None else limit * times)))
+        self._outer = (*self._outer, exchange(WorkAccount(None if limit is None else limit * times)))
         return self
 
     def __exit__(self, *fault: object) -> None:
-        inside = exchange(self._outer.pop())
+        *outer, last = self._outer
+        self._outer = tuple(outer)
+        inside = exchange(last)
         if inside is not None:
             self.spent += inside.spent
         made = len(self.machine.configs) - self._before

@@ -52,8 +52,8 @@ class Compiler:
         self.max_terms = max_terms
         self._nodes: dict[Hashable, Node] = {}
         self._tables: dict[tuple[t.CharDfa, str], TextTable] = {}
-        self._families: dict[t.CharDfa, t.CharDfa] = {}
-        """One of equal automata of keys, so that they have one identity."""
+        self._families: dict[tuple[t.CharDfa, ...], tuple[t.CharDfa, ...]] = {}
+        """One of equal lists of automata of keys, so that they have one identity."""
         self._spans: dict[tuple[str, str], SpanTable] = {}
         self._by_identity: dict[tuple[int, int], tuple[object, object, Node]] = {}
         self._serieses: dict[tuple[int, ...], Node] = {}
@@ -131,15 +131,19 @@ class Compiler:
         known = self._by_identity.get(identity)
         if known is not None:
             return known[2]
+        self._count(depth)
+        node = self._build(term, depth + 1)
+        # The term is kept with its node: an identity is only valid while its object lives.
+        self._by_identity[identity] = (term, self._rules, node)
+        return node
+
+    def _count(self, depth: int) -> None:
+        """Count one more term, so deep inside of others. Raises ConstraintError beyond the limits."""
         if depth > self.max_depth:
             raise ConstraintError(f"nested more than {self.max_depth} deep")
         self._made += 1
         if self._made > self.max_terms:
             raise ConstraintError(f"more than {self.max_terms} parts")
-        node = self._build(term, depth + 1)
-        # The term is kept with its node: an identity is only valid while its object lives.
-        self._by_identity[identity] = (term, self._rules, node)
-        return node
 
     def _intern(self, key: Hashable, make: object) -> Node:
         node = self._nodes.get(key)
@@ -157,7 +161,7 @@ class Compiler:
         _check_counts(term)
         match term:
             case t.Sequence(items):
-                return self._series([self._node(item, depth) for item in items])
+                return self._series([node for item in items for node in self._in_row(item, depth)])
             case t.Rule():
                 return self._rule(term)
             case t.Bytes(data):
@@ -215,6 +219,13 @@ class Compiler:
             case t.Anything():
                 return self._intern(("anything",), AnyBytes)
         raise ConstraintError(f"not a term: {type(term).__name__}")
+
+    def _in_row(self, term: t.Term, depth: int) -> list[Node]:
+        """The nodes of a term one after the other, of which the caller makes a longer series."""
+        if not isinstance(term, t.Sequence):
+            return [self._node(term, depth)]
+        self._count(depth)
+        return [node for item in term.items for node in self._in_row(item, depth + 1)]
 
     def _literal(self, data: bytes) -> Literal:
         node = self._intern(("bytes", data), lambda: Literal(data))
@@ -332,12 +343,22 @@ class Compiler:
 
     # Arrays and objects
 
-    def _options(self, arms: tuple[t.Arm, ...], counts: Counts, depth: int) -> list[tuple[Vector, Node]]:
-        """The arms by what they add to the counters."""
+    def _options(
+        self, arms: tuple[t.Arm, ...], counts: Counts, depth: int, before: Node | None = None
+    ) -> list[tuple[Vector, Node]]:
+        """The arms by what they add to the counters, each behind another node."""
         if len(arms) == 1 and not counts.kept:
-            return [(counts.zero, self._node(arms[0].term, depth))]
-        found = counts.by_vector(arms)
-        return [(vector, self._choice(tuple(terms), depth)) for vector, terms in found.items()]
+            term = arms[0].term
+            node = (
+                self._node(term, depth)
+                if before is None
+                else self._series([before, *self._in_row(term, depth)])
+            )
+            return [(counts.zero, node)]
+        found = [
+            (vector, self._choice(tuple(terms), depth)) for vector, terms in counts.by_vector(arms).items()
+        ]
+        return found if before is None else [(vector, self._series([before, node])) for vector, node in found]
 
     def _array(self, term: t.Array, depth: int) -> Node:
         counts = _counts(term.counters, [*term.places, term.rest])
@@ -359,11 +380,9 @@ class Compiler:
         counts = _counts(term.counters, every)
         comma = self._node(term.comma, depth)
         colon = self._node(term.colon, depth)
-        options = [
-            [(vector, self._series([colon, value])) for vector, value in self._options(arms, counts, depth)]
-            for arms in every
-        ]
-        families = tuple([self._families.setdefault(family.keys, family.keys) for family in term.families])
+        options = [self._options(arms, counts, depth, colon) for arms in every]
+        families = tuple([family.keys for family in term.families])
+        families = self._families.setdefault(families, families)
         clauses = tuple([tuple(sorted(clause)) for clause in term.clauses])
         ways: tuple[object, ...]
         if term.counters or any([len(some) != 1 for some in options]):
@@ -373,7 +392,7 @@ class Compiler:
         key = (
             "object",
             names,
-            tuple(map(id, families)),
+            id(families),
             ways,
             term.minimum,
             term.maximum,

@@ -9,7 +9,7 @@ it stands at `HEX` plus the digits' values until `byte_ranges` resolves it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from sglc.automata.caches import small_cache
 from sglc.automata.encoding import short_escapes, unit_escapes
@@ -69,15 +69,18 @@ def byte_ranges(low: int, high: int) -> tuple[ByteRange, ...]:
 class ByteMoves:
     """An automaton over characters as one over bytes, made state by state.
 
-    `edges(state)` are sorted, disjoint (low, high, target). Local states from 0 on are the automaton's own;
-    negative ones lie inside a character, and those with the same moves are one.
+    Local states from 0 on are the automaton's own; negative ones lie inside a character, and those with the
+    same moves are one.
     """
 
-    def __init__(self, edges: Callable[[int], Sequence[Move]], encoding: Encoding) -> None:
-        self.edges = edges
+    def __init__(self, encoding: Encoding) -> None:
         self.encoding = encoding
         self._moves: dict[int, tuple[Move, ...]] = {}
-        self.characters = Characters(encoding, lambda state: tuple(self.edges(state)))
+        self.characters = Characters(encoding, self)
+
+    def edges(self, state: int) -> Sequence[Move]:
+        """The edges of one of the automaton's states: (low, high, target), sorted and disjoint."""
+        raise TypeError(f"{type(self).__name__} has no edges")
 
     def moves(self, local: int) -> tuple[Move, ...]:
         """The byte moves of a local state, sorted and disjoint."""

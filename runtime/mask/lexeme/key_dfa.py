@@ -31,17 +31,17 @@ class KeyTable(ByteMoves):
     """Labels are numbers: `names` gives those of properties, `families` those of families, in any order."""
 
     def __init__(self, names: dict[str, int], families: dict[int, CharDfa], encoding: Encoding) -> None:
-        super().__init__(self._edges, encoding)
-        self.names = sorted(names)
-        self.name_labels = list(map(names.__getitem__, self.names))
-        self.family_labels = list(families)
-        self.families = list(families.values())
+        super().__init__(encoding)
+        self.names = tuple(sorted(names))
+        self.name_labels = tuple(map(names.__getitem__, self.names))
+        self.family_labels = tuple(families)
+        self.families = tuple(families.values())
         self._ids: dict[_State, int] = {}
-        self._states: list[_State] = []
+        self._states: dict[int, _State] = {}
         self._known: dict[int, tuple[Move, ...]] = {}
         self._nodes: dict[_Node, int] = {}
         self._below: dict[int, int] = {}
-        self._left: list[list[int | None] | None] = [None] * len(self.families)
+        self._left: dict[int, tuple[int | None, ...]] = {}
         self._words: dict[tuple[int, int], tuple[int, list[bytes]]] = {}
         root = (0, len(self.names), 0) if self.names else _NO_NODE
         self._state((root, tuple([0 if dfa.edges else -1 for dfa in self.families])))
@@ -52,7 +52,7 @@ class KeyTable(ByteMoves):
             if len(self._states) >= _MOST_STATES:
                 raise ConstraintError("the keys of an object are too complex")
             found = self._ids[state] = len(self._states)
-            self._states.append(state)
+            self._states[found] = state
         return found
 
     @property
@@ -167,7 +167,7 @@ class KeyTable(ByteMoves):
             first = until
         return out
 
-    def _edges(self, state: int) -> tuple[Move, ...]:
+    def edges(self, state: int) -> tuple[Move, ...]:
         found = self._known.get(state)
         if found is None:
             node, places = self._states[state]
@@ -309,18 +309,19 @@ class KeyTable(ByteMoves):
 
     def endless(self, number: int) -> bool:
         """Whether from everywhere in a family there are very many keys to go on with."""
-        counts = self._left[number]
-        if counts is None:
-            counts = self._left[number] = _count_words(self.families[number])
-        return all(count is None for count in counts)
+        return all(count is None for count in self._counts(number))
 
     def left(self, local: int, label: int) -> int | None:
         """How many keys of a family go on from a state between characters; None for many."""
         number = self.family_labels.index(label)
-        counts = self._left[number]
-        if counts is None:
-            counts = self._left[number] = _count_words(self.families[number])
-        return counts[self._states[local][1][number]]
+        return self._counts(number)[self._states[local][1][number]]
+
+    def _counts(self, number: int) -> tuple[int | None, ...]:
+        """The number of words from each state of a family."""
+        found = self._left.get(number)
+        if found is None:
+            found = self._left[number] = _count_words(self.families[number])
+        return found
 
     def is_key(self, local: int, label: int, rest: str) -> bool:
         """Whether a key of a family goes on with `rest` from a state between characters."""
@@ -384,7 +385,7 @@ def _starting_at(dfa: CharDfa, state: int) -> CharDfa:
     return CharDfa(tuple(edges), frozenset([swap.get(s, s) for s in dfa.accepting]))
 
 
-def _count_words(dfa: CharDfa) -> list[int | None]:
+def _count_words(dfa: CharDfa) -> tuple[int | None, ...]:
     """The number of words from each state, None if there are `_MANY` or more."""
     before: list[list[int]] = [[] for _ in dfa.edges]
     waiting = [0] * len(dfa.edges)
@@ -405,7 +406,7 @@ def _count_words(dfa: CharDfa) -> list[int | None]:
             waiting[earlier] -= 1
             if not waiting[earlier]:
                 ready.append(earlier)
-    return found
+    return tuple(found)
 
 
 def count_words(dfa: CharDfa) -> int | None:

@@ -95,14 +95,16 @@ class LexemeDfa:
         self._tally, self._taken = open_tally(), 0
         """Who keeps account of the bytes of the rows, and how many these are."""
         self._arrays: LexemeArrays | None = None
-        self._lists: LeastUsed[int, list[int]] = LeastUsed(size=_OF_LIST)
+        self._lists: LeastUsed[int, tuple[int, ...]] | None = None
+        """Rows for steps of one byte, once there are any."""
         self.places: list[Any] = []
         """What the states are, by number."""
         self._numbers: dict[Any, int] = {}
         # The same as Python numbers, for steps: states get into the arrays only when those are needed.
         self.flags = bytearray()
         """Flags of the states but KNOWN."""
-        self.lo, self.hi = array("i"), array("i")
+        self._lengths: array[int] | None = None
+        """The fewest and the most characters to the end of a word, by turns, of each state; None: any."""
 
     @property
     def arrays(self) -> LexemeArrays:
@@ -209,8 +211,10 @@ class LexemeDfa:
         for state in range(len(self.flags), self.count()):
             flags, fewest, most = self.describe(state)
             self.flags.append(flags)
-            self.lo.append(fewest)
-            self.hi.append(most)
+            if self._lengths is None and (fewest or most != UNBOUNDED):
+                self._lengths = array("i", (0, UNBOUNDED)) * state
+            if self._lengths is not None:
+                self._lengths.extend((fewest, most))
 
     def fill(self, state: int) -> None:
         """Make the row of a state."""
@@ -222,20 +226,22 @@ class LexemeDfa:
             row[low : high + 1] = target
         self.arrays.flags[state] |= KNOWN
 
-    def row(self, state: int) -> list[int]:
-        """The row of a state as a list, for steps of one byte."""
+    def row(self, state: int) -> tuple[int, ...]:
+        """The row of a state as numbers of Python, for steps of one byte."""
+        if self._lists is None:
+            self._lists = LeastUsed(size=_OF_LIST)
         found = self._lists.get(state)
         if found is None:
             if state >= self._size or not self.arrays.flags[state] & KNOWN:
                 self.fill(state)
-            found = self._lists.keep(state, self.arrays.rows[state].tolist())
+            found = self._lists.keep(state, tuple(self.arrays.rows[state].tolist()))
         return found
 
     def step(self, state: int, byte: int) -> int:
         """The state after a byte, or NO_MOVE."""
         if byte == _QUOTE and self.encoding != "raw" and self.describe(state)[0] & BOUNDARY:
             return NO_MOVE
-        known = self._lists.get(state)
+        known = None if self._lists is None else self._lists.get(state)
         if known is None and (byte in PLAIN_BYTES if self.encoding != "raw" else byte < 0x80):
             found = self.plain_step(state, byte)
             if found is not None:
@@ -287,7 +293,10 @@ class LexemeDfa:
         """Whether a word leads from a state with so many characters to come (most: UNBOUNDED is no limit)."""
         if least <= 0 and most >= UNBOUNDED // 2:
             return True
-        return self.lo[state] <= most and self.hi[state] >= least
+        lengths = self._lengths
+        if lengths is None:
+            return most >= 0
+        return lengths[2 * state] <= most and lengths[2 * state + 1] >= least
 
     def first(self, state: int, least: int, most: int, open: np.ndarray = NO_LABELS) -> np.ndarray:
         """bool[256]: the bytes with which the leaf may go on."""
@@ -319,10 +328,14 @@ class LexemeDfa:
             arrays = self._arrays = LexemeArrays(rows, flags, lo, hi, labels)
             self._take(rows.nbytes - self._taken)
         wide = arrays.labels.shape[1]
-        for state in range(size, count):
-            arrays.flags[state] = self.flags[state]
-            arrays.lo[state] = self.lo[state]
-            arrays.hi[state] = self.hi[state]
-            if wide:
-                arrays.labels[state] = self.labels(state)
+        arrays.flags[size:count] = self.flags[size:count]
+        for state in range(size, count) if wide else ():
+            arrays.labels[state] = self.labels(state)
         self._size = count
+        self._take_lengths(size)
+
+    def _take_lengths(self, first: int) -> None:
+        """Take the lengths of the states in the arrays from the first one on from `_lengths`."""
+        lengths = (0, UNBOUNDED) if self._lengths is None else self._lengths[2 * first : 2 * self._size]
+        pairs = np.array(lengths, np.int32).reshape(-1, 2)
+        self.arrays.lo[first : self._size], self.arrays.hi[first : self._size] = pairs.T

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -58,9 +59,9 @@ class TextLexeme(LexemeDfa):
         flags = 0
         if local < table.boundary:
             flags = BOUNDARY | (ENDS if local in table.dfa.accepting else 0)
-        return (flags, *self._lengths(local)) if self._measured else (flags, 0, UNBOUNDED)
+        return (flags, *self._lengths_at(local)) if self._measured else (flags, 0, UNBOUNDED)
 
-    def _lengths(self, local: int) -> tuple[int, int]:
+    def _lengths_at(self, local: int) -> tuple[int, int]:
         table = self.table
         if local < table.boundary:
             longest = table.longest(local)
@@ -75,12 +76,9 @@ class TextLexeme(LexemeDfa):
         if self._measured:
             return
         self._measured = True
-        lengths = [self._lengths(local) for local in self.places[: len(self.flags)]]
-        self.lo = array("i", [fewest for fewest, _ in lengths])
-        self.hi = array("i", [most for _, most in lengths])
-        size = self._size
-        if size:
-            self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]
+        self._lengths = array("i", chain.from_iterable(map(self._lengths_at, self.places[: len(self.flags)])))
+        if self._size:
+            self._take_lengths(0)
 
     def walk_states(
         self,

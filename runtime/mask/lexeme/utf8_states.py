@@ -12,7 +12,8 @@ Targets from 0 on are states of the automaton, between characters; -1 - i is ins
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 from sglc.automata.term import Encoding
 from sglc.kernels.trie.utf8_walk import ESCAPE
@@ -41,17 +42,24 @@ _LEADS = (
 """(first and last lead byte, their code points, continuation bytes): within a row, each byte has as many."""
 
 
+class EdgeSource(Protocol):
+    """An automaton over characters."""
+
+    def edges(self, state: int) -> Sequence[Edge]:
+        """The edges of a state, sorted and disjoint."""
+
+
 class Characters:
     """The states inside characters of one automaton in one encoding."""
 
-    def __init__(self, encoding: Encoding, edges_of: Callable[[int], tuple[Edge, ...]] | None = None) -> None:
-        """`edges_of` gives the edges of a state, for `escape_of`."""
+    def __init__(self, encoding: Encoding, source: EdgeSource | None = None) -> None:
+        """`source`: the automaton, for `escape_of`."""
         self.encoding = encoding
-        self._edges_of = edges_of
-        self._keys: list[Key] = []
+        self._source = source
+        self._keys: dict[int, Key] = {}
         self._ids: dict[Key, int] = {}
-        self._moves: list[tuple[Move, ...] | None] = []
-        self._targets: list[tuple[int, ...] | None] = []
+        self._moves: dict[int, tuple[Move, ...]] = {}
+        self._targets: dict[int, tuple[int, ...]] = {}
 
     @property
     def known(self) -> int:
@@ -109,7 +117,7 @@ class Characters:
     def move(self, state: int, byte: int) -> int | None:
         """The target of one byte in an inside state."""
         kind, left, edges = self._keys[state]
-        if kind != _UTF8 or self._moves[state] is not None:
+        if kind != _UTF8 or state in self._moves:
             return next((target for low, high, target in self.moves(state) if low <= byte <= high), None)
         if not 0x80 <= byte < 0xC0:
             return None
@@ -138,13 +146,12 @@ class Characters:
         if kind == _UTF8:
             return left, edges
         if kind == _LATER:
-            assert self._edges_of is not None
             return ESCAPE, self._edges_of(left)
         return (ESCAPE, edges) if kind in (_ESCAPE, _CONTROL_ESCAPE) else None
 
     def moves(self, state: int) -> tuple[Move, ...]:
         """The moves of an inside state, sorted and disjoint."""
-        found = self._moves[state]
+        found = self._moves.get(state)
         if found is None:
             kind, left, edges = self._keys[state]
             found = self._moves[state] = _merged(self._make(kind, left, edges))
@@ -152,12 +159,11 @@ class Characters:
 
     def targets(self, state: int) -> tuple[int, ...]:
         """The states between characters that can be reached by the end of the character."""
-        found = self._targets[state]
+        found = self._targets.get(state)
         if found is None:
             reached: set[int] = set()
             kind, source, edges = self._keys[state]
             if kind == _LATER:
-                assert self._edges_of is not None
                 edges = self._edges_of(source)
             for _, _, target in edges:
                 reached.update((target,) if target >= 0 else self.targets(-1 - target))
@@ -168,10 +174,13 @@ class Characters:
         number = self._ids.get(key)
         if number is None:
             number = self._ids[key] = len(self._keys)
-            self._keys.append(key)
-            self._moves.append(None)
-            self._targets.append(None)
+            self._keys[number] = key
         return -1 - number
+
+    def _edges_of(self, state: int) -> tuple[Edge, ...]:
+        """The edges of a state between characters."""
+        assert self._source is not None
+        return tuple(self._source.edges(state))
 
     def _leads(self, edges: tuple[Edge, ...]) -> Iterator[Move]:
         """The moves by lead bytes of UTF-8."""
@@ -207,7 +216,6 @@ class Characters:
                     if kind == _HEX:
                         yield 0x37 + max(low, 10), 0x37 + high, target
         elif kind == _LATER:
-            assert self._edges_of is not None
             yield from self._escapes(_ESCAPE, self._edges_of(left))
         elif kind == _PAIR:
             yield 0x5C, 0x5C, self._inside((_PAIR_U, 0, edges))

@@ -14,7 +14,7 @@ class WordSet:
     """Nothing is built but the list: places of the trie are found by bisection."""
 
     def __init__(self, words: Iterable[bytes]) -> None:
-        self.words = sorted(words)
+        self.words = tuple(sorted(words))
         self.root = (0, len(self.words), 0)
         self.list = WordList(self.words)
         """The same words for the kernels."""

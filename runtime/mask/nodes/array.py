@@ -48,6 +48,9 @@ class ArrayNode(Node):
         """Nodes by place and states, by what is productive; they are final when the analysis is."""
         self._measured: tuple[list[int | None], int | None] | None = None
         self._nodes: list[list[Node]] | None = None
+        most = parts.maximum
+        self._no_item = parts.minimum <= 0 and not parts.counters and (most is None or most >= 0)
+        """Whether no item has to be there."""
         self.states: ArrayStates
 
     def children(self) -> Sequence[Node]:
@@ -62,8 +65,7 @@ class ArrayNode(Node):
     def analyse(self) -> tuple[bool, bool]:
         if self.productive and self.nullable:
             return True, True
-        parts = self.parts
-        if parts.minimum <= 0 and not parts.counters and (parts.maximum is None or parts.maximum >= 0):
+        if self._no_item:
             return True, True
         children = self.children()
         key = [flag for node in children for flag in (node.productive, node.nullable)]
@@ -129,6 +131,8 @@ class ArrayNode(Node):
     # Shortest words
 
     def measure(self) -> int | None:
+        if self._no_item:
+            return 0
         self._settle()
         sizes = [node.size for node in self.children()]
         if self._measured is None or self._measured[0] != sizes:
@@ -166,6 +170,8 @@ class ArrayNode(Node):
         return self.parts.comma.shortest(machine).join(words) if len(words) > 1 else b"".join(words)
 
     def shortest(self, machine: Machine) -> bytes:
+        if self._no_item:
+            return b""
         self._settle()
         return self._rest(machine, 0, 0)
 

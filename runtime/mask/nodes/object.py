@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sglc.automata.json.object_states import Label, ObjectStates
+from sglc.automata.json.object_states import ObjectStates, label_of
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import Node, Worklist
 from sglc.runtime.mask.core.errors import ConstraintError
@@ -81,8 +81,8 @@ class ObjectNode(Node):
         """Options and states by what is productive; they are final when the analysis is."""
         self.states: ObjectStates
         self._options: Options | None = None
-        self._wholes: dict[int, tuple[Node, ...]] = {}
-        """By label: entries that have been opened as a whole."""
+        self._wholes: dict[tuple[int, int], Node] = {}
+        """By label and option: entries that have been opened as a whole."""
 
     # Analysis
 
@@ -111,7 +111,7 @@ class ObjectNode(Node):
         vectors = list(map(options.vectors_of, range(len(options))))
         labels = labels_of(vectors[: self.properties])
         for some, dfa, size in zip(vectors[self.properties :], parts.families, self._capacity, strict=True):
-            labels.append(Label(some, size if dfa.edges else 0))
+            labels.append(label_of(some, size if dfa.edges else 0))
         most = parts.maximum
         if not parts.comma.productive:
             most = 1 if most is None else min(most, 1)
@@ -152,7 +152,7 @@ class ObjectNode(Node):
         self._comma = comma.data + b'"' if isinstance(comma, Literal) else b""
         self._endless = all(self.table.endless(number) for number in range(len(families)))
         self.traces = bool(self._counted) or most_open(parts) + len(families) > _FEW
-        self._held: list[int] = []
+        self._held: dict[int, int] = {}
         """States by number; a state is there once for each set of keys with which it has been met."""
         self._used: dict[int, frozenset[str]] = {}
         """The families' keys so far by the same number, where there are any."""
@@ -165,7 +165,7 @@ class ObjectNode(Node):
         found = self._held_ids.get(key)
         if found is None:
             found = self._held_ids[key] = len(self._held)
-            self._held.append(state)
+            self._held[found] = state
             if used:
                 self._used[found] = used
         return found
@@ -220,10 +220,9 @@ class ObjectNode(Node):
         number = self._profiles.of(self._held[state])
         label = self._whole(number)
         if label is not None:
-            wholes = self._open_whole(label)
             for option, _, _ in self._profiles.outcome(number, label):
                 after = self._after(state, label, option, None)
-                work.append((wholes[option], machine.cont(self, (ENTRY, after), cont)))
+                work.append((self._open_whole(label, option), machine.cont(self, (ENTRY, after), cont)))
             return
         leaf: ElementState = (state, number, _OPEN, self._used.get(state), b"", None)
         out.add(machine.thread(self, leaf, cont))
@@ -235,13 +234,13 @@ class ObjectNode(Node):
         whole = self.parts.encoding == "json" and label is not None and label < self.properties
         return label if whole else None
 
-    def _open_whole(self, label: int) -> tuple[Node, ...]:
-        """The entries of a property with their key and its quotes, by option."""
-        found = self._wholes.get(label)
+    def _open_whole(self, label: int, option: int) -> Node:
+        """An entry of a property with its key and the quotes."""
+        found = self._wholes.get((label, option))
         if found is None:
             assert self._options is not None
-            name, tails = self.parts.names[label], self._options.tails_of(label)
-            found = self._wholes[label] = tuple([self._entry(name, tail) for tail in tails])
+            found = self._entry(self.parts.names[label], self._options.tail(label, option))
+            self._wholes[label, option] = found
         return found
 
     def _after(self, state: int, label: int, option: int, key: str | None) -> int:

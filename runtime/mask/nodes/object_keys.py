@@ -84,15 +84,13 @@ class KeyLexeme(LexemeDfa):
         self._still: dict[tuple[int, ...], tuple[SelfLoop | None, bool]] = {}
         self._rows = [RowKinds(dfa) for dfa in table.families]
         self._onward: dict[tuple[int, ...], ReachableFacts] = {}
-        self._ends: list[int] = []
+        self._ends: dict[int, int] = {}
         self._labels = np.zeros(0, np.int32)
         self._names: dict[tuple[int, int], Names] = {}
-        self._names_at: LeastUsed[tuple[int, bytes], Names | None] = LeastUsed(size=_OF_KEYS)
+        self._names_at: LeastUsed[tuple[int, bytes], Names | None] | None = None
         """By place and open labels."""
         self._all_names: tuple[WordList, np.ndarray] | None = None
-        self._shapes: LeastUsed[tuple[int, bytes], tuple[Hashable, Sequence[int] | None]] = LeastUsed(
-            size=_OF_KEYS
-        )
+        self._shapes: LeastUsed[tuple[int, bytes], tuple[Hashable, Sequence[int] | None]] | None = None
         self._shaped_for: Columns | None = None
         self._by_characters: KeyCharacters | None = None
         self._bits: dict[bytes, int] = {}
@@ -136,14 +134,15 @@ class KeyLexeme(LexemeDfa):
     def label(self, state: int) -> int:
         ends = self._ends
         while len(ends) <= state:
-            ends.append(self.table.end(self.places[len(ends)]))
+            ends[len(ends)] = self.table.end(self.places[len(ends)])
         return ends[state]
 
     def labels_of(self, states: np.ndarray) -> np.ndarray | None:
         known = len(self._labels)
         if known < len(self.places):
             self.label(len(self.places) - 1)
-            self._labels = np.concatenate([self._labels, np.array(self._ends[known:], np.int32)])
+            new = [self._ends[state] for state in range(known, len(self._ends))]
+            self._labels = np.concatenate([self._labels, np.array(new, np.int32)])
         return self._labels[states]
 
     def still(self, place: LexemeState, longest: int) -> SelfLoop | None:
@@ -153,6 +152,10 @@ class KeyLexeme(LexemeDfa):
         return self._of_families(self._open_families(place, local))[0]
 
     def names(self, place: LexemeState) -> Names | None:
+        if not self.table.families:
+            return None
+        if self._names_at is None:
+            self._names_at = LeastUsed(size=_OF_KEYS)
         key = self.places[place.state], place.open.tobytes()
         found = self._names_at.get(key, _UNKNOWN)
         if found is _UNKNOWN:
@@ -160,7 +163,7 @@ class KeyLexeme(LexemeDfa):
         return found
 
     def _find_names(self, place: LexemeState, local: int) -> Names | None:
-        if local < 0 or not self.table.families:
+        if local < 0:
             return None
         states = self._open_families(place, local)
         still, accepting = self._of_families(states)
@@ -224,11 +227,11 @@ class KeyLexeme(LexemeDfa):
         if local < 0:
             return place.key(), None
         key = (local, place.open.tobytes())
-        found = self._shapes.get(key) if columns is self._shaped_for else None
+        if self._shapes is None or columns is not self._shaped_for:
+            self._shapes = LeastUsed(size=_OF_KEYS)
+            self._shaped_for = columns
+        found = self._shapes.get(key)
         if found is None:
-            if columns is not self._shaped_for:
-                self._shapes.clear()
-                self._shaped_for = columns
             found = self._shapes.keep(key, self._find_shape(place, local, columns.quoted))
         return found
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sglc.automata.caches import LeastUsed
 from sglc.automata.dfa.operations import MOST_ENTRIES
 from sglc.automata.json.counters import Vector
-from sglc.automata.json.object_plans import Plan, cheapest_entries
-from sglc.automata.json.object_states import Label, ObjectStates, Outcome, Profile
+from sglc.automata.json.object_plans import cheapest_entries
+from sglc.automata.json.object_states import Label, ObjectStates, Outcome, Profile, label_of
 from sglc.automata.json.unit_propagation import bits_of
 from sglc.automata.term import CharDfa, Counter, Encoding
 from sglc.runtime.mask.automaton.machine import Machine
@@ -18,6 +18,9 @@ from sglc.runtime.mask.core.errors import LONGEST_COMPLETION, CompletionTooLong
 from sglc.runtime.mask.lexeme.escapes import read, spelled
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
 from sglc.runtime.mask.nodes.core import Literal, Series, measure
+
+Entries = tuple[tuple[int, int], ...]
+"""(label, option) of each entry to come."""
 
 _NONE: frozenset[str] = frozenset()
 _SOME = 1 << 30
@@ -124,7 +127,8 @@ class ObjectWords:
         self._is_large = max(counts) > MOST_ENTRIES
         self._measured: tuple[tuple[int | None, ...], int | None] | None = None
         self._closing: dict[int, tuple[bytes, tuple[Node, ...]]] = {}
-        self._rests: LeastUsed[tuple[int, frozenset[str], int], tuple[int, Plan]] = LeastUsed(size=_OF_PLAN)
+        self._rests: LeastUsed[int | tuple[int, frozenset[str]], tuple[int, Entries]] | None = None
+        """By state and `at_least` in one number, with the used keys where there are any."""
 
     def closing(self, label: int) -> tuple[bytes, tuple[Node, ...]]:
         """What closes a key of a label, as far as it is the same for all options, and the nodes behind it."""
@@ -173,9 +177,13 @@ class ObjectWords:
     def _key_costs(self, used: frozenset[str]) -> Callable[[int, int], Sequence[int]]:
         return lambda label, count: [len(key) for key in self._new_keys(used, label, count)]
 
-    def _plan(self, state: int, used: frozenset[str], at_least: int) -> tuple[int, Plan]:
+    def _plan(self, state: int, used: frozenset[str], at_least: int) -> tuple[int, Entries]:
         """The cheapest entries that complete the object: their cost, each with a comma, and which."""
-        found = self._rests.get((state, used, at_least))
+        if self._rests is None:
+            self._rests = LeastUsed(size=_OF_PLAN)
+        number = state << 1 | at_least
+        key = (number, used) if used else number
+        found: tuple[int, Entries] | None = self._rests.get(key)
         if found is None:
             if self._is_large:
                 raise CompletionTooLong
@@ -183,15 +191,15 @@ class ObjectWords:
                 if node.productive and node.size is None:
                     measure(node)
             costs = self._costs()[0], self._key_costs(used)
-            found = cheapest_entries(self.states, state, at_least, *costs)
-            if found is None or found[0] > LONGEST_COMPLETION:
+            cheapest = cheapest_entries(self.states, state, at_least, *costs)
+            if cheapest is None or cheapest[0] > LONGEST_COMPLETION:
                 raise CompletionTooLong
-            self._rests.keep((state, used, at_least), found)
+            found = self._rests.keep(key, (cheapest[0], tuple(sorted(cheapest[1]))))
         return found
 
     def entries(self, machine: Machine, state: int, used: frozenset[str], at_least: int) -> bytes:
         """The shortest entries that complete the object, `at_least` (0 or 1) of them."""
-        plan = sorted(self._plan(state, used, at_least)[1])
+        plan = self._plan(state, used, at_least)[1]
         if not plan:
             return b""
         keys: dict[int, Iterator[bytes]] = {}
@@ -348,5 +356,4 @@ def most_open(parts: ObjectParts) -> int:
 
 def labels_of(vectors: Sequence[tuple[Vector, ...]]) -> list[Label]:
     """The labels of properties by what their options add to the counters: mostly all are one."""
-    alike = {some: Label(some) for some in set(vectors)}
-    return [alike[some] for some in vectors]
+    return list(map(label_of, vectors))

@@ -14,8 +14,8 @@ class Profiles:
     def __init__(self, states: ObjectStates, leaf_table: KeyLexeme) -> None:
         self._states = states
         self._leaf_table = leaf_table
-        self.known: list[Profile] = []
-        self.labels: list[int] = []
+        self.known: dict[int, Profile] = {}
+        self.labels: dict[int, int] = {}
         self._numbers: dict[Profile, int] = {}
         self._of_states: dict[int, int] = {}
         self._restricted: dict[tuple[int, int], int] = {}
@@ -32,11 +32,11 @@ class Profiles:
         found = self._numbers.get(profile)
         if found is None:
             found = self._numbers[profile] = len(self.known)
-            self.known.append(profile)
+            self.known[found] = profile
             labels = 0
             for _, bits in profile:
                 labels |= bits
-            self.labels.append(labels)
+            self.labels[found] = labels
         return found
 
     def restrict(self, profile: int, labels: int) -> int:

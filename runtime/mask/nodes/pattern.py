@@ -27,7 +27,7 @@ class PatternTable(ByteMoves):
     """The subsets of a pattern's automaton as an automaton over bytes."""
 
     def __init__(self, nfa: CharNfa, encoding: Encoding) -> None:
-        super().__init__(self._edges, encoding)
+        super().__init__(encoding)
         found = few_ranges(nfa)
         self.few = None if found is None else SubsetStates(nfa, found, self.characters)
         """The subsets where the pattern tells few characters apart."""
@@ -36,7 +36,7 @@ class PatternTable(ByteMoves):
         self.leaf = PatternLexeme(self)
         self._rests: list[tuple[int, bytes, int]] | None = None
 
-    def _edges(self, state: int) -> tuple[Move, ...]:
+    def edges(self, state: int) -> tuple[Move, ...]:
         try:
             return self.subsets.edges(state)
         except TooLarge as fault:

@@ -32,7 +32,7 @@ class SpanTable(ByteMoves):
             raise ConstraintError(f"a text of more than {LONGEST_TEXT} characters")
         if any("\ud800" <= char <= "\udfff" for char in text):
             raise ConstraintError("the text of a span contains a lone surrogate")
-        super().__init__(self._edges, encoding)
+        super().__init__(encoding)
         self.text = text
         self.next: list[dict[str, int]] = [{}]
         self.lengths = [0]
@@ -73,7 +73,7 @@ class SpanTable(ByteMoves):
                 links[new] = target
             end = new
 
-    def _edges(self, state: int) -> list[Move]:
+    def edges(self, state: int) -> list[Move]:
         return sorted([(ord(char), ord(char), target) for char, target in self.next[state].items()])
 
     def to_come(self, state: int) -> int:

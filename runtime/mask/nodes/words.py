@@ -38,7 +38,7 @@ class WordTable:
         self.places: list[Place] = []
         self._numbers: dict[Place, int] = {}
         self._moves: dict[int, tuple[Move, ...]] = {}
-        self._characters = Characters("json-any", self._edges)
+        self._characters = Characters("json-any", self)
         self.number(self.set.root)
 
     def number(self, place: Place) -> int:
@@ -81,7 +81,7 @@ class WordTable:
             return False
         return True
 
-    def _edges(self, local: int) -> tuple[Edge, ...]:
+    def edges(self, local: int) -> tuple[Edge, ...]:
         """The characters with which words go on, and the states behind them."""
         found: list[Edge] = []
         waiting = [self.places[local]]

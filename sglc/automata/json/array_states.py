@@ -40,7 +40,7 @@ class ArrayStates:
     ) -> None:
         self.counts = Counts(counters) if counters else NO_COUNTS
         self._error = error
-        self._places = [*map(tuple, places), tuple(rest)]
+        self._places = (*map(tuple, places), tuple(rest))
         self.last = len(places)
         """The place of all items beyond the given places."""
         fillable = next((i for i, options in enumerate(self._places) if not options), None)
@@ -52,7 +52,7 @@ class ArrayStates:
         self._counter_of = _counters_apart(self._places[-1])
         self._possible = self.counts.possible and (maximum is None or minimum <= maximum)
         self._ids: dict[tuple[int, Vector], int] = {}
-        self._states: list[tuple[int, Vector]] = []
+        self._states: dict[int, tuple[int, Vector]] = {}
         self._feasible: dict[int, bool] = {}
         self._options: dict[int, tuple[tuple[int, int], ...]] = {}
         self._state((0, self.counts.zero))
@@ -61,7 +61,7 @@ class ArrayStates:
         found = self._ids.get(state)
         if found is None:
             found = self._ids[state] = len(self._states)
-            self._states.append(state)
+            self._states[found] = state
         return found
 
     def place(self, state: int) -> int:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sglc.automata import work
+from sglc.automata.caches import small_cache
 from sglc.automata.json.counters import MOST_STEPS, NO_COUNTS, Counts, TooComplex, Vector
 from sglc.automata.json.unit_propagation import Clauses, Residue, TooManySteps, bit_set, propagate, solutions
 from sglc.automata.term import Counter
@@ -37,6 +38,12 @@ class Label:
 
     options: tuple[Vector, ...]
     capacity: int | None = 1
+
+
+@small_cache(4096)
+def label_of(options: tuple[Vector, ...], capacity: int | None = 1) -> Label:
+    """A label; mostly it has been made before."""
+    return Label(options, capacity)
 
 
 def _same(labels: Sequence[Label]) -> list[Sequence[int]]:
@@ -77,8 +84,8 @@ class ObjectStates:
         for some in same:
             if _is_usable(labels[some[0]]):
                 self.usable |= bit_set(some)
-        self.families = [label for label in range(properties, len(labels)) if _is_usable(labels[label])]
-        self._limited = [label for label in self.families if labels[label].capacity is not None]
+        self.families = tuple([n for n in range(properties, len(labels)) if _is_usable(labels[n])])
+        self._limited = tuple([label for label in self.families if labels[label].capacity is not None])
         self._taken = {label: place for place, label in enumerate(self._limited)}
         self._unlimited = len(self._limited) < len(self.families)
         room = self.usable.bit_count() + sum(labels[label].capacity or 0 for label in self._limited)
@@ -96,9 +103,9 @@ class ObjectStates:
             label = labels[some[0]]
             if _is_usable(label):
                 by_options[label.options] = by_options.get(label.options, 0) | bit_set(some)
-        self._alike = list(by_options.values())
+        self._alike = tuple(by_options.values())
         self._ids: dict[_State, int] = {}
-        self.values: list[_State] = []
+        self.values: dict[int, _State] = {}
         self._residues: dict[int, Residue | None] = {}
         self._feasible: dict[int, bool] = {}
         self._ends: dict[int, bool] = {}
@@ -137,7 +144,7 @@ class ObjectStates:
         found = self._ids.get(state)
         if found is None:
             found = self._ids[state] = len(self.values)
-            self.values.append(state)
+            self.values[found] = state
         return found
 
     def advance(self, state: int, label: int, option: int) -> int:
