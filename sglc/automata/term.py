@@ -318,13 +318,13 @@ class LateRules(Mapping[str, Term]):
     def may_be_empty(self, name: str) -> bool:
         """Whether the empty word is one of a rule's, which need not be made for that."""
 
-    def all_first_bytes(self) -> int | None:
-        """At least the bytes with which any text begins that is no rule; None if they are not known."""
-        return None
+    @abstractmethod
+    def first_bytes(self, name: str) -> int:
+        """At least the bytes with which words of a rule begin, as bits."""
 
-    def first_bytes(self, name: str) -> int | None:
-        """At least the bytes with which words of a rule begin, as bits; None: it has to be made first."""
-        return None
+    @abstractmethod
+    def all_first_bytes(self) -> int:
+        """At least the bytes with which any text begins that is no rule."""
 
 
 @dataclass(frozen=True, slots=True)

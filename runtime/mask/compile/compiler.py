@@ -28,7 +28,7 @@ from sglc.runtime.mask.nodes.core import (
     RuleNode,
     Series,
 )
-from sglc.runtime.mask.nodes.dispatch import MANY, CaseNode, cases_of, first_bytes, may_be_empty
+from sglc.runtime.mask.nodes.dispatch import MANY, CaseNode, cases_of
 from sglc.runtime.mask.nodes.longest_match import GreedyNode
 from sglc.runtime.mask.nodes.object import ObjectNode
 from sglc.runtime.mask.nodes.object_parts import ObjectParts, Options
@@ -280,25 +280,16 @@ class Compiler:
         if sum(map(len, cases.values())) < MANY:
             return None
 
-        def behind(follows: Sequence[t.Term]) -> Node:
-            return self._late(rules, follows[0] if len(follows) == 1 else t.Choice(tuple(follows)))
-
-        def begins(follows: Sequence[t.Term]) -> tuple[int | None, bool]:
-            either = follows[0] if len(follows) == 1 else t.Choice(tuple(follows))
-            return first_bytes(rules, either), may_be_empty(rules, either)
-
-        follows_of = {word: tuple(follows) for word, follows in cases.items()}
-        node = CaseNode(follows_of, behind, begins, rules.all_first_bytes)
+        node = CaseNode(cases, rules, lambda term: self._late(rules, term))
         node.keeps = rules, arms  # type: ignore[attr-defined]
         if not others:
             self._register(key, node)
             return node
         self._register((*key, "words"), node)
-        # They may come back to this choice, and so are compiled when it is opened.
-        rest = RuleNode("", lambda: self._late(rules, t.Choice(tuple(others))))
-        rest.productive, rest.nullable = True, any(may_be_empty(rules, arm) for arm in others)
-        rest.begins = lambda: first_bytes(rules, t.Choice(tuple(others)))
+        # They may come back to this choice, and so wait for their turn.
+        rest = RuleNode("")
         self._register((*key, "others"), rest)
+        self._waiting.append((rest, t.Choice(tuple(others))))
         return self._intern(key, lambda: Alternatives((node, rest)))
 
     def _choice(self, arms: tuple[t.Term, ...], depth: int) -> Node:

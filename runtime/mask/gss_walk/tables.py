@@ -386,7 +386,7 @@ class StackTables:
         """Find the bytes with which that begins which follows a word."""
         first, node = self._case(word)
         known, empty = node.begins_behind(word - first)
-        self.arrays.behind[word, 1] = 0 if known is None or empty else self._first(known)
+        self.arrays.behind[word, 1] = 0 if empty else self._first(known)
 
     def _case(self, word: int) -> tuple[int, CaseNode]:
         return self._cases[bisect_right(self._cases, word, key=_first_word) - 1]

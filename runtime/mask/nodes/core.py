@@ -266,7 +266,7 @@ class RuleNode(Compound):
         self.name = name
         self.body: Node | None = None
         self._late = late
-        self.begins: Callable[[], int | None] | None = None
+        self.begins: Callable[[], int] | None = None
         """What is known of the first bytes of its words while it is not compiled."""
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from sglc.automata import term as t
-from sglc.automata.charset import Ranges, leading_bytes
+from sglc.automata.charset import Ranges
 from sglc.automata.dfa.trie import Place
 from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
 from sglc.kernels.trie.walks import ENDS, NO_MOVE
@@ -24,107 +24,31 @@ from sglc.runtime.mask.nodes.core import measure
 
 MANY = 24
 """Fewer alternatives are opened one by one."""
-_ALL = np.ones(256, bool)
-_ALL.flags.writeable = False
 
-Cases = dict[bytes, dict[t.Term, None]]
-"""By word: what may follow it."""
+Cases = dict[bytes, dict[str, None]]
+"""By word: the rules of what may follow it."""
 
 
 def cases_of(rules: t.LateRules, arms: Iterable[t.Term]) -> tuple[Cases, list[t.Term]]:
-    """The arms that begin with a word, by it, and the others. Rules that stand alone are their bodies."""
+    """The arms that are a word and a rule, by the word, and the others. Rules that stand alone are their
+    bodies."""
     cases: Cases = {}
     others: list[t.Term] = []
     seen: set[str] = set()
     waiting = list(arms)[::-1]
     while waiting:
-        arm = waiting.pop()
-        if isinstance(arm, t.Sequence) and len(arm.items) == 2:
-            word, behind = arm.items
-            if isinstance(word, t.Bytes) and word.data:
-                cases.setdefault(word.data, {})[behind] = None
-                continue
-        match arm:
+        match waiting.pop():
+            case t.Sequence((t.Bytes(data), t.Rule(name))) if data:
+                cases.setdefault(data, {})[name] = None
             case t.Rule(name):
                 if name not in seen:
                     seen.add(name)
                     waiting.append(rules[name])
             case t.Choice(inner):
                 waiting += inner[::-1]
-            case t.Sequence((t.Sequence(inner), *rest)):
-                waiting.append(t.Sequence((*inner, *rest)))
-            case t.Sequence((t.Bytes(data), *rest)) if data:
-                follows = rest[0] if len(rest) == 1 else t.Sequence(tuple(rest))
-                cases.setdefault(data, {})[follows] = None
-            case t.Bytes(data) if data:
-                cases.setdefault(data, {})[t.Bytes(b"")] = None
-            case _:
-                others.append(arm)
+            case other:
+                others.append(other)
     return cases, others
-
-
-def may_be_empty(rules: t.LateRules, term: t.Term) -> bool:
-    """Whether the empty word is one of a term's, which is one of a grammar."""
-    match term:
-        case t.Rule(name):
-            return rules.may_be_empty(name)
-        case t.Sequence(items):
-            return all(may_be_empty(rules, item) for item in items)
-        case t.Choice(arms):
-            return any(may_be_empty(rules, arm) for arm in arms)
-        case t.Repeat(item, minimum, _, _):
-            return minimum == 0 or may_be_empty(rules, item)
-        case t.Text(dfa, _, least, _):
-            return least == 0 and 0 in dfa.accepting
-        case t.Bytes(data):
-            return not data
-        case t.Words(words):
-            return b"" in words
-    return isinstance(term, t.NotBefore)
-
-
-def first_bytes(rules: t.LateRules, term: t.Term) -> int | None:
-    """At least the bytes with which words of a grammar's term begin, as bits; None: that is not known."""
-    match term:
-        case t.Rule(name):
-            return rules.first_bytes(name)
-        case t.Sequence(items):
-            found = 0
-            for item in items:
-                part = first_bytes(rules, item)
-                if part is None:
-                    return None
-                found |= part
-                if not may_be_empty(rules, item):
-                    break
-            return found
-        case t.Choice(arms):
-            found = 0
-            for arm in arms:
-                part = first_bytes(rules, arm)
-                if part is None:
-                    return None
-                found |= part
-            return found
-        case t.Repeat(item, _, _, separator) if not separator:
-            return first_bytes(rules, item)
-        case t.Text(dfa, "raw"):
-            return leading_bytes((low, high) for low, high, _ in dfa.edges[0]) if dfa.edges else 0
-        case t.Bytes(data):
-            return 1 << data[0] if data else 0
-        case t.Words(words):
-            return sum([1 << byte for byte in {word[0] for word in words if word}])
-        case t.NotBefore():
-            return 0
-    return None
-
-
-def _nothing_known() -> int | None:
-    return None
-
-
-def _unknown(follows: Sequence[t.Term]) -> tuple[int | None, bool]:
-    return None, True
 
 
 class CaseLexeme(LexemeDfa):
@@ -174,42 +98,40 @@ class CaseNode(Node):
     follow_by_label = True
 
     def __init__(
-        self,
-        cases: Mapping[bytes, Sequence[t.Term]],
-        compiled: Callable[[Sequence[t.Term]], Node],
-        begins: Callable[[Sequence[t.Term]], tuple[int | None, bool]] = _unknown,
-        begin_any: Callable[[], int | None] = _nothing_known,
+        self, cases: Mapping[bytes, Iterable[str]], rules: t.LateRules, compiled: Callable[[t.Term], Node]
     ) -> None:
-        """`begins`: the bytes with which what may follow a word begins, None if they are not known, and
-        whether it may be empty; `begin_any`: the bytes with which any of it begins."""
+        """`cases`: by word the rules of what may follow it."""
         self.set = WordSet(cases)
         self.rows = CaseLexeme(self.set)
-        self._follows = [cases[word] for word in self.set.words]
+        self.rules = rules
+        self._follows = [tuple(cases[word]) for word in self.set.words]
         self._compiled = compiled
-        self._begins = begins
-        self._begin_any = begin_any
         self._any: np.ndarray | None = None
-        self._first: dict[int, tuple[np.ndarray | None, bool]] = {}
+        self._first: dict[int, tuple[np.ndarray, bool]] = {}
         self._nodes: list[Node | None] = [None] * len(self._follows)
-        self._behind: dict[tuple[int, ...], Node] = {}
-        """By the terms that follow, which are kept: many words are followed by the same."""
+        self._behind: dict[tuple[str, ...], Node] = {}
+        """By the rules that follow: many words are followed by the same."""
 
     def behind_word(self, label: int) -> Node:
         """What follows a word."""
         found = self._nodes[label]
         if found is None:
             follows = self._follows[label]
-            key = tuple(map(id, follows))
-            found = self._behind.get(key)
+            found = self._behind.get(follows)
             if found is None:
-                found = self._behind[key] = self._compiled(follows)
+                terms = tuple(map(t.Rule, follows))
+                found = self._behind[follows] = self._compiled(
+                    terms[0] if len(terms) == 1 else t.Choice(terms)
+                )
             self._nodes[label] = found
         return found
 
-    def begins_behind(self, label: int) -> tuple[int | None, bool]:
-        """The bytes with which what may follow a word begins, None if they are not known; whether it may be
-        empty."""
-        return self._begins(self._follows[label])
+    def begins_behind(self, label: int) -> tuple[int, bool]:
+        """At least the bytes with which what may follow a word begins, and whether it may be empty."""
+        found, follows = 0, self._follows[label]
+        for name in follows:
+            found |= self.rules.first_bytes(name)
+        return found, any([self.rules.may_be_empty(name) for name in follows])
 
     def make_children(self) -> None:
         for label in range(len(self._nodes)):
@@ -245,18 +167,17 @@ class CaseNode(Node):
         """bool[256]: at least the bytes with which anything begins that follows a word."""
         # To know more, all that may follow would have to be looked at.
         if self._any is None:
-            known = self._begin_any()
-            self._any = _ALL if known is None else unpacked(known)
+            self._any = unpacked(self.rules.all_first_bytes())
         return self._any
 
     def follow(self, machine: Machine, state: int, cont: int) -> np.ndarray:
         return self.begins_any() | machine.first_after(cont)
 
-    def follow_of(self, label: int) -> tuple[np.ndarray | None, bool]:
+    def follow_of(self, label: int) -> tuple[np.ndarray, bool]:
         found = self._first.get(label)
         if found is None:
             known, empty = self.begins_behind(label)
-            found = self._first[label] = None if known is None else unpacked(known), empty
+            found = self._first[label] = unpacked(known), empty
         return found
 
     def leave(self, machine: Machine, state: int, cont: int, label: int, data: bytes | None = None) -> int:

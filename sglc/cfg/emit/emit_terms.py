@@ -8,12 +8,13 @@ from itertools import groupby
 
 from sglc.automata import term as t
 from sglc.automata import work
-from sglc.automata.charset import Ranges
+from sglc.automata.charset import Ranges, leading_bytes
 from sglc.automata.dfa.operations import EMPTY_WORD
 from sglc.automata.term import Language, Term
-from sglc.cfg.emit.first_sets import FirstBytes
+from sglc.cfg.analysis.first_sets import FirstSets
 from sglc.cfg.emit.lookahead_classes import ALL, LookaheadRelations
 from sglc.cfg.emit.regular_subgrammars import Regular
+from sglc.cfg.lexer.lexeme_parts import first_of
 from sglc.cfg.lexer.lexical_spec import LexicalSpec
 from sglc.cfg.lexer.nfa_union import alternation
 from sglc.cfg.lexer.terminals import Token
@@ -45,7 +46,8 @@ class Emitter:
             graph.below.__getitem__ if factoring is None else factoring.below
         )
         self.regular = Regular(graph, spec, self.below)
-        self.first = FirstBytes(graph, spec)
+        self.skipped = leading_bytes(first_of(spec.skip or ()))
+        self.first = FirstSets(graph, self.leading)
         self.terms: dict[tuple[int, int], Term] = {}
         self.open: set[tuple[int, int]] = set()
         """Those that are being made."""
@@ -88,11 +90,29 @@ class Emitter:
         return bool(nullable[key[0]])
 
     def first_bytes(self, name: str) -> int:
-        """At least the bytes with which a rule begins."""
+        """At least the bytes with which a rule begins: that terminals look ahead is left out."""
         key = self.keys[name]
-        if len(key) == 4:
-            return self.first.behind(key[3])
-        return self.first.of(key[0])
+        if len(key) != 4:
+            return self.first[key[0]]
+        found = self.skipped
+        for items in key[3]:
+            found |= self.first.of_sequence(items)
+        return found
+
+    def leading(self, leaf: int) -> int:
+        """The bytes with which texts of a leaf begin."""
+        about = self.graph.about[leaf]
+        if isinstance(about, Token) and about.exact:
+            return 1 << about.exact.encode()[0]
+        found = leading_bytes(first_of(self.spec.parts[leaf]))
+        return found | self.skipped if self.graph.nullable[leaf] else found
+
+    def leading_any(self) -> int:
+        """The bytes with which any of the terminals begins, or ignored text."""
+        found = self.skipped
+        for leaf in self.spec.parts:
+            found |= self.leading(leaf)
+        return found
 
     def term(self, node: int, alive: int) -> Term:
         if self.graph.kind[node] == RULE:
@@ -357,7 +377,7 @@ class _Rules(t.LateRules):
     def all_first_bytes(self) -> int:
         with self._lock:
             if self._of_any is None:
-                self._of_any = self._emitter.first.of_any()
+                self._of_any = self._emitter.leading_any()
             return self._of_any
 
     def make_all(self) -> None:

@@ -27,7 +27,7 @@ from sglc.automata.charset import Ranges, atoms, meet
 from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.term import CharDfa
 from sglc.cfg.analysis.equivalence_classes import EquivalenceClasses
-from sglc.cfg.analysis.follow_sets import first_sets, follow_sets
+from sglc.cfg.analysis.first_sets import FirstSets, follow_sets
 from sglc.cfg.lexer.conflict_sets import ConflictSets
 from sglc.cfg.lexer.ignored import skipped
 from sglc.cfg.lexer.lexeme_parts import Beginning, LexemeParts, first_of
@@ -226,8 +226,7 @@ def _relevant(
     distinct = list(dict.fromkeys(sets.values()))
     blocks, members = atoms(distinct)
     bits = {these: sum(1 << block for block in members[index]) for index, these in enumerate(distinct)}
-    first = first_sets(graph, nodes, {node: bits[these] for node, these in sets.items()})
-    follow = follow_sets(graph, nodes, first, 0)
+    follow = follow_sets(graph, nodes, FirstSets(graph, lambda leaf: bits[sets[leaf]]))
     skipped = first_of(skip) if skip else ()
 
     def coming(mask: int) -> Ranges:
@@ -305,8 +304,8 @@ def conflict_sets_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> Conflict
 
 def _after_the_same(graph: Graph, nodes: list[int], numbers: dict[int, int], count: int) -> list[int]:
     """As `tried_together`, where there are too many states: all that may come after the same terminal."""
-    first = first_sets(graph, nodes, {node: 1 << number for node, number in numbers.items()})
-    follow = follow_sets(graph, nodes, first, 0)
+    first = FirstSets(graph, lambda leaf: 1 << numbers[leaf])
+    follow = follow_sets(graph, nodes, first)
     together = [0] * count
     for mask in {first[graph.start], *(follow[node] for node in numbers)}:
         for number in range(count):

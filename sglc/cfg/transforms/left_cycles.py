@@ -1,40 +1,8 @@
-"""Finds the left-recursive cycles of a grammar, and rewrites those of the simple form."""
+"""Finds the left-recursive cycles of a grammar."""
 
 from __future__ import annotations
 
-from sglc.cfg.model.graph import CHOICE, RULE, SEQUENCE, Graph
-
-
-def unwound(graph: Graph, cycle: list[int]) -> bool:
-    """Write `a: a x | a y | b | c`, where nothing else leads back to its beginning, as `(b | c) (x | y)*`.
-
-    False, and nothing is changed, if the cycle is of another form. The nodes of a cycle but its rules stand
-    nowhere else.
-    """
-    kind, below, nullable = graph.kind, graph.below, graph.nullable
-    rules = [node for node in cycle if kind[node] == RULE]
-    if len(rules) != 1 or nullable[rules[0]]:
-        return False
-    rule = rules[0]
-    body = below[rule][0]
-    members = set(cycle)
-    if kind[body] != CHOICE or len(cycle) != 2 + len(members.intersection(below[body])):
-        return False
-    rests: list[int] = []
-    seeds: list[int] = []
-    for arm in below[body]:
-        items = below[arm] if kind[arm] == SEQUENCE else (arm,)
-        if items[-1] == rule:
-            return False
-        if arm not in members:
-            seeds.append(arm)
-        elif kind[arm] != SEQUENCE or items[0] != rule or all([nullable[item] for item in items[1:]]):
-            return False
-        else:
-            rests.append(graph.sequence(items[1:]))
-    # What is read once more is never empty.
-    graph.below[rule] = (graph.sequence((graph.choice(seeds), graph.repeat(graph.choice(rests), 0, None))),)
-    return True
+from sglc.cfg.model.graph import Graph
 
 
 def left_recursive_sccs(graph: Graph) -> list[list[int]]:

@@ -1,23 +1,27 @@
 """Eliminates left recursion exactly: the texts stay the same, and no rule calls itself at its own beginning.
 
-Only cycles of nodes that can begin with each other are rewritten. In such a cycle C, a text of a node A is
-built up from the left: it begins with something outside C that is a D of C (`D -> seed …`), then grows along
-productions `E -> D rest` until it is an A. So the texts of A are the seeds followed by the paths of a finite
-automaton whose states are the nodes of C and whose edges are labelled with the rests: the left-corner
-transform (Rosenkrantz and Lewis 1970; Johnson 1998; Moore 2000, restricted to left-recursive symbols). States
-that are equivalent are merged; a single state with loops becomes a repetition, and several become rules that
-call each other last (so that a reader's stack does not grow). Empty texts are handled separately: every
-node of C is taken as `empty | non-empty part`, and rests that may be empty are silent edges.
+Only cycles of nodes that can begin with each other are looked at. Each leads through rules, and only these
+are rewritten. In such a cycle C, a text of a rule A is built up from the left. It begins with something
+outside C that is a D of C (`D -> seed …`), then grows along productions `E -> D rest` until it is an A. So
+the texts of A are the seeds followed by the paths of a finite automaton. Its states are the rules of C, its
+edges are labelled with the rests. This is the left-corner transform (Rosenkrantz and Lewis 1970; Johnson
+1998; Moore 2000, restricted to left-recursive symbols).
+
+States that are equivalent are merged. A single state with loops becomes a repetition: `a: a x | b` is
+`a: b x*`. Several become rules that call each other last, so that a reader's stack does not grow. Empty texts
+are handled separately: every rule of C is taken as `empty | non-empty part`, and rests that may be empty are
+silent edges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from sglc.automata import work
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.graph import CHOICE, LEAF, NO, REPEAT, RULE, SEQUENCE, YES, Graph, bounds
-from sglc.cfg.transforms.left_cycles import left_recursive_sccs, unwound
+from sglc.cfg.transforms.left_cycles import left_recursive_sccs
 
 MAX_STATES = 200_000
 """States of all the automata together."""
@@ -28,7 +32,7 @@ def remove_left_recursion(graph: Graph) -> bool:
 
     Whether nodes may be left that have no text, so that it has to be analysed again.
     """
-    cycles = [cycle for cycle in left_recursive_sccs(graph) if not unwound(graph, cycle)]
+    cycles = left_recursive_sccs(graph)
     if not cycles:
         return False
     remover = _Remover(graph, cycles)
@@ -40,15 +44,29 @@ Edge = tuple[int, int]
 """(label: a node without the empty text, target state)."""
 
 
+@dataclass(slots=True)
+class _Cycle:
+    """The automaton of a cycle, whose states are its rules; by state, each but the first."""
+
+    rules: list[int]
+    edges: dict[int, list[Edge]] = field(default_factory=dict)
+    silent: dict[int, list[int]] = field(default_factory=dict)
+    """Rules that a rule is without reading on."""
+    seeds: dict[int, list[int]] = field(default_factory=dict)
+    """Nodes with which its texts begin outside of the cycle."""
+    made: bool = False
+
+
 class _Remover:
     def __init__(self, graph: Graph, cycles: list[list[int]]) -> None:
         self.graph = graph
         self.cycle_of = {node: number for number, cycle in enumerate(cycles) for node in cycle}
-        self.cycles = cycles
+        self.cycles = [_Cycle([node for node in cycle if graph.kind[node] == RULE]) for cycle in cycles]
         self.productions: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
         self.plus_of: dict[int, int | None] = {}
         self.plus_waiting: list[int] = []
         self.entries: list[int] = []
+        """Rules of cycles that are needed, and to be rewritten."""
         self.repeated: dict[int, int] = {}
         self.entered: set[int] = set()
         self.core: dict[int, int] = {}
@@ -61,19 +79,15 @@ class _Remover:
 
     def run(self) -> None:
         graph = self.graph
-        for cycle in self.cycles:
-            for node in cycle:
-                self.nonempty(node)
-        # Nodes of cycles that are needed from outside; others come up as rests refer to them.
+        for node in self.cycle_of:
+            self.nonempty(node)
+        # What is needed from outside; others come up as rests refer to them.
         outside = [below for node, below in enumerate(graph.below) if node not in self.cycle_of]
         self.enter([inner for below in outside for inner in below if inner in self.cycle_of])
         self.enter((graph.start,))
         for cycle in self.cycles:
-            for node in cycle:
-                self.productions[node] = self.split(node)
-        self.edges_of: dict[
-            int, tuple[dict[int, list[Edge]], dict[int, list[int]], dict[int, list[int]]]
-        ] = {}
+            for rule in cycle.rules:
+                self.productions[rule] = self.written(rule)
         while self.entries or self.plus_waiting:
             if self.plus_waiting:
                 self.fill_plus(self.plus_waiting.pop())
@@ -81,12 +95,18 @@ class _Remover:
                 self.rewrite(self.entries.pop())
 
     def enter(self, nodes: Iterable[int]) -> None:
-        for node in nodes:
+        """Have the rules of cycles rewritten that some nodes are, or are made of."""
+        waiting = list(nodes)
+        while waiting:
             # What is repeated by a node that was made here is needed with it.
-            inner = self.repeated.get(node, node)
-            if inner in self.cycle_of and inner not in self.entered:
-                self.entered.add(inner)
-                self.entries.append(inner)
+            node = waiting.pop()
+            node = self.repeated.get(node, node)
+            if node in self.cycle_of and node not in self.entered:
+                self.entered.add(node)
+                if self.graph.kind[node] == RULE:
+                    self.entries.append(node)
+                else:
+                    waiting += self.graph.below[node]
 
     def name(self, wanted: str) -> str:
         name, count = wanted, 1
@@ -96,11 +116,20 @@ class _Remover:
         self.names.add(name)
         return name
 
-    def shown(self, node: int) -> str:
-        about = self.graph.about[node]
-        return str(about) if self.graph.kind[node] == RULE else f"#{node}"
-
     # Productions
+
+    def written(self, rule: int) -> list[tuple[int, tuple[int, ...]]]:
+        """(first, rest) of every way to write a rule; the first is a rule of its cycle or outside of that."""
+        cycle = self.cycle_of[rule]
+        found: list[tuple[int, tuple[int, ...]]] = []
+        waiting = [(self.graph.below[rule][0], ())]
+        while waiting:
+            node, rest = waiting.pop()
+            if self.graph.kind[node] == RULE or self.cycle_of.get(node) != cycle:
+                found.append((node, rest))
+            else:
+                waiting += [(first, (*more, *rest)) for first, more in reversed(self.split(node))]
+        return found
 
     def split(self, node: int) -> list[tuple[int, tuple[int, ...]]]:
         """(first, rest) of every way to make a node of another that is not empty, and what follows it."""
@@ -127,11 +156,12 @@ class _Remover:
         node = graph.repeat(item, minimum, maximum)
         if node >= size:
             self.repeated[node] = item
-            self.filled[node] = self.nonempty(item)
         return node
 
-    def new(self, kind: int, below: tuple[int, ...], about: object = None, *, nullable: bool = False) -> int:
-        node = self.graph.add(kind, below, about, YES if nullable else NO)
+    def new(self, kind: int, name: str | None = None, *, nullable: bool = False) -> int:
+        """A node that is filled later."""
+        about = None if name is None else self.name(name)
+        node = self.graph.add(kind, (), about, YES if nullable else NO)
         self.filled[node] = True
         return node
 
@@ -165,17 +195,18 @@ class _Remover:
             return None
         if node in self.cycle_of:
             self.enter((node,))
-            return self.core_of(node)
         if not graph.nullable[node]:
             return node
+        if graph.kind[node] == RULE and node in self.cycle_of:
+            return self.core_of(node)
         found = self.plus_of.get(node, -1)
         if found != -1:
             return found
         # Made at once and filled later: what it is made of may be long, or refer back to it.
         if graph.kind[node] == RULE:
-            made = self.new(RULE, (), self.name(self.shown(node) + "+"))
+            made = self.new(RULE, f"{graph.about[node]}+")
         else:
-            made = self.new(CHOICE, ())
+            made = self.new(CHOICE)
         self.plus_of[node] = made
         self.plus_waiting.append(node)
         return made
@@ -189,12 +220,9 @@ class _Remover:
             start = self.plus(first)
             if start is not None:
                 self.enter(rest)
-                arms.append(self.series((start, *rest)))
+                arms.append(graph.sequence((start, *rest)))
         self.hollow |= not arms
-        if graph.kind[node] == RULE:
-            graph.below[made] = (arms[0],)
-        else:
-            graph.below[made] = tuple(dict.fromkeys(arms))
+        graph.below[made] = (arms[0],) if graph.kind[node] == RULE else tuple(dict.fromkeys(arms))
 
     def plus_series(self, items: tuple[int, ...]) -> list[int]:
         """The nodes that together read the texts of a sequence but the empty one."""
@@ -203,124 +231,99 @@ class _Remover:
         for place, item in enumerate(items):
             first = self.plus(item)
             if first is not None:
-                arms.append(self.series((first, *items[place + 1 :])))
+                arms.append(graph.sequence((first, *items[place + 1 :])))
             if not graph.nullable[item]:
                 break
         self.enter(items)
         return arms
 
-    def series(self, items: tuple[int, ...]) -> int:
-        if len(items) == 1:
-            return items[0]
-        flat: list[int] = []
-        for item in items:
-            if self.graph.kind[item] == SEQUENCE and item not in self.cycle_of:
-                flat += self.graph.below[item]
-            else:
-                flat.append(item)
-        return self.new(SEQUENCE, tuple(flat), nullable=all(self.graph.nullable[item] for item in flat))
-
     # Cycles
 
-    def core_of(self, node: int) -> int:
-        """The rule that will read the texts of a node of a cycle but the empty one."""
-        core = self.core.get(node)
+    def core_of(self, rule: int) -> int:
+        """The rule that reads the texts of a rule of a cycle but the empty one."""
+        if not self.graph.nullable[rule]:
+            return rule
+        core = self.core.get(rule)
         if core is None:
-            core = self.core[node] = self.new(RULE, (), self.name(f"{self.shown(node)}'"))
+            core = self.core[rule] = self.new(RULE, f"{self.graph.about[rule]}'")
         return core
 
-    def cycle_edges(
-        self, number: int
-    ) -> tuple[dict[int, list[Edge]], dict[int, list[int]], dict[int, list[int]]]:
-        """(edges by state, silent edges by state, seeds by state) of a cycle."""
-        found = self.edges_of.get(number)
-        if found is not None:
-            return found
-        graph = self.graph
-        edges: dict[int, list[Edge]] = {node: [] for node in self.cycles[number]}
-        silent: dict[int, list[int]] = {node: [] for node in self.cycles[number]}
-        seeds: dict[int, list[int]] = {node: [] for node in self.cycles[number]}
-        for node in self.cycles[number]:
-            for first, rest in self.productions[node]:
+    def automaton(self, number: int) -> _Cycle:
+        """A cycle with its edges."""
+        graph, cycle = self.graph, self.cycles[number]
+        if cycle.made:
+            return cycle
+        cycle.made = True
+        for states in (cycle.edges, cycle.silent, cycle.seeds):
+            states.update({rule: [] for rule in cycle.rules})
+        for rule in cycle.rules:
+            for first, rest in self.productions[rule]:
                 if self.cycle_of.get(first) == number:
-                    if all(graph.nullable[item] for item in rest):
-                        silent[first].append(node)
-                    edges[first] += [(label, node) for label in self.plus_series(rest)]
+                    if all([graph.nullable[item] for item in rest]):
+                        cycle.silent[first].append(rule)
+                    cycle.edges[first] += [(label, rule) for label in self.plus_series(rest)]
                 else:
                     seed = self.plus(first)
                     if seed is not None:
                         self.enter(rest)
-                        seeds[node].append(self.series((seed, *rest)))
-        self.edges_of[number] = edges, silent, seeds
-        return edges, silent, seeds
+                        cycle.seeds[rule].append(graph.sequence((seed, *rest)))
+        return cycle
 
     def rewrite(self, target: int) -> None:
-        """Give a node of a cycle its new form."""
+        """Give a rule of a cycle its new form."""
         graph = self.graph
         core = self.core_of(target)
-        edges, silent, seeds = self.cycle_edges(self.cycle_of[target])
-        live = self.reaching(target, edges, silent)
-        accepting, moves = self.closed(target, live, edges, silent)
-        starts = [state for state in live if seeds[state]]
+        cycle = self.automaton(self.cycle_of[target])
+        live = self.reaching(target, cycle)
+        accepting, moves = self.closed(target, live, cycle)
         class_of = _merged(live, accepting, moves)
-        nodes = self.state_nodes(target, core, starts, class_of, accepting, moves)
-        by_class: dict[int, list[int]] = {}
-        for state in starts:
-            by_class.setdefault(class_of[state], []).extend(seeds[state])
+        seeds: dict[int, list[int]] = {}
+        for state in live:
+            if cycle.seeds[state]:
+                seeds.setdefault(class_of[state], []).extend(cycle.seeds[state])
+        nodes = self.state_nodes(target, list(seeds), class_of, accepting, moves)
         arms: list[int] = []
-        for state, heads in by_class.items():
+        for state, heads in seeds.items():
             tail = nodes[state]
-            heads = list(dict.fromkeys(heads))
             if tail is None:
                 arms += heads
                 continue
             closing: list[int] = []
             if class_of[target] == state:
-                heads, closing = self.divided(heads, target, core)
+                heads, closing = self.divided(heads, target)
             if heads:
-                arms.append(self.series((self.any_of(heads), tail)))
+                arms.append(graph.sequence((graph.choice(heads), tail)))
             arms += closing
         self.hollow |= not arms
-        graph.below[core] = (arms[0] if len(arms) == 1 else self.new(CHOICE, tuple(dict.fromkeys(arms))),)
-        # All who refer to the node refer to its new form.
-        if graph.kind[target] == RULE:
-            graph.kind[target] = CHOICE
-            graph.about[core] = graph.about[target]
-        else:
-            graph.kind[target] = CHOICE
-        graph.about[target] = None
-        graph.below[target] = (graph.empty, core) if graph.nullable[target] else (core,)
+        graph.below[core] = (graph.choice(arms),)
+        if core != target:
+            graph.below[target] = (graph.choice((graph.empty, core)),)
 
-    def any_of(self, arms: list[int]) -> int:
-        return arms[0] if len(arms) == 1 else self.new(CHOICE, tuple(arms))
-
-    def divided(self, heads: list[int], target: int, core: int) -> tuple[list[int], list[int]]:
+    def divided(self, heads: list[int], target: int) -> tuple[list[int], list[int]]:
         """(parts to be followed by the target's own paths, parts that need not be).
 
         A part that ends in the target needs no paths after it: the target itself ends with them.
         """
-        graph = self.graph
+        graph, core = self.graph, self.core_of(target)
         open_parts: list[int] = []
         closing: list[int] = []
         for head in heads:
             items = graph.below[head] if graph.kind[head] == SEQUENCE else (head,)
-            if items[-1] == core or (items[-1] == target and not graph.nullable[target]):
+            if items[-1] == core:
                 closing.append(head)
             elif items[-1] == target:
                 # Such a part is never empty, so something stands before the target.
-                open_parts.append(self.series(items[:-1]))
-                closing.append(self.series((*items[:-1], core)))
+                open_parts.append(graph.sequence(items[:-1]))
+                closing.append(graph.sequence((*items[:-1], core)))
             else:
                 open_parts.append(head)
-        return list(dict.fromkeys(open_parts)), closing
+        return open_parts, closing
 
-    def reaching(self, target: int, edges: dict[int, list[Edge]], silent: dict[int, list[int]]) -> list[int]:
+    def reaching(self, target: int, cycle: _Cycle) -> list[int]:
         """The states from which the target can be reached, the target first."""
         before: dict[int, list[int]] = {}
-        for state, following in edges.items():
-            for _, after in following:
-                before.setdefault(after, []).append(state)
-            for after in silent[state]:
+        for state, following in cycle.edges.items():
+            for after in [after for _, after in following] + cycle.silent[state]:
                 before.setdefault(after, []).append(state)
         found = [target]
         seen = {target}
@@ -329,45 +332,40 @@ class _Remover:
                 if earlier not in seen:
                     seen.add(earlier)
                     found.append(earlier)
-        self.states_made += len(found)
-        work.spend(2 * len(found))
+        self.spend(len(found))
+        return found
+
+    def spend(self, states: int) -> None:
+        self.states_made += states
+        work.spend(2 * states)
         if self.states_made > MAX_STATES:
             raise GrammarError(
                 f"taking out left recursion needs more than {MAX_STATES} parts",
                 hint="too many rules begin with each other",
             )
-        return found
 
-    def closed(
-        self, target: int, live: list[int], edges: dict[int, list[Edge]], silent: dict[int, list[int]]
-    ) -> tuple[set[int], dict[int, list[Edge]]]:
+    def closed(self, target: int, live: list[int], cycle: _Cycle) -> tuple[set[int], dict[int, list[Edge]]]:
         """Acceptance and edges with silent ones followed."""
         alive = set(live)
         accepting: set[int] = set()
         moves: dict[int, list[Edge]] = {}
         for state in live:
-            reached = [state]
-            seen = {state}
-            for here in reached:
-                for after in silent[here]:
-                    if after not in seen and after in alive:
-                        seen.add(after)
-                        reached.append(after)
-            self.states_made += len(reached) - 1
-            work.spend(2 * len(reached))
-            if self.states_made > MAX_STATES:
-                raise GrammarError(f"taking out left recursion needs more than {MAX_STATES} parts")
-            if target in seen:
+            reached = {state: None}
+            waiting = [state]
+            for here in waiting:
+                new = [after for after in cycle.silent[here] if after in alive and after not in reached]
+                reached.update(dict.fromkeys(new))
+                waiting += new
+            self.spend(len(reached) - 1)
+            if target in reached:
                 accepting.add(state)
-            moves[state] = list(
-                dict.fromkeys(edge for here in reached for edge in edges[here] if edge[1] in alive)
-            )
+            every = [edge for here in reached for edge in cycle.edges[here] if edge[1] in alive]
+            moves[state] = list(dict.fromkeys(every))
         return accepting, moves
 
     def state_nodes(
         self,
         target: int,
-        core: int,
         starts: list[int],
         class_of: dict[int, int],
         accepting: set[int],
@@ -375,45 +373,43 @@ class _Remover:
     ) -> dict[int, int | None]:
         """For each class of states the node that reads the paths from it to the target (None: only empty)."""
         graph = self.graph
-        needed = list(dict.fromkeys(class_of[state] for state in starts))
-        seen = set(needed)
         arcs: dict[int, dict[int, list[int]]] = {}
-        for state in needed:
-            by_target: dict[int, list[int]] = {}
+        needed = dict.fromkeys(starts)
+        waiting = list(needed)
+        for state in waiting:
+            arcs[state] = {}
             for label, after in moves[state]:
-                by_target.setdefault(class_of[after], []).append(label)
-            arcs[state] = {after: list(dict.fromkeys(labels)) for after, labels in by_target.items()}
-            for after in by_target:
-                if after not in seen:
-                    seen.add(after)
-                    needed.append(after)
+                labels = arcs[state].setdefault(class_of[after], [])
+                labels.append(label)
+            waiting += [after for after in arcs[state] if after not in needed]
+            needed.update(dict.fromkeys(arcs[state]))
         nodes: dict[int, int | None] = {}
+        closing: dict[int, list[int]] = {}
+        """By state the paths that end with the target."""
         for state in needed:
-            if not arcs[state]:
+            open_arcs = arcs[state]
+            own = class_of[target]
+            closing[state] = []
+            if own in open_arcs:
+                open_arcs[own], closing[state] = self.divided(list(dict.fromkeys(open_arcs[own])), target)
+            ends = state in accepting
+            if not open_arcs:
                 nodes[state] = None
+            elif ends and not closing[state] and open_arcs.keys() == {state}:
+                nodes[state] = graph.repeat(graph.choice(open_arcs[state]), 0, None)
             else:
-                name = self.name(f"{self.shown(target)}\\{self.shown(state)}")
-                nodes[state] = self.new(RULE, (), name, nullable=state in accepting)
-        for state in needed:
-            node = nodes[state]
-            if node is None:
+                name = f"{graph.about[target]}\\{graph.about[state]}"
+                nodes[state] = self.new(RULE, name, nullable=ends)
+        for state, node in nodes.items():
+            if node is None or graph.kind[node] == REPEAT:
                 continue
-            arms: list[int] = [graph.empty] if state in accepting else []
-            only_loops = state in accepting and set(arcs[state]) == {state}
+            arms = [graph.empty] if state in accepting else []
             for after, labels in arcs[state].items():
-                closing: list[int] = []
-                if after == class_of[target]:
-                    labels, closing = self.divided(labels, target, core)
                 tail = nodes[after]
-                if only_loops and not closing:
-                    arms = [self.new(REPEAT, (self.any_of(labels),), (0, None), nullable=True)]
-                elif labels:
-                    head = self.any_of(labels)
-                    arms.append(head if tail is None else self.series((head, tail)))
-                arms += closing
-            graph.below[node] = (
-                arms[0] if len(arms) == 1 else self.new(CHOICE, tuple(arms), nullable=state in accepting),
-            )
+                if labels:
+                    head = graph.choice(labels)
+                    arms.append(head if tail is None else graph.sequence((head, tail)))
+            graph.below[node] = (graph.choice((*arms, *closing[state])),)
         return nodes
 
 
