@@ -47,8 +47,8 @@ class MaskStore:
         self._spans: LeastUsed[tuple[int, bytes], int] = LeastUsed(size=_LONGEST_SPAN)
         """Configurations by those before and what was read: forced text is the same each time."""
         rows = max_bytes // max(4 * vocabulary.words, 1)
-        # Of the bytes, half are for masks, a quarter for walks of lexemes, an eighth for masks that are shared,
-        # and an eighth for those that others may be equal to.
+        # Of the bytes, half are for masks, a quarter for walks of lexemes, an eighth for masks that are
+        # shared, and an eighth for those that others may be equal to.
         self._most_masks = max(16, rows // 2)
         self._walks = LexemeWalks(vocabulary, max(16, rows // 4))
         self._shapes = MaskSharing(machine, vocabulary.columns, max(8, rows // 8))

@@ -14,6 +14,7 @@ from sglc.automata.json.counters import Counts, TooComplex
 from sglc.automata.json.object_plans import cheapest_entries
 from sglc.automata.json.object_states import Label, ObjectStates
 from sglc.automata.term import Counter
+from sglc.automata.work import WorkAccount, charged
 
 Vector = tuple[int, ...]
 COUNTERS = st.lists(st.builds(Counter, st.integers(0, 3), st.none() | st.integers(0, 3)), max_size=2).map(
@@ -253,6 +254,73 @@ def test_arrays_offer_exactly_what_can_be_completed(case: dict, steps: list[int]
             break
         option = sorted(offered)[step % len(offered)]
         state, done = offered[option], (*done, option)
+
+
+FAMILIES = (
+    ((0,), (1,), (2,), (3,), (1, 2)),
+    ((0, 1, 2, 3), (0, 1), (2, 3), (2,)),
+    ((0, 1), (0, 1), (3,), (0, 1, 3)),
+    ((0, 1, 2), (2,), ()),
+)
+"""Options that counters count: any two have none in common, or all of one."""
+
+
+@st.composite
+def tree_cases(draw: st.DrawFn) -> dict:
+    family = draw(st.sampled_from(FAMILIES))
+    bound = st.builds(Counter, st.integers(0, 2), st.none() | st.integers(1, 3))
+    counters = tuple(draw(bound) for _ in family)
+    kept = Counts(counters).kept
+    vectors = [tuple([int(option in family[index]) for index in kept]) for option in range(4)]
+    return {
+        "places": draw(st.sampled_from(([], [vectors[:2]]))),
+        "rest": vectors,
+        "minimum": draw(st.integers(0, 4)),
+        "maximum": draw(st.none() | st.integers(0, 6)),
+        "counters": counters,
+    }
+
+
+@given(tree_cases(), st.permutations([1, 2, 3, 4]), st.lists(st.integers(0, 5), max_size=3))
+def test_bounds_of_counters_inside_each_other_decide_what_a_search_decides(
+    case: dict, costs: list[int], steps: list[int]
+) -> None:
+    by_tree, by_search = ArrayStates(**case), ArrayStates(**case)
+    assert by_tree._tree is not None
+    by_search._tree = None
+    assert by_tree.feasible(0) == by_search.feasible(0)
+    state = other = 0
+    for step in [*steps, 0]:
+        if not by_tree.feasible(state):
+            break
+        offered, searched = dict(by_tree.options(state)), dict(by_search.options(other))
+        assert list(offered) == list(searched)
+        for at_least in (0, 1) if offered else (0,):
+            least = by_tree.cheapest(state, at_least, lambda place, option: costs[option])
+            wanted = by_search.cheapest(other, at_least, lambda place, option: costs[option])
+            assert least is not None and wanted is not None
+            assert least[0] == wanted[0] == sum(costs[option] for _, option in least[1])
+        if not offered:
+            break
+        option = sorted(offered)[step % len(offered)]
+        state, other = offered[option], searched[option]
+
+
+def test_counters_inside_each_other_need_no_search() -> None:
+    # Forty values, each at most once, of which one is there, and two to four of ten others.
+    singles = [Counter(0, 1)] * 40
+    vectors = [
+        (*[int(option == other) for other in range(40)], int(option == 17), int(20 <= option < 30))
+        for option in range(40)
+    ]
+    with charged(WorkAccount()) as account:
+        states = ArrayStates([], vectors, 0, 30, [*singles, Counter(1), Counter(2, 4)])
+        assert states.feasible(0)
+        assert len(states.options(0)) == 40
+        found = states.cheapest(0, 0, lambda place, option: option)
+        assert found is not None
+        assert found[1] == [(0, 17), (0, 20), (0, 21)]
+    assert account.spent < 500
 
 
 def test_a_long_array_with_counters_is_decided_quickly() -> None:

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Callable, Sequence
 
 from sglc.automata import work
+from sglc.automata.json.counter_tree import Bounds, CounterTree
 from sglc.automata.json.counters import MOST_STEPS, NO_COUNTS, Counts, TooComplex, Vector
 from sglc.automata.term import Counter
 
@@ -49,7 +50,7 @@ class ArrayStates:
             maximum = fillable if maximum is None else min(maximum, fillable)
         self.maximum = maximum
         self._clamp = max(self.last, minimum, 1)
-        self._counter_of = _counters_apart(self._places[-1])
+        self._tree = CounterTree.of(self.counts, self._places[-1])
         self._possible = self.counts.possible and (maximum is None or minimum <= maximum)
         self._ids: dict[tuple[int, Vector], int] = {}
         self._states: dict[int, tuple[int, Vector]] = {}
@@ -76,8 +77,8 @@ class ArrayStates:
         """(option, state behind the item) of all options behind which the array can be completed."""
         found = self._options.get(state)
         if found is None:
-            if self.counts.zero and self._possible and self._is_apart(state):
-                found = self._options_apart(state)
+            if self.counts.zero and self._possible and self._is_tree(state):
+                found = self._options_of_tree(state)
             else:
                 found = tuple([pair for pair in self._successors(state) if self.feasible(pair[1])])
             self._options[state] = found
@@ -112,8 +113,8 @@ class ArrayStates:
         while stack:
             state = stack.pop()
             known = self._feasible.get(state)
-            if known is None and self._is_apart(state):
-                known = self._feasible[state] = self._can_be_filled(state)
+            if known is None and self._is_tree(state):
+                known = self._feasible[state] = self._bounds(state) is not None
             if known or (known is None and self.may_end(state)):
                 while state >= 0:
                     self._feasible[state] = True
@@ -135,82 +136,38 @@ class ArrayStates:
         for state in before:
             self._feasible[state] = False
 
-    # Options that are counted apart: what is left to be done is a number for each
+    # Counters that are a tree: bounds for each decide
 
-    def _is_apart(self, state: int) -> bool:
-        """Whether all items to come have options of which no two are counted by the same counter."""
-        return self._counter_of is not None and self._states[state][0] >= self.last
+    def _is_tree(self, state: int) -> bool:
+        """Whether the counters of all items to come are a tree."""
+        return self._tree is not None and self._states[state][0] >= self.last
 
-    def _needs_and_rooms(self, state: int) -> list[tuple[int, int | None]] | None:
-        """By option of the items to come: how often it must and may still occur (None: without end).
+    def _bounds(self, state: int, at_least: int = 0) -> Bounds | None:
+        """Those of the items to come, `at_least` so many."""
+        assert self._tree is not None
+        items, done = self._states[state]
+        maximum = None if self.maximum is None else self.maximum - items
+        return self._tree.bounds(done, max(self.minimum - items, at_least), maximum)
 
-        None where a counter cannot reach its minimum. Only of states whose options are counted apart.
-        """
-        assert self._counter_of is not None
-        counts, done = self.counts, self._states[state][1]
-        work.spend(len(done) // 2 + len(self._counter_of))
-        found: list[tuple[int, int | None]] = []
-        missing = sum([max(least - a, 0) for a, least in zip(done, counts.least, strict=True)])
-        for index in self._counter_of:
-            if index is None:
-                found.append((0, None))
-                continue
-            most = counts.most[index]
-            found.append(
-                (max(counts.least[index] - done[index], 0), None if most is None else most - done[index])
-            )
-        return found if sum([need for need, _ in found]) == missing else None
-
-    def _can_be_filled(self, state: int) -> bool:
-        items = self._states[state][0]
-        parts = self._needs_and_rooms(state)
-        if parts is None or any([room is not None and need > room for need, room in parts]):
-            return False
-        if (
-            self.maximum is not None
-            and max(items + sum([need for need, _ in parts]), self.minimum) > self.maximum
-        ):
-            return False
-        rooms = [room for _, room in parts]
-        return None in rooms or items + sum([room for room in rooms if room is not None]) >= self.minimum
-
-    def _options_apart(self, state: int) -> tuple[tuple[int, int], ...]:
+    def _options_of_tree(self, state: int) -> tuple[tuple[int, int], ...]:
         """The same as `options`, of which all are looked at at once."""
-        if not self._can_be_filled(state):
+        bounds, tree = self._bounds(state), self._tree
+        if bounds is None or tree is None:
             return ()
-        parts = self._needs_and_rooms(state)
-        assert parts is not None
-        behind = self._states[state][0] + 1 + sum([need for need, _ in parts])
-        # One item more leaves as many that may come: only those that must come are to be looked after.
-        return tuple(
-            [
-                (option, following)
-                for option, following in self._successors(state)
-                if self.maximum is None or behind - (parts[option][0] > 0) <= self.maximum
-            ]
-        )
+        return tuple([pair for pair in self._successors(state) if tree.can_add(pair[0], bounds)])
 
-    def _cheapest_apart(
+    def _cheapest_of_tree(
         self, state: int, at_least: int, cost: Callable[[int, int], int | None]
     ) -> tuple[int, Plan] | None:
-        """Each option as often as it must, and the cheapest as often as they may."""
-        parts = self._needs_and_rooms(state)
-        if parts is None:
+        """The same as `cheapest`."""
+        bounds, tree = self._bounds(state, at_least), self._tree
+        if bounds is None or tree is None:
             return None
-        costs = [cost(self.last, option) for option in range(len(parts))]
-        if any([need and known is None for (need, _), known in zip(parts, costs, strict=True)]):
-            return None
-        times = [need for need, _ in parts]
-        more = max(self.minimum - self._states[state][0], at_least) - sum(times)
-        for _, option in sorted([(c, o) for o, c in enumerate(costs) if c is not None]):
-            room = parts[option][1]
-            added = max(more, 0) if room is None else min(max(more, 0), room - times[option])
-            times[option] += added
-            more -= added
-        if more > 0:
+        times = tree.cheapest(bounds, lambda option: cost(self.last, option))
+        if times is None:
             return None
         plan = [(self.last, option) for option, number in enumerate(times) for _ in range(number)]
-        return sum([costs[option] or 0 for _, option in plan]), plan
+        return sum([cost(self.last, option) or 0 for _, option in plan]), plan
 
     def cheapest(
         self, state: int, at_least: int, cost: Callable[[int, int], int | None]
@@ -223,8 +180,8 @@ class ArrayStates:
             return 0, []
         if not self.counts.zero:
             return self._cheapest_run(state, at_least, cost)
-        if self._is_apart(state):
-            return self._cheapest_apart(state, at_least, cost)
+        if self._is_tree(state):
+            return self._cheapest_of_tree(state, at_least, cost)
         # A* over (state, whether an item has been read); of equal sums the one that is further is looked at.
         bound = self._bound(cost)
         start = (state, not at_least)
@@ -290,16 +247,3 @@ class ArrayStates:
             total += least
             plan.append((place, option))
         return total, plan
-
-
-def _counters_apart(options: Sequence[Vector]) -> list[int | None] | None:
-    """By option the only counter that it adds one to (None: it adds nothing); None where that is not so, or a
-    counter is that of two options."""
-    found: list[int | None] = []
-    for vector in options:
-        added = [index for index, number in enumerate(vector) if number]
-        if len(added) > 1 or any([vector[index] != 1 for index in added]):
-            return None
-        found.append(added[0] if added else None)
-    used = [index for index in found if index is not None]
-    return found if len(set(used)) == len(used) else None
