@@ -25,6 +25,7 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 _JSON_BEGINS = frozenset(b' \t\r\n{["-0123456789tfn')
 _MOST_PARTS = 12
+"""Parts of a constraint that are listed, a line each; of more it is said how many there are."""
 _TAIL = 40
 _LABEL = 9
 

@@ -163,15 +163,21 @@ def test_thresholds_are_numbers_that_bound_something(
 ) -> None:
     counts = benchmark_modules["house_counts"]
     (tmp_path / "one.py").write_text(
-        "_MOST, _QUOTE = 1 << 4, 0x22\n_OF_STEP = 5\nSHARED = 3\nNAMES = ('a',)\n\n\n"
-        "def f(x, y):\n    spend(_OF_STEP)\n    return len(x) > 2 * _MOST and y == _QUOTE and x < NAMES\n"
+        "_BOUND, _QUOTE = 1 << 4, 0x22\n_OF_STEP = 5\nSHARED = 3\nNAMES = ('a',)\nENDLESS = 1 << 30\n\n\n"
+        "def f(x, y):\n    spend(_OF_STEP)\n"
+        "    return ENDLESS > len(x) > 2 * _BOUND and y == _QUOTE and x < NAMES\n"
     )
-    (tmp_path / "two.py").write_text("from one import SHARED\n_FEW = 2\nprint(min(SHARED, _FEW))\n")
+    (tmp_path / "two.py").write_text(
+        "from one import SHARED\n_FEW = 2\nBYTES, OF_ONE = 2 ** 10, 5\n'''Why.'''\n"
+        "kept = LeastUsed(BYTES, OF_ONE)\nprint(min(SHARED, 7))\nuse(_FEW)\n"
+    )
     paths = counts.files(tmp_path, ".")
     assert [path.name for path in paths] == ["one.py", "two.py"]
     found = counts.thresholds(paths)
     assert [(path.name, line, name) for path, line, name in found] == [
-        ("one.py", 1, "_MOST"),
+        ("one.py", 1, "_BOUND"),
         ("one.py", 3, "SHARED"),
         ("two.py", 2, "_FEW"),
+        ("two.py", 3, "BYTES"),
     ]
+    assert counts.without_reason(paths) == found[:3]

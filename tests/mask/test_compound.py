@@ -12,18 +12,15 @@ from oracles.term_oracle import accepts, viable
 from sglc.automata.term import Except, Language
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.nodes import object as object_nodes
 from strategies.byte_vocabulary import BYTE_VOCABULARY, EXAMPLES, some
 from strategies.mask_cases import brute_force, mask_of, prefixes, shortest_by_search, vocabularies
 from strategies.typed_values import compounds, words_of
 
 
-@pytest.fixture(params=[0, 4], autouse=True)
-def options(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ConstraintOptions:
-    """Keys of small objects too are read without their states, and then again with them."""
-    monkeypatch.setattr(object_nodes, "_FEW", request.param)
-    # Other options mean another machine, whose nodes have not decided that yet.
-    return ConstraintOptions(max_terms=200_000 + request.param)
+@pytest.fixture
+def options() -> ConstraintOptions:
+    """Options that no other test has: its machine is not shared with them."""
+    return ConstraintOptions(max_terms=200_001)
 
 
 @pytest.mark.slow

@@ -32,9 +32,11 @@ _OF_CONFIG, _OF_THREAD, _OF_ROW, _OF_OPENED = 4, 2, 40, 3
 """Units of work of a new configuration, of each of its threads, of the row of a thread, and of what a closure
 opens."""
 
-_GROUP_BYTES, _OF_GROUPS = 256 << 10, 800
-"""Of the groups of all configurations, which the mask and the step that come next ask for, and of those of
-one, about."""
+VIEW_BYTES = 256 << 10
+"""Of the groups of all configurations, and of their views for mask sharing: the mask and the step that come
+next ask for them once more. They are objects, at which each full garbage collection looks."""
+_OF_GROUPS = 800
+"""Bytes of the groups of one configuration, about."""
 _nbytes = attrgetter("nbytes")
 
 
@@ -79,7 +81,7 @@ class Machine:
         self._grafts: dict[int, int] = {}
         self._steps: LeastUsed[int, int] = LeastUsed()
         self._firsts: LeastUsed[int, np.ndarray] = LeastUsed(size=_nbytes)
-        self._groups: LeastUsed[int, tuple[Group, ...]] = LeastUsed(_GROUP_BYTES, _OF_GROUPS)
+        self._groups: LeastUsed[int, tuple[Group, ...]] = LeastUsed(VIEW_BYTES, _OF_GROUPS)
         self._joins: Interned[tuple[int, ...], int] = Interned()
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""

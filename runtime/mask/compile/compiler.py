@@ -41,6 +41,7 @@ from sglc.runtime.mask.product_nodes.lookahead import NotBefore
 from sglc.runtime.mask.product_nodes.unique_array import DistinctArray
 
 _MOST_REMEMBERED = 50_000
+"""Terms of rules that are compiled late whose nodes are found by identity, about 10 MB; more begin afresh."""
 
 
 class Compiler:

@@ -48,12 +48,17 @@ _Thread = tuple[int, int, int, int, int, int]
 Begin = tuple[int, int]
 """(a node to open, what follows it), or (-1, a continuation to resume)."""
 _NO_THREADS = np.zeros((0, 6), np.int32)
-_MOST_BEGINS, _MOST_INSIDE = 1000, ROOM // 2
+_MOST_THREADS = ROOM // 2
+"""Of what a walk begins with; more are searched for without it."""
 _OF_THREAD = 200
 """Bytes of a thread for walks, about."""
 _UNKNOWN = object()
 _MOST_WORDS = 64
+"""With so few words left few tokens begin like them, and walks read them byte by byte; the tokens of more are
+looked up."""
 _MOST_LARGE = 3
+"""Threads whose tokens are looked up. Each has lexeme boundaries of its own, most of them at the same nodes:
+of more threads all are read by one walk."""
 _EFFORT = PAUSE // 100
 _OF_PAUSE, _OF_PART = 2_000, 20
 """Units of work of a walk between two pauses, and of a part that it asks for."""
@@ -240,7 +245,7 @@ class StackMasks:
         machine, tables = self._machine, self._tables
         if tables is None or self._refused.get(key):
             return False
-        if len(begins) > _MOST_BEGINS or len(inside) > _MOST_INSIDE:
+        if len(begins) + len(inside) > _MOST_THREADS:
             return False
         if self._walk is None:
             self._walk = StackWalk(self._vocabulary.arrays, self._vocabulary.children)

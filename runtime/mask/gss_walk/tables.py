@@ -32,6 +32,7 @@ from sglc.kernels.gss.closure import (
     SERIES,
     UNKNOWN,
 )
+from sglc.kernels.gss.frames import FRAME
 from sglc.runtime.mask.automaton.protocol import END, Node
 from sglc.runtime.mask.gss.machine import GssMachine, MergedContinuation
 from sglc.runtime.mask.lexeme.table import LexemeState
@@ -44,13 +45,12 @@ from sglc.runtime.mask.nodes.words import WordNode
 from sglc.runtime.mask.product_nodes.lookahead import NotBefore
 
 _MOST_PARTS = (1 << 18) - 2
-_MOST_CONTS = 1 << 23
+"""Numbers of parts have 18 bits in the keys of closures; a machine with more nodes is searched without
+tables."""
 _MOST_STATES = 1 << 15
-"""States of texts, a kilobyte each."""
+"""States of texts, a kilobyte each; a grammar with more is searched without tables."""
 _MOST_ROUNDS = (1 << 31) - 1
 """The largest number of the tables; walks count fewer rounds than that (`stack_closure.MOST_STATE`)."""
-_MANY_BYTES = 8
-"""A state that reads less has no groups of bytes worth the time to find them."""
 _ASKED = -2
 """In `behind`: what follows a word is not known yet."""
 _FRAMES = frozenset((Series, Repetition, MergedContinuation))
@@ -119,7 +119,7 @@ class StackTables:
                 if reads:
                     known_kind = kinds.get(node.index)
                     reads = self._readable(node) if known_kind is None else known_kind
-                if not reads or cont >= _MOST_CONTS:
+                if not reads or cont > FRAME:
                     known[cont] = False
                 elif after in known:
                     records += (cont, node.index, state, after)
@@ -136,7 +136,7 @@ class StackTables:
                 continue
             self._set(node.index, (JOINT, 0, 0, 0))
             records += (cont, node.index, self._list(state), len(state))
-            known[cont] = cont < _MOST_CONTS and all([known[each] for each in state])
+            known[cont] = cont <= FRAME and all([known[each] for each in state])
         if records:
             rows = np.array(records, np.int32).reshape(-1, 4)
             most = max(records[::4])
@@ -368,8 +368,7 @@ class StackTables:
             row[low : high + 1] = target
         begins = np.packbits(row >= 0, bitorder="little")
         arrays.begins[state] = begins.view(np.uint64)
-        # Most states are inside of words, with a byte or two to come.
-        if local < table.boundary and sum([high - low for low, high, _ in moves]) >= _MANY_BYTES:
+        if local < table.boundary:
             leaf = text_leaf(table)
             still = leaf.lasting(LexemeState(leaf, leaf.number(local)), 0)
             still = None if still is None else still.unbarred()

@@ -17,8 +17,6 @@ from sglc.runtime.mask.vocabulary.token_classes import ALL_GROUPS, as_words
 
 ENDLESS = 1 << 30
 """The count of runs that come back to where they have been."""
-_LONGEST = 256
-"""So many states are looked at; no token has so many characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +87,6 @@ class Runs:
         path: list[int] = []
         here, seen = start, {start}
         while (here, number) not in known:
-            if len(path) == _LONGEST:
-                known[here, number] = None
-                break
             after, way = self._way(here)
             if after >= 0 and (way == characters or meet(way, characters) == characters):
                 path.append(here)

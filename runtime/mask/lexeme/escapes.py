@@ -21,7 +21,7 @@ Path = tuple[ByteRange, ...]
 Move = tuple[int, int, int]
 """(lowest byte, highest byte, local state reached)."""
 
-HEX = 0x100
+HEX = 1 << 30
 """Ranges from here on are ranges of hexadecimal digits, in either case."""
 
 _BACKSLASH = (0x5C, 0x5C)

@@ -15,11 +15,9 @@ from sglc.automata.charset import LAST
 from sglc.automata.dfa.operations import step as dfa_step
 from sglc.automata.dfa.operations import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding, Language, Text
-from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.automata.work import spend
 from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move, spelled
-
-_MANY = 1_000_000
-_MOST_STATES = 200_000
+from sglc.runtime.mask.lexeme.text_dfa import MANY_WORDS
 
 _Node = tuple[int, int, int]
 """(first, last + 1, depth) in the sorted names; (0, 0, 0) where no name goes on."""
@@ -49,8 +47,7 @@ class KeyTable(ByteMoves):
     def _state(self, state: _State) -> int:
         found = self._ids.get(state)
         if found is None:
-            if len(self._states) >= _MOST_STATES:
-                raise ConstraintError("the keys of an object are too complex")
+            spend(1)
             found = self._ids[state] = len(self._states)
             self._states[found] = state
         return found
@@ -386,7 +383,7 @@ def _starting_at(dfa: CharDfa, state: int) -> CharDfa:
 
 
 def _count_words(dfa: CharDfa) -> tuple[int | None, ...]:
-    """The number of words from each state, None if there are `_MANY` or more."""
+    """The number of words from each state, None if there are `MANY_WORDS` or more."""
     before: list[list[int]] = [[] for _ in dfa.edges]
     waiting = [0] * len(dfa.edges)
     for state, edges in enumerate(dfa.edges):
@@ -401,7 +398,7 @@ def _count_words(dfa: CharDfa) -> tuple[int | None, ...]:
         for low, high, target in dfa.edges[state]:
             below = found[target]
             total = None if total is None or below is None else total + (high - low + 1) * below
-        found[state] = total if total is not None and total < _MANY else None
+        found[state] = total if total is not None and total < MANY_WORDS else None
         for earlier in before[state]:
             waiting[earlier] -= 1
             if not waiting[earlier]:

@@ -27,7 +27,11 @@ Place = tuple[int, int, int | None]
 
 _UNKNOWN = object()
 _LONGEST_WORD = 1 << 20
-"""Characters of a word that is written out because it is short."""
+"""Characters of a shortest word that is written out, which takes about a second; texts that need more have no
+completion."""
+MANY_WORDS = 1_000_000
+"""So many different words are as good as without end: no object has so many keys. Exact numbers of long words
+would have as many digits as these have characters."""
 
 
 class TextTable:
@@ -207,8 +211,9 @@ class TextTable:
         fewer, more = max(least - 1, 0), None if most is None else most - 1
         return any(self.alive(target, fewer, more) for target in self.targets(local))
 
-    def count_words(self, least: int, most: int | None, limit: int) -> int:
-        """The number of words with `least` to `most` characters, at most `limit`."""
+    def count_words(self, least: int, most: int | None) -> int:
+        """The number of words with `least` to `most` characters, `MANY_WORDS` if there are more."""
+        limit = MANY_WORDS
         place = self.start(least, most)
         if place is None:
             return 0

@@ -3,10 +3,10 @@
 What may come next is decided between entries (`sglc.automata.json.object_states`); a key is read by one leaf
 over all labels that are open then, so that a key that cannot be completed is dead at its first useless byte.
 
-There are too many states of large objects to make the keys' rows for each. Where that matters (`traces`),
-masks are walked from leaf states that know only which labels may still be meant and whether the object may
-end or go on behind each (a `Profile`), which are the same for most states; a token that reads a whole entry
-and begins another key is then `lost`, and looked at again with the state.
+There are too many states of large objects to make the keys' rows for each. So masks are walked from leaf
+states that know only which labels may still be meant and whether the object may end or go on behind each (a
+`Profile`), which are the same for most states; a token that reads a whole entry and begins another key is
+then `lost`, and looked at again with the state.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from sglc.runtime.mask.nodes.object_parts import (
     after_character,
     labels_of,
     measure_required,
-    most_open,
     required_only,
 )
 from sglc.runtime.mask.nodes.object_profile import Profiles
@@ -48,10 +47,6 @@ _LABELS = 20
 """Bits of a label behind `_CLOSE`."""
 _LABEL = (1 << _LABELS) - 1
 _ONLY_QUOTE = np.arange(256) == _QUOTE
-_FEW = 4
-"""Labels open at once up to which keys are read with the whole state."""
-_MANY = 1000
-"""So many names are listed when the object is opened, not when its first key is."""
 _NONE: frozenset[str] = frozenset()
 
 ElementState = tuple[int, int, int, frozenset[str] | None, bytes, bytes | None]
@@ -145,13 +140,10 @@ class ObjectNode(Node):
         self._family_bits = sum(1 << label for label in families)
         self._counted = self._family_bits if parts.distinct else 0
         self.leaf_table = KeyLexeme(self.table, len(self._options))
-        if self.properties > _MANY:
-            self.leaf_table.list_names()
         self._profiles = Profiles(self.states, self.leaf_table)
         comma = parts.comma
         self._comma = comma.data + b'"' if isinstance(comma, Literal) else b""
         self._endless = all(self.table.endless(number) for number in range(len(families)))
-        self.traces = bool(self._counted) or most_open(parts) + len(families) > _FEW
         self._held: dict[int, int] = {}
         """States by number; a state is there once for each set of keys with which it has been met."""
         self._used: dict[int, frozenset[str]] = {}
@@ -306,7 +298,7 @@ class ObjectNode(Node):
         self, machine: Machine, state: ElementState, cont: int, label: int, data: bytes | None = None
     ) -> int:
         here, profile, _, _, _, kept = state
-        if data is None and self.traces:
+        if data is None:
             here = -1
         whole = None if data is None or kept is None else kept + data
         return self._closing(machine, here, profile, label, 0, whole, cont)
@@ -336,10 +328,10 @@ class ObjectNode(Node):
         return state[2] == _LOST
 
     def traced(self, machine: Machine, state: ElementState) -> bool:
-        return self.traces and state[0] >= 0 and state[2] < _CLOSE
+        return state[0] >= 0 and state[2] < _CLOSE
 
     def untrace(self, machine: Machine, state: ElementState) -> ElementState:
-        if not self.traces or state[2] >= _CLOSE:
+        if state[2] >= _CLOSE:
             return state
         return -1, state[1], state[2], state[3], state[4], None
 

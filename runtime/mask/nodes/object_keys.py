@@ -24,13 +24,12 @@ from sglc.runtime.mask.lexeme.utf8_states import Edge
 from sglc.runtime.mask.nodes.words import asides_left
 from sglc.runtime.mask.vocabulary.token_classes import Columns
 
-_FEW_NAMES = 2000
-"""More names than this are found by walking."""
 _OF_KEYS = 4_000
 """Bytes of what is known of the keys at a place, about."""
 _UNKNOWN = object()
-_FEW_SHAPED, _MOST_SHAPED = 32, 128
-"""Places before more open names, or more names, are not compared with those of other objects."""
+_MOST_SHAPED = 64
+"""Places before more names are not compared with those of other objects: their rests are a key that is made
+at each of them."""
 
 
 @small_cache(4096)
@@ -177,7 +176,7 @@ class KeyLexeme(LexemeDfa):
             known = self.table.names_below(local)
             others = partial(self.table.labels_of_keys, local) if alone < 0 else alone
             found = self._names[local, alone] = Names((id(self), local, alone), known, others, still)
-        return found if len(found.labels) <= _FEW_NAMES else None
+        return found
 
     def walk_states(
         self,
@@ -258,8 +257,6 @@ class KeyLexeme(LexemeDfa):
         else:
             open = self._bits[place.open.tobytes()]
             names = [number for number in names if open >> labels[number] & 1]
-        if len(names) > _FEW_SHAPED:
-            return place.key(), None
         rests = tuple([self.table.names[number][read:] for number in names])
         return (self.encoding, kind, rests), (*[labels[number] for number in names], *others)
 

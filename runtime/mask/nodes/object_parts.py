@@ -340,20 +340,6 @@ def _closing(tails: tuple[Node, ...]) -> tuple[bytes, tuple[Node, ...]]:
     return b'"', tails
 
 
-def most_open(parts: ObjectParts) -> int:
-    """The most properties that may come at one place: in declared order, up to a required one."""
-    if not parts.declared:
-        return len(parts.names)
-    required = {label for clause in parts.clauses if len(clause) == 1 for label, there in clause if there}
-    run = longest = 0
-    for label in range(len(parts.names)):
-        run += 1
-        longest = max(longest, run)
-        if label in required:
-            run = 0
-    return longest
-
-
 def labels_of(vectors: Sequence[tuple[Vector, ...]]) -> list[Label]:
     """The labels of properties by what their options add to the counters: mostly all are one."""
     return list(map(label_of, vectors))

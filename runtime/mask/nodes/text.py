@@ -16,7 +16,6 @@ from sglc.runtime.mask.lexeme.text_lexeme import text_leaf
 from sglc.runtime.mask.nodes.core import Literal
 
 _QUOTE = ord('"')
-_MANY = 1_000_000
 
 
 class TextNode(Node):
@@ -138,9 +137,8 @@ class KeyedEntries(Node):
         self.first = table.start(least, most)
         self.value = value
         self.minimum = minimum
-        keys = 0 if self.first is None else table.count_words(least, most, _MANY)
-        bound = _MANY if keys >= _MANY else keys
-        self.maximum = bound if maximum is None else min(maximum, bound)
+        keys = 0 if self.first is None else table.count_words(least, most)
+        self.maximum = keys if maximum is None else min(maximum, keys)
         self.comma = comma
         self.colon = colon
 

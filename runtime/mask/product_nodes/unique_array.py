@@ -20,6 +20,7 @@ import numpy as np
 
 from sglc.automata.json.text import NotAValue, Value, canonical, texts
 from sglc.automata.term import Term
+from sglc.automata.work import spend
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, END, Node, UniqueItems, Worklist
 from sglc.runtime.mask.core.errors import CompletionTooLong, ConstraintError
@@ -28,7 +29,8 @@ from sglc.runtime.mask.nodes.array import AFTER, NEXT, ArrayNode, ArrayParts
 from sglc.runtime.mask.nodes.core import measure
 
 _UNKNOWN, _LOST = -1, -2
-_MOST_PLACES = 100_000
+_OF_PLACE = 5
+"""Units of work of looking for a value from one place."""
 
 ElementState = tuple[int, int, int, int, bytes | None]
 """(state of the array behind the item, number of the values used before, configuration of the item,
@@ -196,6 +198,7 @@ class DistinctArray(ArrayNode):
         unknown = False
         while stack:
             place = stack.pop()
+            spend(_OF_PLACE)
             for byte in machine.row(machine.untraced(place[0])).nonzero()[0].tolist():
                 following = machine.step(place[0], byte), machine.step(place[1], byte)
                 if following in before:
@@ -211,8 +214,6 @@ class DistinctArray(ArrayNode):
                 else:
                     before[following] = place
                     stack.append(following)
-            if len(before) > _MOST_PLACES:
-                raise ConstraintError("it takes too long to find a value that differs from those before")
         self._alive[start] = None if unknown else False
         return self._alive[start]
 

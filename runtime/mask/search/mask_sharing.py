@@ -18,10 +18,10 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sglc.automata.caches import LeastUsed
+from sglc.runtime.mask.automaton.machine import VIEW_BYTES, Machine
 from sglc.runtime.mask.core.intern_table import Interned
 
 if TYPE_CHECKING:
-    from sglc.runtime.mask.automaton.machine import Machine
     from sglc.runtime.mask.automaton.step import Group
     from sglc.runtime.mask.lexeme.table import LexemeDfa
     from sglc.runtime.mask.vocabulary.mask_row import Mask
@@ -32,8 +32,8 @@ Question = tuple[int, int, int]
 Path = list[tuple[int, Question | None]]
 """Configurations in the order of the search, each with the question that it answers (None: the first)."""
 
-_VIEW_BYTES, _OF_VIEW = 1 << 20, 4_000
-"""Of all views, and of one, about."""
+_OF_VIEW = 800
+"""Bytes of a view beside its groups, about."""
 _UNKNOWN = object()
 _MOST_STEPS = 100_000
 """Steps of the trie and numbers of shapes, each some 200 bytes: more begin afresh."""
@@ -82,7 +82,7 @@ class MaskSharing:
         self._machine = machine
         self._columns = columns
         self._most = most
-        self._views: LeastUsed[int, View | None] = LeastUsed(_VIEW_BYTES, _OF_VIEW)
+        self._views: LeastUsed[int, View | None] = LeastUsed(VIEW_BYTES, _OF_VIEW)
         self._clear()
 
     def _clear(self) -> None:

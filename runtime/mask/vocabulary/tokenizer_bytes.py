@@ -16,6 +16,8 @@ from sglc.runtime.byte_level import TokenizerError, byte_alphabet
 
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>\Z")
 _MOST_TOKENS = 4_000_000
+"""Tokens of a vocabulary, ten times the largest in use: a single huge id in a damaged file must not take all
+memory."""
 
 
 def token_bytes_of_json(path: Path) -> tuple[list[bytes | None], frozenset[int]]:

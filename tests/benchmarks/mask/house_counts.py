@@ -2,22 +2,35 @@
 
     python tests/benchmarks/mask/house_counts.py [--each] [--root CHECKOUT]
 
-A threshold is a constant of a module that is a number and bounds something: it is compared by order with what
-is met (`<`, `<=`, `>`, `>=`), or is an argument of `min`, `max` or of a cache. Units of work, bytes, bits and
-kinds are no thresholds.
+A threshold is a constant of a module that is a number and bounds something: it is compared by order with
+what is met (`<`, `<=`, `>`, `>=`), is an argument of `min` or `max` or the size of a cache, or has a name
+that says so (`BOUNDING`), whatever is done with it. No thresholds are:
+
+- what is compared by equality only: kinds, characters, states with a meaning;
+- numbers from 2**30 on, which nothing that is counted reaches: costs without end, marks of codes;
+- units of work, bytes and bits, which are added up.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-from collections.abc import Iterator
+import itertools
+import operator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 ROOMS = ("runtime/mask", "kernels", "sglc/automata", "sglc/cfg", "sglc/schema")
 LEFT_OUT = ("kernels/llama", "kernels/triton")
-BOUNDS = ("min", "max", "BoundedCache", "LeastUsed", "lru_cache", "small_cache")
-"""Functions whose arguments bound what they make."""
+BOUNDS = ("min", "max")
+"""Functions whose arguments bound what they give."""
+CACHES = ("BoundedCache", "LeastUsed", "lru_cache", "small_cache")
+"""Functions whose first argument, or `most` or `maxsize`, bounds what they keep."""
+BOUNDING = frozenset("FEW MANY MOST MAX LARGEST LONGEST SMALLEST WIDEST WIDE NEAR DEEP DEEPEST LIMIT".split())
+"""Words in names of what bounds something."""
+ENDLESS = 1 << 30
+"""Nothing that is counted reaches this."""
 
 
 def files(root: Path, room: str) -> list[Path]:
@@ -31,39 +44,75 @@ def files(root: Path, room: str) -> list[Path]:
 
 
 def numbers_of(tree: ast.Module) -> dict[str, int]:
-    """The constants of a module that are numbers, with their lines."""
+    """The constants of a module that are numbers below `ENDLESS`, with their lines."""
     found: dict[str, int] = {}
     for statement in tree.body:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_number(value):
+        for name, value in _assigned(statement):
+            number = _number(value)
+            if name.isupper() and number is not None and number < ENDLESS:
                 found[name] = statement.lineno
-            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
-                for name, value in zip(names, values, strict=False):
-                    if isinstance(name, ast.Name) and _is_number(value):
-                        found[name.id] = statement.lineno
-    return {name: line for name, line in found.items() if name.isupper()}
+    return found
 
 
-def _is_number(node: ast.expr) -> bool:
-    if isinstance(node, ast.BinOp):
-        return _is_number(node.left) and _is_number(node.right)
-    if isinstance(node, ast.UnaryOp):
-        return _is_number(node.operand)
-    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+def _assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """(name, value) of what a statement gives names to."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            yield name, value
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            yield name, value
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+            for target, value in zip(names, values, strict=False):
+                if isinstance(target, ast.Name):
+                    yield target.id, value
+
+
+OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.LShift: operator.lshift,
+    ast.Pow: operator.pow,
+}
+
+
+def _number(node: ast.expr) -> float | None:
+    """The value of an expression of numbers; None for any other."""
+    match node:
+        case ast.Constant(value=value) if type(value) in (int, float):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            value = _number(operand)
+            return None if value is None else -value
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+            a, b = _number(left), _number(right)
+            return None if a is None or b is None else OPERATORS[type(op)](a, b)
+    return None
 
 
 def bounding(tree: ast.Module) -> set[str]:
     """The names that bound something in a module."""
-    found: set[str] = set()
+    found = {name for name in numbers_of(tree) if BOUNDING & set(name.split("_"))}
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             for before, order, after in zip(sides, node.ops, sides[1:], strict=False):
                 if isinstance(order, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
                     found |= set(_names(before)) | set(_names(after))
-        elif isinstance(node, ast.Call) and _names_of_call(node) & set(BOUNDS):
-            found |= {name for argument in node.args for name in _names(argument)}
+        elif isinstance(node, ast.Call):
+            found |= {name for argument in _bounds(node) for name in _names(argument)}
     return found
+
+
+def _bounds(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call that bound something."""
+    called = _names_of_call(call)
+    if called & set(BOUNDS):
+        return call.args
+    if called & set(CACHES):
+        return call.args[:1] + [word.value for word in call.keywords if word.arg in ("most", "maxsize")]
+    return []
 
 
 def _names_of_call(node: ast.Call) -> set[str]:
@@ -90,6 +139,21 @@ def thresholds(paths: list[Path]) -> list[tuple[Path, int, str]]:
         used = bounding(tree) | public
         found += [(path, line, name) for name, line in numbers_of(tree).items() if name in used]
     return found
+
+
+def without_reason(paths: list[Path]) -> list[tuple[Path, int, str]]:
+    """The thresholds that no docstring follows."""
+    with_reason: dict[Path, set[int]] = {}
+    for path in paths:
+        body = ast.parse(path.read_text("utf-8")).body
+        with_reason[path] = {
+            statement.lineno
+            for statement, after in itertools.pairwise(body)
+            if isinstance(after, ast.Expr)
+            and isinstance(after.value, ast.Constant)
+            and isinstance(after.value.value, str)
+        }
+    return [entry for entry in thresholds(paths) if entry[1] not in with_reason[entry[0]]]
 
 
 def main() -> None:

@@ -426,11 +426,10 @@ def limited(name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(module, name, value)
 
 
-@pytest.mark.parametrize("name", ["_MOST_BEGINS", "_MOST_INSIDE"])
-def test_configurations_of_too_many_threads_are_searched(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configurations_of_too_many_threads_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = Vocabulary([*SINGLE, *RESTS])
     expected = masks(apart(lark(SUMS)), vocabulary, b"a(b, 1")
-    monkeypatch.setattr(stack_masks, name, 0)
+    monkeypatch.setattr(stack_masks, "_MOST_THREADS", 0)
     assert masks(apart(lark(SUMS)), vocabulary, b"a(b, 1") == expected
 
 
