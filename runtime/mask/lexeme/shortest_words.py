@@ -6,12 +6,16 @@ import heapq
 from collections.abc import Callable
 from functools import cached_property
 
+import numpy as np
+
 from sglc.automata import work
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.lexeme.utf8 import SHORT_ESCAPES, escape
 
 _NICE = tuple(ord(c) for c in "a0A .-_")
 """Characters preferred in shortest words, best first."""
+_NO_WORD = 1 << 30
+"""More bytes than any word has."""
 
 
 class TextWords:
@@ -27,12 +31,13 @@ class TextWords:
         self.dfa = dfa
         self.encoding = encoding
         self._next_length = next_length
-        self._costs_by_length: list[tuple[int | None, ...]] = []
-        """By length and state: fewest bytes of a word of exactly so many characters. There may be millions:
-        in lists, full collections would look at each."""
+        self._costs_by_length: list[np.ndarray] = []
+        """By length: int32 by state, fewest bytes of a word of exactly so many characters. There may be
+        millions, at which the garbage collector does not look in arrays."""
         self._period = 0, 0, 0
         """(first level, levels, bytes) of the period in which levels come again; no levels: none is known."""
-        self._shapes: dict[tuple[int | None, ...], tuple[int, int]] = {}
+        self._levels: dict[bytes, tuple[int, int]] = {}
+        """Which level it was, and its least cost, by the differences to that."""
         self._steps: dict[tuple[int, int], tuple[bytes, int]] = {}
         """By state and level."""
 
@@ -64,6 +69,14 @@ class TextWords:
                 moves[target] = min(size, moves.get(target, size))
             found.append(tuple(moves.items()))
         return tuple(found)
+
+    @cached_property
+    def _flat_moves(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The same in arrays: states that have moves, where those of each begin; targets and bytes of all."""
+        counts = np.array(list(map(len, self._moves)), np.int64)
+        sources = np.flatnonzero(counts)
+        every = np.array([move for moves in self._moves for move in moves], np.int32).reshape(-1, 2)
+        return sources, (np.cumsum(counts) - counts)[sources], every[:, 0], every[:, 1]
 
     @cached_property
     def _free(self) -> tuple[tuple[int, int], ...]:
@@ -110,8 +123,8 @@ class TextWords:
         if length == fewest:
             return free
         times, length = self._level(length)
-        cost = self._costs_by_length[length][state]
-        return cost if cost is None or not times else cost + times * self._period[2]
+        cost = self._costs_by_length[length].item(state)
+        return cost + times * self._period[2] if cost < _NO_WORD else None
 
     def _level(self, length: int) -> tuple[int, int]:
         """(how many periods later, length): the level that a number of characters has."""
@@ -131,29 +144,24 @@ class TextWords:
         """
         levels = self._costs_by_length
         work.spend(1 + len(self._moves) // 2)
+        level = np.full(len(self.dfa.edges), _NO_WORD, np.int32)
         if not levels:
-            level: list[int | None] = [
-                0 if state in self.dfa.accepting else None for state in range(len(self.dfa.edges))
-            ]
+            level[list(self.dfa.accepting)] = 0
         else:
-            last = levels[-1]
-            level = []
-            for moves in self._moves:
-                least: int | None = None
-                for target, size in moves:
-                    rest = last[target]
-                    if rest is not None and (least is None or rest + size < least):
-                        least = rest + size
-                level.append(least)
-        base = min([cost for cost in level if cost is not None], default=0)
-        shape = tuple([None if cost is None else cost - base for cost in level])
-        known = self._shapes.get(shape)
+            sources, starts, targets, sizes = self._flat_moves
+            if len(sources):
+                level[sources] = np.minimum.reduceat(levels[-1][targets] + sizes, starts)
+                np.minimum(level, _NO_WORD, out=level)
+        ends = level < _NO_WORD
+        base = int(level.min()) if ends.any() else 0
+        differences = np.where(ends, level - base, _NO_WORD).tobytes()
+        known = self._levels.get(differences)
         if known is not None:
             first, before = known
             self._period = first, len(levels) - first, base - before
             return
-        self._shapes[shape] = len(levels), base
-        levels.append(tuple(level))
+        self._levels[differences] = len(levels), base
+        levels.append(level)
 
     def _step(self, state: int, remaining: int) -> tuple[bytes, int]:
         """The first character, spelled, of a shortest word of `remaining` characters, and its target."""
