@@ -17,18 +17,22 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from time import thread_time
-from typing import Any
+from typing import Any, TypeVar
 
-from jinja2 import nodes
+from jinja2 import Environment, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.ext import Extension, loopcontrols
 from jinja2.filters import FILTERS
-from jinja2.runtime import LoopContext, Undefined
+from jinja2.parser import Parser
+from jinja2.runtime import Context, LoopContext, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, Namespace, _PassArg
 from jinja2.visitor import NodeTransformer
+
+T = TypeVar("T")
+Container = list[object] | tuple[object, ...] | dict[object, object]
 
 MOST_WORK = 4_000_000
 """Steps of a rendering: iterations, calls, filters, items, and 16 characters each. The longest conversation
@@ -103,7 +107,7 @@ class Meter:
             raise LimitExceeded(f"it makes a text of more than {MOST_CHARACTERS:,} characters")
         self.spend(1 + length // _CHARACTERS_A_STEP)
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: T) -> T:
         """Count a value that was made, and give it back."""
         if isinstance(value, str):
             self.text(len(value))
@@ -120,16 +124,20 @@ class Meter:
             raise LimitExceeded(f"it makes a list of more than {MOST_ITEMS:,} items")
         self.spend(items)
 
-    def items(self, value: Any) -> int:
+    def items(self, value: Container) -> int:
         """Count a container with all that is in it, and say how much that is.
 
         What is in it several times counts each time, and 16 characters of a text count as an item.
         """
-        work, found = [(value, 1)], 0
+        work: list[tuple[Container, int]] = [(value, 1)]
+        found = 0
         while work:
             part, depth = work.pop()
-            inside = [*part, *part.values()] if isinstance(part, dict) else part
-            found += 1 + len(inside)
+            inside: Iterable[object] = part
+            size = len(part)
+            if isinstance(part, dict):
+                inside, size = [*part, *part.values()], 2 * size
+            found += 1 + size
             for each in inside:
                 if isinstance(each, str):
                     found += len(each) // _CHARACTERS_A_STEP
@@ -142,7 +150,7 @@ class Meter:
         self.spend(found)
         return found
 
-    def number(self, value: Any) -> None:
+    def number(self, value: object) -> None:
         """Refuse a width or a count that is too large."""
         if isinstance(value, int | float) and not -WIDEST <= value <= WIDEST:
             raise LimitExceeded(f"it asks for a width or a number of {str(value)[:20]}, more than {WIDEST}")
@@ -151,17 +159,19 @@ class Meter:
 class Steps:
     """What a loop goes over, counted item by item."""
 
-    def __init__(self, meter: Meter, items: Any) -> None:
+    def __init__(self, meter: Meter, items: Iterable[object]) -> None:
         self._meter, self._items = meter, items
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         spend = self._meter.spend
         for item in self._items:
             spend()
             yield item
 
     def __len__(self) -> int:
-        return len(self._items)
+        if isinstance(self._items, Sized):
+            return len(self._items)
+        raise TypeError("what a generator gives has no length")
 
 
 class _Counted(NodeTransformer):
@@ -196,9 +206,11 @@ def _filtered(node: nodes.Node, name: str) -> nodes.Filter:
 class GenerationBlock(Extension):
     """`{% generation %}` marks what an assistant wrote; for rendering it is only its body."""
 
-    tags: Any = frozenset({"generation"})
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        self.tags = {"generation"}
 
-    def parse(self, parser: Any) -> Any:
+    def parse(self, parser: Parser) -> nodes.Node:
         """The nodes of the body, in a scope of their own. Jinja calls it behind the word `generation`."""
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
@@ -229,7 +241,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         self.filters[_MADE] = _in_context(lambda made: self.meter.value(made))
         self.globals.pop("lipsum", None)
 
-    def add_filter(self, name: str, function: Callable[..., Any]) -> None:
+    def add_filter(self, name: str, function: Callable[..., object]) -> None:
         """A filter, counted."""
         self.filters[name] = self._counted(name, function)
 
@@ -239,12 +251,12 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     # -- texts ---------------------------------------------------------------------------------------
 
-    def _written(self, value: Any) -> Any:
+    def _written(self, value: object) -> object:
         """Called with every value that is written."""
         self.meter.spend()
         return value if isinstance(value, str) else self._as_text(value)
 
-    def _as_text(self, value: Any) -> str:
+    def _as_text(self, value: object) -> str:
         """`str(value)`; containers are counted first, as what they share is written each time."""
         if isinstance(value, list | tuple | dict):
             self.meter.items(value)
@@ -263,7 +275,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     # -- operators, calls, filters -------------------------------------------------------------------
 
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+    def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
         """Called for every operator in `intercepted_binops`."""
         meter = self.meter
         meter.spend()
@@ -280,14 +292,14 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             meter.text(len(left) + len(right))
         return meter.value(super().call_binop(context, operator, left, right))
 
-    def _check_percent(self, text: str, values: Any) -> None:
+    def _check_percent(self, text: str, values: object) -> None:
         if _PERCENT.search(text):
             raise LimitExceeded("it formats with a width of five digits or a computed one")
         every = values if isinstance(values, tuple) else (values,)
         longest = max((len(self._as_text(each)) for each in every), default=0)
         self.meter.text(len(text) + text.count("%") * (longest + WIDEST))
 
-    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(__self, __context: Context, __obj: object, *args: object, **kwargs: object) -> object:
         """Called for every call in a template."""
         self, called = __self, __obj
         meter = self.meter
@@ -297,27 +309,29 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
                 meter.spend(len(argument) // _CHARACTERS_A_STEP)
         owner = getattr(called, "__self__", None) if isinstance(called, _METHOD_KINDS) else None
         if isinstance(owner, tuple(_METHODS)) or isinstance(called, types.MethodWrapperType):
-            self._check_method(owner, called.__name__, args, kwargs)
+            self._check_method(owner, str(getattr(called, "__name__", "")), args, kwargs)
         elif isinstance(called, LoopContext):
-            args = tuple(Steps(meter, each) for each in args)
+            args = tuple(Steps(meter, each) if isinstance(each, Iterable) else each for each in args)
         elif isinstance(called, type) and called not in (dict, Namespace, Cycler, Joiner):
             raise SecurityError(f"{called.__name__} is not for templates")
         return meter.value(super().call(__context, called, *args, **kwargs))
 
-    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+    def wrap_str_format(self, value: object) -> Callable[..., str] | None:
         """Called for `format` of a text, which Jinja replaces by one that looks at attributes."""
         wrapped = super().wrap_str_format(value)
         if wrapped is None:
             return None
-        text, safe = str(value.__self__), wrapped
+        text, safe = str(getattr(value, "__self__", "")), wrapped
 
-        def checked(*args: Any, **kwargs: Any) -> str:
+        def checked(*args: object, **kwargs: object) -> str:
             self._check_text("format", text, args, kwargs)
             return safe(*args, **kwargs)
 
         return checked
 
-    def _check_method(self, owner: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def _check_method(
+        self, owner: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> None:
         """Of texts and other values of Python."""
         allowed = next((names for kind, names in _METHODS.items() if isinstance(owner, kind)), frozenset())
         if name not in allowed:
@@ -325,7 +339,9 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         if isinstance(owner, str):
             self._check_text(name, owner, args, kwargs)
 
-    def _check_text(self, name: str, text: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def _check_text(
+        self, name: str, text: str, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> None:
         """Before a filter or method makes a text of another: what it may come to."""
         meter = self.meter
         every = (*args, *kwargs.values())
@@ -341,9 +357,8 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
                 meter.text(sum(parts) + len(text) * len(parts))
             case "expandtabs" | "indent":
                 lines = text.count("\t") + text.count("\n") + 1
-                most = max(
-                    (len(v) if isinstance(v, str) else int(v) for v in every if v is not None), default=8
-                )
+                widths = [v for v in every if isinstance(v, str | int | float)]
+                most = max((len(v) if isinstance(v, str) else int(v) for v in widths), default=8)
                 meter.text(len(text) + lines * most)
             case "format":
                 if "%" in text and name == "format":
@@ -353,11 +368,11 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
                 longest = max((len(self._as_text(each)) for each in every), default=0)
                 meter.text(len(text) + text.count("{") * (longest + WIDEST))
 
-    def _counted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _counted(self, name: str, function: Callable[..., object]) -> Callable[..., object]:
         """A filter that is counted. It takes the context, so that it is never computed while compiling."""
         passed = _PassArg.from_obj(function)
 
-        def counted(context: Any, value: Any = None, *args: Any, **kwargs: Any) -> Any:
+        def counted(context: Context, value: object = None, *args: object, **kwargs: object) -> object:
             meter = self.meter
             meter.spend()
             for each in (*args, *kwargs.values()):
@@ -367,7 +382,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
                 meter.spend(len(value) // _CHARACTERS_A_STEP)
             elif isinstance(value, list | tuple | dict):
                 meter.items(value)
-            elif hasattr(value, "__len__") and not isinstance(value, Undefined):
+            elif isinstance(value, Sized) and not isinstance(value, Undefined):
                 meter.spend(len(value))
             elif isinstance(value, Iterator):
                 value = iter(Steps(meter, value))
@@ -389,16 +404,20 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         counted.jinja_pass_arg = _PassArg.context  # type: ignore[attr-defined]
         return counted
 
-    def _check_json(self, value: Any, *args: Any, **kwargs: Any) -> None:
+    def _check_json(self, value: object, *args: object, **kwargs: object) -> None:
         """Before a value is written as JSON: its indentation is that of the deepest part at worst."""
         indent = kwargs.get("indent", args[1] if len(args) > 1 else None)
         if isinstance(indent, str):
             indent = len(indent)
-        if indent and isinstance(value, list | tuple | dict):
+        if isinstance(indent, int | float) and indent and isinstance(value, list | tuple | dict):
             self.meter.text(self.meter.items(value) * int(indent))
 
-    def _joinable(self, value: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+    def _joinable(
+        self, value: object, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> list[object]:
         """What `join` is to put together, once it is known that it is not too much."""
+        if not isinstance(value, Iterable):
+            raise TypeError(f"{type(value).__name__} has no parts to join")
         parts = list(value)
         between = args[0] if args else kwargs.get("d", "")
         if not args[1:] and "attribute" not in kwargs:
@@ -409,10 +428,10 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return parts
 
 
-def _in_context(function: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+def _in_context(function: Callable[[Any], object]) -> Callable[[object, object], object]:
     """A filter that takes the context, and does without it."""
 
-    def filter(context: Any, value: Any) -> Any:
+    def filter(context: object, value: object) -> object:
         return function(value)
 
     filter.jinja_pass_arg = _PassArg.context  # type: ignore[attr-defined]

@@ -26,12 +26,12 @@ from sglc.runtime.vm.state.coerce import coerce
 from sglc.runtime.vm.state.frame import Allowance
 from sglc.runtime.vm.state.run import CheckRecord, Limits, Missed, Prepared, Recorder, Run, Statistics
 from sglc.runtime.vm.state.trace import Listener, ListenerFault
-from sglc.runtime.vm.state.values import BranchValue, Cursor, ErrorValue, Scored, failure
+from sglc.runtime.vm.state.values import BranchValue, Scored, failure, is_value
 from sglc.types.language.membership import MemberError, is_member
 from sglc.types.notation.sgl import show_type
 from sglc.types.text.plain_json import from_json
 from sglc.types.type import Type
-from sglc.types.values import TOO_DEEP, is_too_deep
+from sglc.types.values import TOO_DEEP, Value, is_too_deep
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
@@ -61,7 +61,7 @@ class RunResult:
     `type` is the declared type of the value, None for a function that returns nothing.
     """
 
-    value: Any
+    value: Value
     type: Type | None
     text: str
     statistics: Statistics
@@ -162,7 +162,7 @@ class Session:
             raise ArgumentError("E0712", f"there is no function `{name}` to run", hint=hint)
         return functions[name]
 
-    def bind(self, code: Code, arguments: Mapping[str, Any]) -> list[Any]:
+    def bind(self, code: Code, arguments: Mapping[str, object]) -> list[object]:
         """The arguments in order, defaults filled in, each a checked value of its parameter's type.
 
         Arguments are values of the language or what JSON gives. Raises ArgumentError.
@@ -177,7 +177,7 @@ class Session:
                     reason=f"it is `{signature(self.program, code)}`",
                     hint=f"did you mean `{near}`?" if near else f"leave `{name}` out",
                 )
-        bound = []
+        bound: list[object] = []
         for parameter in code.parameters:
             if parameter.name in arguments:
                 bound.append(self._value(code, parameter.name, parameter.type, arguments[parameter.name]))
@@ -192,13 +192,13 @@ class Session:
                 )
         return bound
 
-    def _value(self, code: Code, name: str, index: int, given: Any) -> Any:
+    def _value(self, code: Code, name: str, index: int, given: Any) -> Value:
         type, table = self.program.types[index], self.program.table
         try:
             if is_too_deep(given):
                 raise MemberError("", TOO_DEEP)
             value = coerce(given, type, table)
-            if is_member(value, type, table):
+            if is_value(value) and is_member(value, type, table):
                 return value
             return from_json(given, type, table)
         except MemberError as fault:
@@ -214,7 +214,7 @@ class Session:
     async def run(
         self,
         name: str,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         *,
         seed: int = 0,
         max_tokens: int | None = None,
@@ -247,7 +247,7 @@ class Session:
     async def _run(
         self,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, object],
         listeners: tuple[Listener, ...],
         urgency: Urgency,
         seed: int,
@@ -396,14 +396,14 @@ def _out_of_time(timeout: float, seen: SglError | None = None) -> SglError:
     return error
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Value:
     """What a function returned, without what lives only while it runs."""
     if isinstance(value, Scored):
-        return value.top
+        return _plain(value.top)
     if isinstance(value, BranchValue):
         return _plain(value.value)
     if isinstance(value, range):
         return list(value)
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    return None if isinstance(value, Cursor | ErrorValue) else value
+    return value if is_value(value) else None

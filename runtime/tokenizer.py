@@ -23,6 +23,10 @@ from sglc.runtime.chat import ChatTemplate, SpecialMark
 if TYPE_CHECKING:
     from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
+Definition = dict[str, Any]
+"""The contents of a `tokenizer.json`, or a part of them. Whoever reads a value checks its kind, or catches
+what a wrong one leads to."""
+
 END_OF_TURN = (
     "<|im_end|>",
     "<|eot_id|>",
@@ -66,14 +70,14 @@ class Tokenizer:
 
     def __init__(
         self,
-        definition: Mapping[str, Any],
+        definition: Definition,
         *,
         end_ids: Iterable[int] = (),
         add_bos: bool | None = None,
         bos_token: str | None = None,
         size: int | None = None,
         chat_template: str | None = None,
-        template_variables: Mapping[str, Any] | None = None,
+        template_variables: Mapping[str, object] | None = None,
     ) -> None:
         from tokenizers import Tokenizer as Backend
 
@@ -215,7 +219,7 @@ class Tokenizer:
         special: Sequence[str] = ("<|im_start|>", "<|im_end|>"),
         *,
         chat_template: str | None = None,
-        template_variables: Mapping[str, Any] | None = None,
+        template_variables: Mapping[str, object] | None = None,
     ) -> Tokenizer:
         """A tokenizer whose token ids 0..255 are the bytes themselves; `special` follow from 256 on."""
         vocabulary = byte_alphabet()
@@ -231,18 +235,18 @@ class Tokenizer:
         return cls(definition, chat_template=chat_template, template_variables=template_variables)
 
 
-def added_token(id: int, content: str, *, special: bool = True) -> dict[str, Any]:
+def added_token(id: int, content: str, *, special: bool = True) -> Definition:
     """An entry of a definition's `added_tokens`."""
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     return {"id": id, "content": content, **flags, "special": special}
 
 
-def byte_level(*, use_regex: bool = True) -> dict[str, Any]:
+def byte_level(*, use_regex: bool = True) -> Definition:
     """The byte-level step of a definition, as pre-tokeniser (splitting by GPT-2's rule or not) or decoder."""
     return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
 
 
-def inert_definition(definition: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int], set[int]]:
+def inert_definition(definition: Definition) -> tuple[Definition, dict[str, int], set[int]]:
     """The definition that encodes plain text exactly, the special tokens, and ids that text never becomes.
 
     Added tokens that are ordinary text stay, except those that swallow the white space around them.
@@ -292,7 +296,7 @@ def inert_definition(definition: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     return text_definition, special, dropped
 
 
-def _exact_normalizer(step: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _exact_normalizer(step: Definition | None) -> Definition | None:
     """The normaliser without what changes text; only marking spaces remains."""
     if step is None:
         return None
@@ -307,7 +311,7 @@ def _exact_normalizer(step: Mapping[str, Any] | None) -> dict[str, Any] | None:
     raise TokenizerError(f"the tokenizer changes text before it splits it (normaliser {kind}): not supported")
 
 
-def _exact_pre_tokenizer(step: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _exact_pre_tokenizer(step: Definition | None) -> Definition | None:
     """The pre-tokeniser without a space put in front of the text."""
     if step is None:
         return None
@@ -329,7 +333,7 @@ def _exact_pre_tokenizer(step: Mapping[str, Any] | None) -> dict[str, Any] | Non
     raise TokenizerError(f"the tokenizer drops or changes text as it splits it ({kind}): not supported")
 
 
-def _vocabulary(definition: Mapping[str, Any]) -> dict[str, int]:
+def _vocabulary(definition: Definition) -> dict[str, int]:
     """All pieces of the model and all added tokens, to their ids."""
     pieces = definition["model"].get("vocab")
     if isinstance(pieces, Mapping):
@@ -345,7 +349,7 @@ def _vocabulary(definition: Mapping[str, Any]) -> dict[str, int]:
     return vocabulary
 
 
-def _is_byte_level(step: Mapping[str, Any] | None) -> bool:
+def _is_byte_level(step: Definition | None) -> bool:
     if step is None:
         return False
     if step.get("type") == "Sequence":
@@ -354,7 +358,7 @@ def _is_byte_level(step: Mapping[str, Any] | None) -> bool:
 
 
 def _token_bytes(
-    definition: Mapping[str, Any],
+    definition: Definition,
     vocabulary: Mapping[str, int],
     special: Mapping[str, int],
     dropped: set[int],
@@ -401,7 +405,7 @@ def _bytes_as_tokens(text: str, vocabulary: Mapping[str, int]) -> list[int]:
 
 
 def _bos_id(
-    definition: Mapping[str, Any], special: Mapping[str, int], add_bos: bool | None, bos_token: str | None
+    definition: Definition, special: Mapping[str, int], add_bos: bool | None, bos_token: str | None
 ) -> int | None:
     """What the tokenizer puts at the start of a single text, by its post-processor or its settings."""
     named = special.get(bos_token) if bos_token is not None else None
@@ -410,7 +414,7 @@ def _bos_id(
     return _first_of_template(definition.get("post_processor"), special)
 
 
-def _first_of_template(step: Mapping[str, Any] | None, special: Mapping[str, int]) -> int | None:
+def _first_of_template(step: Definition | None, special: Mapping[str, int]) -> int | None:
     if step is None:
         return None
     if step.get("type") == "Sequence":
@@ -430,7 +434,7 @@ def _token_name(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _read_json(path: Path, *, optional: bool = False) -> dict[str, Any]:
+def _read_json(path: Path, *, optional: bool = False) -> Definition:
     if optional and not path.is_file():
         return {}
     if path.stat().st_size > MAX_DEFINITION:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher, fill_masks
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import torch
 
 _COUNT_OF = attrgetter("count")
 _FEW = 6
@@ -181,7 +184,9 @@ def allocate(rows: int, vocabulary_size: int) -> np.ndarray:
     return np.zeros((rows, (vocabulary_size + 31) // 32), np.int32)
 
 
-def fill(guides: Sequence[Guide], bitmask: Any, rows: Sequence[int] | None = None) -> None:
+def fill(
+    guides: Sequence[Guide], bitmask: np.ndarray | torch.Tensor, rows: Sequence[int] | None = None
+) -> None:
     """Write what may come next: guide i into row i, or into row rows[i], of int32[n, words].
 
     `bitmask` is a contiguous numpy array or CPU tensor, wide enough for the vocabulary; further words are
@@ -246,7 +251,7 @@ def _dead_end(guide: Guide) -> DeadEnd:
     return DeadEnd(f"no token of the vocabulary can go on after {text!r}")
 
 
-def _as_array(bitmask: Any) -> np.ndarray:
+def _as_array(bitmask: np.ndarray | torch.Tensor) -> np.ndarray:
     """The memory of a bitmask as a numpy array."""
     table = bitmask if isinstance(bitmask, np.ndarray) else bitmask.numpy()
     if (

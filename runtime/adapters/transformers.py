@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -60,7 +59,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
     def __init__(
         self,
         constraints: Constraint | Sequence[Constraint],
-        vocabulary: Any,
+        vocabulary: object,
         *,
         end_ids: int | Iterable[int] | None = None,
         pad_id: int | None = None,

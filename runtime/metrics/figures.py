@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import Any
 
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """Upper bounds of a histogram's buckets, in seconds."""
@@ -93,7 +92,7 @@ class HoleFigures:
         for name in SUMMED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """As JSON has it."""
         numbers = {name: getattr(self, name) for name in SUMMED}
         rounded = {

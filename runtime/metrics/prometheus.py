@@ -9,7 +9,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sglc.cache_files import write_atomically
 from sglc.runtime.kv.accounts import CacheStats
@@ -24,6 +24,8 @@ except ImportError as _missing:
     raise MissingPackage("prometheus_client", "writing metrics") from _missing
 
 if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
     from sglc.runtime.engine.base import Engine
 
 ENGINE = {
@@ -60,7 +62,7 @@ class MetricsSource:
         self._collector = collector
         self._engine = engine
 
-    def collect(self) -> Iterator[Any]:
+    def collect(self) -> Iterator[Metric]:
         """All metric families as they are now."""
         collector = self._collector
         with collector.lock:
@@ -75,7 +77,7 @@ class MetricsSource:
             if stats is not None:
                 yield from _cache(stats)
 
-    def _functions(self) -> Iterator[Any]:
+    def _functions(self) -> Iterator[Metric]:
         runs = CounterMetricFamily("sglc_runs", "Runs that have ended.", labels=["function", "outcome"])
         calls = CounterMetricFamily("sglc_calls", "Times that a function was entered.", labels=["function"])
         retries = CounterMetricFamily("sglc_retries", "Holes drawn again.", labels=["function"])
@@ -89,7 +91,7 @@ class MetricsSource:
                 seconds.add_metric([name], figures.seconds.cumulative(), figures.seconds.total)
         yield from (runs, calls, retries, seconds)
 
-    def _holes(self) -> Iterator[Any]:
+    def _holes(self) -> Iterator[Metric]:
         holes = self._collector.holes
         for name, (metric, text) in HOLES.items():
             family = CounterMetricFamily(f"sglc_hole_{metric}", text, labels=["function", "hole"])
@@ -104,7 +106,7 @@ class MetricsSource:
         yield seconds
 
 
-def _cache(stats: CacheStats) -> Iterator[Any]:
+def _cache(stats: CacheStats) -> Iterator[Metric]:
     blocks = GaugeMetricFamily("sglc_cache_blocks", "Blocks of keys and values.", labels=["state"])
     for state in ("free", "cached", "held"):
         blocks.add_metric([state], getattr(stats, state))

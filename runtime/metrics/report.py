@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.step_time import StepMeasure
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
 
 
-def report(collector: Collector, engine: Engine | None) -> dict[str, Any]:
+def report(collector: Collector, engine: Engine | None) -> dict[str, object]:
     """Everything, as JSON has it: `functions`, `holes` and `process`, and `cache` where it is shared."""
     with collector.lock:
         holes = {name: figures.plain() for name, figures in collector.holes.items()}
@@ -33,7 +33,7 @@ def report(collector: Collector, engine: Engine | None) -> dict[str, Any]:
     for name in functions:
         whole = collector.of_function(name)
         functions[name].update(tokens=whole.tokens, sampled=whole.sampled, forced=whole.forced)
-    found: dict[str, Any] = {"functions": functions, "holes": holes, "process": process(collector, engine)}
+    found: dict[str, object] = {"functions": functions, "holes": holes, "process": process(collector, engine)}
     stats = None if engine is None else cache_stats(engine)
     if stats is not None:
         found["cache"] = cache(stats)
@@ -48,13 +48,13 @@ def cache_stats(engine: Engine) -> CacheStats | None:
     return None
 
 
-def process(collector: Collector, engine: Engine | None) -> dict[str, Any]:
+def process(collector: Collector, engine: Engine | None) -> dict[str, object]:
     """What all runs took together."""
     whole, seconds = collector.total(), collector.seconds()
     with collector.lock:
         runs = sum(figures.runs for figures in collector.functions.values())
         failed = runs - sum(figures.outcomes.get("ok", 0) for figures in collector.functions.values())
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "runs": runs,
         "failed": failed,
         "seconds": round(seconds, 6),
@@ -75,7 +75,7 @@ def process(collector: Collector, engine: Engine | None) -> dict[str, Any]:
     return found
 
 
-def steps(measure: StepMeasure) -> dict[str, Any]:
+def steps(measure: StepMeasure) -> dict[str, object]:
     """The steps of an engine that makes them for many requests together."""
     return {
         "steps": measure.steps,
@@ -87,7 +87,7 @@ def steps(measure: StepMeasure) -> dict[str, Any]:
     }
 
 
-def cache(stats: CacheStats) -> dict[str, Any]:
+def cache(stats: CacheStats) -> dict[str, object]:
     """The cache of keys and values, with what is derived from its counts."""
     found = asdict(stats)
     found["hit_rate"] = round(stats.hit_rate, 4)

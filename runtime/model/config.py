@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.model.weights.family import Config
 from sglc.runtime.model.weights.safetensors_file import SafetensorsFile, weight_files
 
 LARGEST_FILE = 16 << 20
@@ -30,7 +30,7 @@ _CONTEXT = ("max_position_embeddings", "n_positions")
 _COUNTS = frozenset((*_LAYERS, *_DIMENSIONS, *_OPTIONAL, *_CONTEXT))
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> Config:
     """The configuration of a folder with weights, which it fits in its sizes. Raises ModelError."""
     config = read_object(folder / "config.json")
     files = [SafetensorsFile(path) for path in weight_files(folder)]
@@ -44,7 +44,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def read_object(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> Config:
     """The JSON object in a file. Raises ModelError."""
     try:
         if path.stat().st_size > LARGEST_FILE:
@@ -57,7 +57,7 @@ def read_object(path: Path) -> dict[str, Any]:
     return found
 
 
-def _fault(name: str, value: Any, tensors: int, largest: int) -> str:
+def _fault(name: str, value: object, tensors: int, largest: int) -> str:
     """Why a value cannot be; empty where it can."""
     if isinstance(value, bool) or not isinstance(value, int):
         return "which is no whole number" if name in _COUNTS and value is not None else ""
@@ -70,9 +70,9 @@ def _fault(name: str, value: Any, tensors: int, largest: int) -> str:
     return "" if abs(value) <= LARGEST_NUMBER else "which counts nothing"
 
 
-def _leaves(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _leaves(config: Config) -> Iterator[tuple[str, object]]:
     """All plain values of a configuration by the names that lead to them, those of lists included."""
-    work: list[tuple[str, Any]] = [("", config)]
+    work: list[tuple[str, object]] = [("", config)]
     while work:
         name, found = work.pop()
         if isinstance(found, Mapping):

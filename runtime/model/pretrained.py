@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import safe_open
@@ -19,12 +19,19 @@ from sglc.runtime.model.config import read_config
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.model.weights.safetensors_file import weight_files
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from sglc.runtime.model.weights.family import Config
+
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 SHORT_DTYPES = {"fp32": "float32", "f32": "float32", "bf16": "bfloat16", "fp16": "float16", "f16": "float16"}
 _RECURRENT = ("linear_attention", "mamba", "recurrent", "conv", "chunked_attention")
 
 
-def load_decoder(folder: Path, dtype: str | None = None, device: str = "cpu", *, shared: bool = False) -> Any:
+def load_decoder(
+    folder: Path, dtype: str | None = None, device: str = "cpu", *, shared: bool = False
+) -> PreTrainedModel:
     """The model in a folder with config.json and safetensors, ready to run on the device. Raises ModelError.
 
     Code from the folder is never run. `dtype` as for `choose_dtype`. `shared` gives this process its share of
@@ -35,6 +42,7 @@ def load_decoder(folder: Path, dtype: str | None = None, device: str = "cpu", *,
         _check_shares(folder, config)
     kind = choose_dtype(dtype, device)
     _check_device(device)
+    model: Any
     try:
         if shared:
             model = _load_any(folder, kind, shared=True)
@@ -48,11 +56,11 @@ def load_decoder(folder: Path, dtype: str | None = None, device: str = "cpu", *,
         raise
     except Exception as error:  # configurations and model code meet a wrong value with whatever it leads to
         raise ModelError("cannot load the model", str(folder), first_line(error)) from error
-    model.eval()
-    return model
+    ready: PreTrainedModel = model.eval()
+    return ready
 
 
-def fingerprint(model: Any) -> str:
+def fingerprint(model: PreTrainedModel) -> str:
     """Hexadecimal digest of a model's configuration and weights; of each weight a few numbers count.
 
     Two models that were trained apart differ in nearly all of their weights.
@@ -69,7 +77,7 @@ def fingerprint(model: Any) -> str:
     return digest.hexdigest()
 
 
-def context_length(config: Any) -> int:
+def context_length(config: object) -> int:
     """Most positions that a model of this configuration takes; 2^20 where it sets no limit."""
     return int(getattr(config, "max_position_embeddings", None) or 1 << 20)
 
@@ -90,7 +98,7 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().split("\n", 1)[0] or type(error).__name__
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
+def _read_config(folder: Path) -> Config:
     config = read_config(folder)
     layers = config.get("layer_types")
     kinds = [*(layers if isinstance(layers, list) else ()), config.get("model_type")]
@@ -115,7 +123,7 @@ def _check_device(name: str) -> None:
         raise ModelError("device not available", name, f"torch finds {count} CUDA devices on this machine")
 
 
-def _check_shares(folder: Path, config: dict[str, Any]) -> None:
+def _check_shares(folder: Path, config: Config) -> None:
     """Raise ModelError where heads cannot be divided evenly among the processes of the group."""
     from torch.distributed import get_world_size
 
@@ -125,14 +133,14 @@ def _check_shares(folder: Path, config: dict[str, Any]) -> None:
             raise ModelError("the model cannot be divided", str(folder), why)
 
 
-def _load_llama(folder: Path, config: dict[str, Any], dtype: torch.dtype) -> Any:
+def _load_llama(folder: Path, config: Config, dtype: torch.dtype) -> PreTrainedModel:
     """The Llama family: an empty model whose parameters become views of the mapped file."""
     from transformers.models.llama.configuration_llama import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaForCausalLM, LlamaRotaryEmbedding
 
     if config.get("quantization_config"):
         raise ModelError("model variant not supported", str(folder), "its weights are quantised")
-    settings = LlamaConfig.from_dict(config)
+    settings = LlamaConfig.from_dict(dict(config))
     with torch.device("meta"):
         model = LlamaForCausalLM(settings)
     weights: dict[str, torch.Tensor] = {}
@@ -161,13 +169,13 @@ def _check_names(folder: Path, missing: Iterable[str], others: Iterable[str]) ->
             raise ModelError("the model is damaged", str(folder), f"its weights {said} {names[0]}{rest}")
 
 
-def _load_any(folder: Path, dtype: torch.dtype, shared: bool = False) -> Any:
+def _load_any(folder: Path, dtype: torch.dtype, shared: bool = False) -> PreTrainedModel:
     """Any decoder that transformers has code for, or this process's share; runs no code from the folder."""
     from transformers import AutoModelForCausalLM
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()  # progress is told by who asked, and not where no terminal is
-    more: dict[str, Any] = {}
+    more: dict[str, object] = {}
     if shared:
         from torch.distributed import get_world_size
         from transformers.distributed import DistributedConfig
@@ -183,6 +191,6 @@ def _load_any(folder: Path, dtype: torch.dtype, shared: bool = False) -> Any:
         output_loading_info=True,
         **more,
     )
-    model, found = loaded
-    _check_names(folder, found["missing_keys"], ())  # which transformers fills with random numbers
+    model: PreTrainedModel = loaded[0]
+    _check_names(folder, loaded[1]["missing_keys"], ())  # which transformers fills with random numbers
     return model

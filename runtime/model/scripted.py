@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -106,7 +105,9 @@ class ScriptedModel:
 
     context_length = 1_000_000
 
-    def __init__(self, answers: list[Any] | dict[str, Any] | None = None, name: str = "scripted") -> None:
+    def __init__(
+        self, answers: list[object] | dict[str, object] | None = None, name: str = "scripted"
+    ) -> None:
         self.name = name
         self.tokenizer = ByteTokenizer()
         self._answers = answers if answers is not None else []
@@ -142,9 +143,9 @@ class ScriptedModel:
 class Script:
     """The answers of one run."""
 
-    def __init__(self, answers: list[Any] | dict[str, Any]) -> None:
-        self._ordered: Iterator[Any] | None = iter(answers) if isinstance(answers, list) else None
-        self._named: dict[str, Any] = {}
+    def __init__(self, answers: list[object] | dict[str, object]) -> None:
+        self._ordered: Iterator[object] | None = iter(answers) if isinstance(answers, list) else None
+        self._named: dict[str, object] = {}
         if isinstance(answers, dict):
             self._named = {
                 name: iter(value) if isinstance(value, list) else value for name, value in answers.items()

@@ -19,15 +19,14 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sglc.cache_files import make_private
 from sglc.runtime.model.weights import packed
 from sglc.runtime.model.weights.errors import ModelError
-from sglc.runtime.model.weights.family import NotNativeError, family_of
-from sglc.runtime.model.weights.gguf import GgufFile
+from sglc.runtime.model.weights.family import Config, NotNativeError, family_of
+from sglc.runtime.model.weights.gguf import GgufFile, Metadata
 from sglc.runtime.model.weights.gguf_tokenizer import adds_bos, end_ids, special_names, tokenizer_definition
 
 Progress = Callable[[str, int, int], None]
@@ -109,7 +108,7 @@ def _write_folder(file: GgufFile, folder: Path, progress: Progress) -> None:
     where, metadata = str(file.path), file.metadata
     config = model_config(file)
     definition = tokenizer_definition(metadata, where)
-    files: dict[str, dict[str, Any]] = {}
+    files: dict[str, dict[str, object]] = {}
 
     def write(name: str, text: str) -> None:
         data = text.encode()
@@ -160,7 +159,7 @@ def _write_folder(file: GgufFile, folder: Path, progress: Progress) -> None:
         }
         source_blocks = packed.GgufSource(file, names, interleaved)
         place = folder / packed.NAME
-        files[packed.NAME] = packed.pack(source_blocks, family, place, written["sha256"], progress)
+        files[packed.NAME] = packed.pack(source_blocks, family, place, str(written["sha256"]), progress)
     source = {"name": file.path.name, "size": file.path.stat().st_size}
     manifest = {"format": FORMAT, "native": packed.FORMAT, "source": source, "files": files}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
@@ -176,7 +175,7 @@ def tensor_name(name: str, where: str) -> str:
     raise ModelError("model not supported", where, f"it has a tensor {name}, which has no place in its kind")
 
 
-def model_config(file: GgufFile) -> dict[str, Any]:
+def model_config(file: GgufFile) -> Config:
     """The contents of config.json. Raises ModelError for an architecture or a variant that is not known."""
     metadata, where = file.metadata, str(file.path)
     kind = metadata.get("general.architecture")
@@ -247,7 +246,7 @@ class _Facts:
             raise self._damaged(key, value)
         return float(value)
 
-    def _value(self, key: str, default: object) -> Any:
+    def _value(self, key: str, default: object) -> object:
         value = self._metadata.get(f"{self._kind}.{key}", default)
         if value is None:
             raise ModelError("the GGUF file is damaged", self._where, f"{self._kind}.{key} is missing")
@@ -257,7 +256,7 @@ class _Facts:
         return ModelError("the GGUF file is damaged", self._where, f"{self._kind}.{key} is {value!r}")
 
 
-def _token(metadata: Mapping[str, Any], name: str) -> int | None:
+def _token(metadata: Metadata, name: str) -> int | None:
     """The id of a special token, None where the file has none."""
     found = metadata.get(f"tokenizer.ggml.{name}_token_id")
     return found if isinstance(found, int) and found >= 0 else None
@@ -311,10 +310,10 @@ def rounded_bfloat16(values: np.ndarray) -> np.ndarray:
 
 def write_safetensors(
     path: Path, layout: Mapping[str, tuple[str, tuple[int, ...]]], tensors: Iterator[np.ndarray]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Write tensors in the order of `layout` (name to type and shape); returns size and SHA-256."""
     width = {"F32": 4, "F16": 2, "BF16": 2}
-    header: dict[str, Any] = {}
+    header: dict[str, object] = {}
     offset = 0
     for name, (dtype, shape) in layout.items():
         size = int(np.prod(shape)) * width[dtype]
@@ -325,9 +324,10 @@ def write_safetensors(
     digest = hashlib.sha256()
     written = 0
     start = (struct.pack("<Q", len(head)), head)
-    data: Iterator[Any] = (np.ascontiguousarray(values).reshape(-1).view(np.uint8).data for values in tensors)
+    data = (np.ascontiguousarray(values).reshape(-1).view(np.uint8).data for values in tensors)
+    parts: Iterator[bytes | memoryview] = chain(start, data)
     with path.open("wb") as file:
-        for part in chain(start, data):
+        for part in parts:
             file.write(part)
             digest.update(part)
             written += len(part)

@@ -15,6 +15,10 @@ import numpy as np
 
 from sglc.kernels.llama.model_shape import ModelShape, ShapeError
 
+Config = Mapping[str, Any]
+"""The contents of a config.json, or a part of them. Whoever reads a value checks its kind, or catches what
+a wrong one leads to."""
+
 KINDS = ("llama", "mistral", "qwen2", "qwen3")
 UNBOUNDED = 1 << 40
 """The window of a layer that looks back at everything."""
@@ -44,7 +48,7 @@ class Family:
         return np.cos(angles), np.sin(angles)
 
 
-def family_of(config: Mapping[str, Any]) -> Family:
+def family_of(config: Config) -> Family:
     """The model of a config.json. Raises NotNativeError."""
     kind = config.get("model_type")
     if kind not in KINDS:
@@ -66,7 +70,7 @@ def family_of(config: Mapping[str, Any]) -> Family:
         raise NotNativeError(f"its config.json is not understood: {error!r}") from error
 
 
-def _family(kind: str, config: Mapping[str, Any]) -> Family:
+def _family(kind: str, config: Config) -> Family:
     width, heads = int(config["hidden_size"]), int(config["num_attention_heads"])
     layers = int(config["num_hidden_layers"])
     size = int(config.get("head_dim") or (128 if kind == "qwen3" else width // heads))
@@ -98,7 +102,7 @@ def _family(kind: str, config: Mapping[str, Any]) -> Family:
     )
 
 
-def _windows(kind: str, config: Mapping[str, Any], layers: int) -> tuple[int, ...]:
+def _windows(kind: str, config: Config, layers: int) -> tuple[int, ...]:
     types = config.get("layer_types")
     if kind in ("llama", "mistral"):
         if types is not None and set(types) != {"full_attention"}:
@@ -113,19 +117,22 @@ def _windows(kind: str, config: Mapping[str, Any], layers: int) -> tuple[int, ..
         if len(types) < layers or not set(types) <= {"full_attention", "sliding_attention"}:
             raise NotNativeError("its layers are of kinds that are not known")
         slides = [each == "sliding_attention" for each in types[:layers]]
-    if window is None and any(slides):
+    if not any(slides):
+        return (UNBOUNDED,) * layers
+    if window is None:
         raise NotNativeError("layers look back over a window of no size")
-    return tuple(_window(window) if each else UNBOUNDED for each in slides)
+    behind = _window(window)
+    return tuple(behind if each else UNBOUNDED for each in slides)
 
 
-def _window(value: Any) -> int:
+def _window(value: str | float) -> int:
     window = int(value)
     if window < 1:
         raise NotNativeError(f"a window of {window} positions")
     return min(window, UNBOUNDED)
 
 
-def _rotary(config: Mapping[str, Any]) -> Mapping[str, Any]:
+def _rotary(config: Config) -> Config:
     """The settings of the rotation in one form: older files keep theta outside of them."""
     found = dict(config.get("rope_parameters") or config.get("rope_scaling") or {})
     if any(isinstance(value, Mapping) for value in found.values()):
@@ -135,9 +142,7 @@ def _rotary(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
-def _frequencies(
-    rotary: Mapping[str, Any], turned: int, config: Mapping[str, Any], context: int
-) -> np.ndarray:
+def _frequencies(rotary: Config, turned: int, config: Config, context: int) -> np.ndarray:
     """In float32, as transformers computes them."""
     exponents = np.arange(0, turned, 2).astype(np.float32) / np.float32(turned)
     plain = np.float32(1.0) / np.float32(rotary["rope_theta"]) ** exponents
@@ -152,7 +157,7 @@ def _frequencies(
             raise NotNativeError(f"its rotary positions are scaled as {other}")
 
 
-def _stretched(plain: np.ndarray, rotary: Mapping[str, Any], context: int) -> np.ndarray:
+def _stretched(plain: np.ndarray, rotary: Config, context: int) -> np.ndarray:
     """Llama 3.1: slow waves are stretched by a factor, fast ones stay, those between are mixed."""
     factor = float(rotary["factor"])
     low, high = float(rotary["low_freq_factor"]), float(rotary["high_freq_factor"])

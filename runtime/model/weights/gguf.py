@@ -24,6 +24,9 @@ Blocks = NDArray[np.uint8]
 """Quantised blocks as bytes, or small integers of them: uint8 [blocks, k]."""
 Floats = NDArray[np.float32]
 
+Metadata = dict[str, Any]
+"""The metadata of a file by its keys: numbers, texts, lists, arrays. Who reads a value checks its kind."""
+
 MAGIC = 0x46554747
 MAX_KEYS = 1 << 16
 MAX_TENSORS = 1 << 18
@@ -74,7 +77,7 @@ class GgufFile:
             raise ModelError("no such model file", str(path)) from error
         except (OSError, ValueError) as error:
             raise ModelError("cannot read the model file", str(path), str(error)) from error
-        self.metadata: dict[str, Any] = {}
+        self.metadata: Metadata = {}
         self.tensors: dict[str, TensorInfo] = {}
         self._position = 0
         try:
@@ -128,7 +131,7 @@ class GgufFile:
         self._position += size
         return self._data[start : self._position].decode("utf-8", "replace")
 
-    def _value(self, kind: int, depth: int = 0) -> Any:
+    def _value(self, kind: int, depth: int = 0) -> object:
         if kind == _STRING:
             return self._string()
         if kind == _ARRAY:
@@ -137,7 +140,7 @@ class GgufFile:
             raise self._damaged(f"a metadata value of unknown kind {kind}")
         return self._take(_SCALARS[kind])[0]
 
-    def _array(self, depth: int) -> Any:
+    def _array(self, depth: int) -> object:
         kind, count = self._take("<IQ")
         if kind in _SCALARS:
             dtype = np.dtype(_SCALARS[kind] if kind != 7 else "?")

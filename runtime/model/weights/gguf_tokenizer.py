@@ -7,12 +7,12 @@ it. A wrong rule gives wrong tokens and a model that is quietly worse, so an unk
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from sglc.runtime.model.weights.errors import ModelError
-from sglc.runtime.tokenizer import added_token, byte_level
+from sglc.runtime.model.weights.gguf import Metadata
+from sglc.runtime.tokenizer import Definition, added_token, byte_level
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _WORDS = r"|[^\r\n\p{L}\p{N}]?\p{L}+|"
@@ -29,7 +29,7 @@ _UNKNOWN, _CONTROL, _USER, _UNUSED, _BYTE = 2, 3, 4, 5, 6
 """Kinds of token in `tokenizer.ggml.token_type`; 1 is ordinary."""
 
 
-def tokenizer_definition(metadata: Mapping[str, Any], where: str) -> dict[str, Any]:
+def tokenizer_definition(metadata: Metadata, where: str) -> Definition:
     """The contents of a `tokenizer.json` from GGUF metadata. Raises ModelError for an unknown kind."""
     tokens = metadata.get("tokenizer.ggml.tokens")
     if not isinstance(tokens, list) or not tokens:
@@ -63,7 +63,7 @@ def tokenizer_definition(metadata: Mapping[str, Any], where: str) -> dict[str, A
     return {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added, **parts}
 
 
-def _byte_level_parts(metadata: Mapping[str, Any], tokens: Sequence[str], where: str) -> dict[str, Any]:
+def _byte_level_parts(metadata: Metadata, tokens: Sequence[str], where: str) -> Definition:
     merges = metadata.get("tokenizer.ggml.merges")
     if not isinstance(merges, list):
         raise ModelError("the GGUF file is damaged", where, "tokenizer.ggml.merges is missing")
@@ -92,13 +92,13 @@ def _byte_level_parts(metadata: Mapping[str, Any], tokens: Sequence[str], where:
     }
 
 
-def _rule(metadata: Mapping[str, Any]) -> str:
+def _rule(metadata: Metadata) -> str:
     """The name of the rule that splits text."""
     name = metadata.get("tokenizer.ggml.pre", "default")
     return name if isinstance(name, str) else repr(name)
 
 
-def _splitting(name: str, where: str) -> dict[str, Any]:
+def _splitting(name: str, where: str) -> Definition:
     """The pre-tokeniser that a name of `tokenizer.ggml.pre` stands for."""
     if name in _GPT_2_NAMES:
         return byte_level()
@@ -118,7 +118,7 @@ def _splitting(name: str, where: str) -> dict[str, Any]:
     return {"type": "Sequence", "pretokenizers": [split, byte_level(use_regex=False)]}
 
 
-def _sentencepiece_parts(metadata: Mapping[str, Any], tokens: Sequence[str], where: str) -> dict[str, Any]:
+def _sentencepiece_parts(metadata: Metadata, tokens: Sequence[str], where: str) -> Definition:
     """SentencePiece BPE: scores give the order of merges, bytes stand in for unknown characters."""
     scores = metadata.get("tokenizer.ggml.scores")
     if not isinstance(scores, np.ndarray) or len(scores) != len(tokens):
@@ -168,7 +168,7 @@ def _numbered(tokens: Sequence[str], where: str) -> dict[str, int]:
     return vocabulary
 
 
-def special_names(metadata: Mapping[str, Any]) -> dict[str, str]:
+def special_names(metadata: Metadata) -> dict[str, str]:
     """The names of beginning, end, unknown and padding tokens, as `tokenizer_config.json` calls them."""
     tokens = metadata["tokenizer.ggml.tokens"]
     keys = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
@@ -180,13 +180,13 @@ def special_names(metadata: Mapping[str, Any]) -> dict[str, str]:
     return names
 
 
-def end_ids(metadata: Mapping[str, Any]) -> list[int]:
+def end_ids(metadata: Metadata) -> list[int]:
     """Ids that end a text or a turn, by the metadata."""
     ids = (metadata.get(f"tokenizer.ggml.{key}_token_id") for key in ("eos", "eot", "eom"))
     return sorted({id for id in ids if isinstance(id, int)})
 
 
-def adds_bos(metadata: Mapping[str, Any]) -> bool:
+def adds_bos(metadata: Metadata) -> bool:
     """Whether a text starts with the beginning token; SentencePiece models do so unless they say no."""
     default = metadata.get("tokenizer.ggml.model") == "llama"
     default = default or _rule(metadata) in _LLAMA_3_NAMES

@@ -28,6 +28,8 @@ from sglc.runtime.model.weights.family import Family
 from sglc.runtime.model.weights.gguf import GgufFile, fifth_bits, nibbles
 from sglc.runtime.model.weights.safetensors_file import SafetensorsFile, weight_files, widened
 
+Header = dict[str, Any]
+"""The JSON header of a file: the shape of the model, what its weights were made from, where they lie."""
 Progress = Callable[[str, int, int], None]
 NAME = "native.bin"
 """Of the file in a converted model's folder."""
@@ -194,7 +196,7 @@ def vector_names(family: Family) -> Iterator[tuple[str, int]]:
 
 def pack(
     source: WeightSource, family: Family, path: Path, identity: str, progress: Progress | None = None
-) -> dict[str, Any]:
+) -> Header:
     """Write the file of a model; `identity` says what it was made from. Returns size and SHA-256.
 
     Raises ModelError, for weights that do not fit the configuration too, and OSError.
@@ -271,7 +273,7 @@ def _no_numbers(name: str) -> ModelError:
     return ModelError("the model is damaged", name, "it has values that are no numbers, or too large ones")
 
 
-def _head(header: Mapping[str, Any]) -> bytes:
+def _head(header: Header) -> bytes:
     text = json.dumps(header).encode()
     body = len(text).to_bytes(8, "little") + text
     head = _MAGIC + hashlib.sha256(body).digest() + body
@@ -313,7 +315,7 @@ def open_packed(path: Path, family: Family, identity: str) -> PackedModel | None
     return PackedModel(whole, np.array(header["places"], np.int64), vectors, header["sha256"])
 
 
-def _header(text: bytes, family: Family) -> dict[str, Any] | None:
+def _header(text: bytes, family: Family) -> Header | None:
     """The head of a file, if `pack` writes such a one for this family: only kinds of matrices are free."""
     try:
         header = json.loads(text)
