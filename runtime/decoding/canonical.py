@@ -1,9 +1,9 @@
 """Canonical tokens: those that a model's own tokenizer writes.
 
-Tokens are *canonical* if the tokenizer gives exactly them for the text that they write. It is a local
-property: by the merges, a list of tokens is canonical if each pair of neighbours is (Vieira et al. 2025,
-"Language Models over Canonical Byte-Pair Encodings"); splitting text into words depends on a little more
-context. So a few tokens before a position are enough to decide, however long the text is.
+Tokens are *canonical* if the tokenizer gives exactly them for the text that they write. The property is
+local. By the merges, a list of tokens is canonical if each pair of neighbours is (Vieira et al. 2025,
+"Language Models over Canonical Byte-Pair Encodings"). How a text is split into words depends on a little more
+context. So a few tokens before a position decide, however long the text is.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A conversation: messages as immutable text, and the tokens that a model sees of them.
 
-The text alone is the state (`Transcript`). Tokens are a function of it, computed when a hole needs logits. So
-a mark is one reference, and snapshot, `try`, fork and retry cost nothing. The text between two special tokens
-is a *stretch*. Its tokens are those that the tokenizer gives for the whole stretch, so what the model sees
-never depends on which parts were written and which were generated. The engine's branch is updated by cutting
-its tokens at the first difference.
+The text alone is the state (`Transcript`). Its tokens are computed when a hole needs logits. So a mark is one
+reference, and snapshot, `try`, fork and retry cost nothing. The text between two special tokens is a
+*stretch*. A stretch has the tokens that the tokenizer gives for its whole text. So what the model sees never
+depends on which parts were written and which were generated. The engine's branch is updated by cutting its
+tokens at the first difference.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ class Transcript:
     fresh: bool = True
     glued: bool = False
     behind: str | None = None
-    """The program's own text that was written behind an inserted value, up to the first hole: the same in
-    every run, and yet computed in each. None before a value is inserted."""
+    """The program's own text behind an inserted value, up to the first hole. It is the same in every run, and
+    yet each run computes it. Empty before a value is inserted."""
     asked: bool = False
     """Whether a hole was begun."""
 

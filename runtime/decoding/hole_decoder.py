@@ -1,9 +1,10 @@
 """Decoding one hole: tokens are sampled under the mask until the value is complete.
 
-Two matchers run side by side. One follows the value's own language. The other makes the masks; it follows the
-value, the stop text and then any text, so that a token may straddle the value's end. Certain text costs no
-forward pass: bytes that are the only continuation are appended as tokens, as far as no later text can change
-their tokenisation (see `seams`), and a value that is complete and cannot go on ends at once.
+Two matchers run side by side. One follows the value's own language. The other makes the masks. It follows the
+value, the stop text and then any text, so that one token may write the value's end and what comes behind it.
+Certain text costs no forward pass. Bytes that are the only continuation are appended as tokens, as far as no
+later text can change their tokenisation (see `seams`). A value that is complete and cannot go on ends at
+once.
 """
 
 from __future__ import annotations

@@ -95,9 +95,9 @@ class Choice:
 class Choices:
     """The choices that led to the current text, newest last.
 
-    A step back prunes the token of the last choice. Where many steps back bring no longer text, they become
-    longer, so that a mistake far back is found. The tokens that a long step skips are deferred, not pruned:
-    they are tried again where no other token is left.
+    A step back prunes the token of the last choice. If many steps back bring no longer text, the steps become
+    longer, so that a mistake far back is found. A long step defers the tokens that it skips instead of
+    pruning them: they are tried again where no other token is left.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
 """Seams: the tokenisation of forced text, of text before a hole and of text behind it.
 
 One rule holds at all seams. The legal sequences of tokens are those that the model's tokenizer gives for the
-legal texts: what stands before the hole, a value, and what is known to follow. A token is *open* if it goes
-on along one of them. Text that is certain is written as tokens only as far as every legal text has the same
-ones; the rest is sampled, as part of a token that covers it and goes further.
+legal texts. A legal text is what stands before the hole, a value, and what is known to follow. A token is
+*open* if it goes on along one of them. Certain text is written as tokens only as far as every legal text has
+the same tokens. The rest is sampled, as part of a token that covers it and goes further.
 """
 
 from __future__ import annotations

@@ -55,9 +55,9 @@ MOST_ROUNDS = 1000
 STEPS_TO_KNOW = 8
 """Steps before which nothing is taken for brief."""
 BRIEF_SECONDS = 0.03
-"""Steps that take less, as told by the steps before, are computed in the event loop's own thread: to wake a
-thread and to be woken by it takes a third of a millisecond. What comes for the model meanwhile has to wait
-for the step's end in any case, and what comes for others of the loop waits no longer than that."""
+"""Steps that are expected to take less, by the steps before, are computed in the event loop's own thread. To
+wake a thread and to be woken by it takes a third of a millisecond. A request that comes meanwhile has to wait
+for the step's end in any case. Other tasks of the loop wait no longer than this bound."""
 
 
 class BatchingEngine:
@@ -364,8 +364,9 @@ class BatchingEngine:
     async def _run_drawing(
         self, executor: DrawingExecutor, plan: list[Planned], pieces: list[Piece]
     ) -> tuple[list[Result], float]:
-        """Compute a step with sampling requests. Their masks are made here, after the launch: the device then
-        computes without a thread, and a launch would have to wait for a thread that makes masks."""
+        """Compute a step with sampling requests. Their masks are made here, after the launch, while the
+        device computes without a thread. A launch in a thread of its own would wait for the thread that makes
+        masks."""
         sampling_requests = SamplingRequests(executor, plan)
         if self._is_brief(pieces):
             begun = launch(executor, pieces)

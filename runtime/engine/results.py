@@ -85,8 +85,8 @@ def launch(executor: DrawingExecutor, pieces: Sequence[Piece]) -> Begun:
 
 
 def compute(executor: Executor, pieces: list[Piece]) -> tuple[list[Result], float]:
-    """Run a step, and how many seconds it took. If it fails, its halves are tried, and so on, so that a piece
-    that cannot be computed does not take the others with it."""
+    """The results of a step, and the seconds that it took. If the step fails, its halves are tried, and so
+    on. So a piece that cannot be computed does not take the others with it."""
     begun = perf_counter()
     results: list[Result] = []
     try:

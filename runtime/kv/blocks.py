@@ -20,10 +20,10 @@ class PoolFull(Exception):
 
 
 class BlockPool:
-    """A free list and reference counts; the contents of blocks are the executor's.
+    """A free list and reference counts. The contents of blocks belong to the executor.
 
-    A block is free (count 0), in the tree of prefixes (count 1, the tree's), or unsaved: being written by a
-    sequence, and counted once for every table it stands in.
+    A block is in one of three states. It is free (count 0). It stands in the tree of prefixes (count 1, held
+    by the tree). Or it is unsaved: a sequence is writing it, and each table that it stands in counts once.
     """
 
     __slots__ = ("free", "references", "size")

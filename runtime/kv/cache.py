@@ -17,12 +17,12 @@ from sglc.runtime.kv.tree import PrefixTree, path
 
 
 class KVCache:
-    """Blocks of an executor, shared by sequences, kept as long as there is room.
+    """Blocks of an executor, shared by sequences and kept as long as there is room.
 
-    It decides which block holds what; contents are moved by the executor through `copy_block(source, target)`
-    and, with a tier on disk, `read_block(block)` and `write_block(block, data)`. These are called inside of
-    `open` and of `Sequence.reserve` and `reuse`, which therefore must not be called while the executor
-    computes a step. All calls come from one thread.
+    The cache decides which block holds what. The executor moves the contents, through `copy_block(source,
+    target)` and, with a tier on disk, `read_block(block)` and `write_block(block, data)`. The cache calls
+    these inside `open`, `Sequence.reserve` and `Sequence.reuse`. So none of the three may be called while the
+    executor computes a step. All calls come from one thread.
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class KVCache:
     def open(self, tokens: Iterable[int], owner: str = "") -> Sequence:
         """A sequence with the longest beginning of `tokens` whose keys and values are there already.
 
-        Found to the token: whole blocks are shared, and of the block in which the match ends the beginning is
-        copied, if a block can be had. It may be all of `tokens`; logits are not kept, so who needs those
-        after the last token rolls back by one and computes it again.
+        The beginning is found to the token. Whole blocks are shared. Of the block in which the match ends the
+        beginning is copied, if a block can be had. The sequence may hold all of `tokens`. Logits are not
+        kept: a caller that needs those behind the last token rolls back by one token and computes it again.
         """
         sequence = Sequence(self, owner)
         self.sequences[sequence] = None

@@ -1,10 +1,10 @@
 """The tier on disk: blocks that are evicted from memory are written to files and read back on demand.
 
-One file a block, named by a digest of all tokens up to the block's end and of what computed them, so a name
-means the same keys and values in every process. Contents are checked by a digest. Files are written to the
-side and moved into place; they are read only if they belong to this user and nobody else can write them. A
-tier that is full, cannot be written or lost its files is no error: faults are counted, and tokens are
-computed again.
+One file holds one block. Its name is a digest of all tokens up to the block's end and of what computed them,
+so a name means the same keys and values in every process. A second digest guards the contents. Files are
+written to the side and moved into place. They are read only if they belong to this user and nobody else can
+write them. A tier that is full, that cannot be written or that lost its files is no error: the faults are
+counted, and the tokens are computed again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEFT_BEHIND = 3600.0
 
 
 class DiskTier:
-    """Blocks in a folder, at most `limit` bytes; the one used longest ago makes room.
+    """Blocks in a folder, of at most `limit` bytes. The block used longest ago makes room.
 
     `identity` says what computed the blocks: the digest of a model's weights, the executor and the layout of
     its blocks. Files of another identity are never read, but count. Files of earlier processes are found

@@ -14,13 +14,13 @@ SLACK = 64
 
 
 class EvictionHeap:
-    """The leaves of the tree that nobody holds, the next to go first.
+    """The leaves of the tree that nobody holds, in the order in which they go.
 
     `lru`: the one whose last holder let go first. `lfu`: the one that was looked up least often, and among
-    equals the one that was let go first. A node is entered whenever it becomes an unheld leaf, which gives it
-    a new stamp; entries with an older stamp, and of nodes that are held or have children now, are skipped
-    when they come up and thrown out together when they are too many. So an eviction takes O(log n), never a
-    scan.
+    equals the one that was let go first. A node enters the heap with a new stamp whenever it becomes an
+    unheld leaf. An entry is stale if its stamp is old, or if its node is held or has children now. Stale
+    entries are skipped when they come up, and thrown out together when there are too many. So an eviction
+    takes O(log n), and never a scan.
     """
 
     __slots__ = ("_entries", "_frequency", "_stamp", "policy")

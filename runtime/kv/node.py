@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 class PrefixNode:
     """A block whose content is known: keys and values of `key` behind the tokens of the nodes above.
 
-    A node with fewer than a block's tokens is the end of a sequence that was released; it is a leaf.
+    A node with fewer tokens than a block is the end of a sequence that was released. It is a leaf.
     """
 
     __slots__ = (

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Release:
     """`blocks` more would be free or evictable if all that were added were released; nothing is changed.
 
-    Exact for blocks that several of them share: those count once, with the last who uses them. Of use until
-    the cache changes.
+    It is exact for blocks that several of them share: such a block counts once, with its last user. It holds
+    until the cache changes.
     """
 
     __slots__ = ("_cache", "_dropped", "blocks")

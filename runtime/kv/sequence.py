@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 class Sequence:
     """Tokens whose keys and values are computed, and the blocks they lie in.
 
-    Made by `KVCache.open` and `fork`. A step of the engine: `reserve(n)`, let the executor write n positions
-    from `length` on, `commit` the tokens. While the executor computes, the sequence may be forked, released,
-    or rolled back, after which there may be no room to commit to; `reserve` and `reuse` have to wait.
+    Made by `KVCache.open` and `fork`. In a step the engine calls `reserve(n)`, lets the executor write n
+    positions from `length` on, and calls `commit` with the tokens. While the executor computes, the sequence
+    may be forked, released or rolled back; after that there may be no room to commit to. `reserve` and
+    `reuse` have to wait.
 
-    Of its blocks, `table[: length // 16]` are whole and lie in the tree of prefixes, on the path to `_node`,
-    which the sequence holds. The tail, `table[length // 16]`, and reserved blocks behind it are unsaved, as a
-    rule written by this sequence alone. A tail may also be shared: with sequences it was forked from or to,
-    or, after a rollback into a whole block, with the tree. `reserve` makes a shared tail private before
+    The blocks `table[: length // 16]` are whole. They lie in the tree of prefixes, on the path to `_node`,
+    which the sequence holds. The tail, `table[length // 16]`, and the reserved blocks behind it are unsaved,
+    and as a rule only this sequence writes them. Other sequences may share the tail after a fork, and the
+    tree may share it after a rollback into a whole block. `reserve` makes a shared tail private before
     anything is written to it.
     """
 
@@ -61,7 +62,7 @@ class Sequence:
     # -- growing --------------------------------------------------------------------------------------
 
     def reserve(self, n: int) -> None:
-        """Make room for n more positions, evicting what nobody holds where the pool has no free block.
+        """Make room for n more positions. Where the pool has no free block, what nobody holds is evicted.
 
         A shared tail is copied first. Raises PoolFull, and everything is as it was.
         """
@@ -69,11 +70,11 @@ class Sequence:
             self._reserve(n)
 
     def commit(self, tokens: Collection[int]) -> None:
-        """The executor has written keys and values of these tokens, which follow, into reserved room.
+        """Note that the executor has written keys and values of these tokens, which follow, into reserved
+        room.
 
-        Blocks that are full now are findable at once. Where the same block had been computed by another
-        sequence in the meantime, its block replaces this one's in `table`. Raises ValueError where there is
-        no room.
+        Blocks that are full now can be found at once. If another sequence has computed the same block in the
+        meantime, its block replaces this one's in `table`. Raises ValueError where there is no room.
         """
         before = self.length
         after = before + len(tokens)

@@ -1,9 +1,9 @@
 """The prefix tree: which block holds the keys and values of which tokens.
 
-A radix tree cut at multiples of a block: every edge holds at most one block's tokens, a node at depth d ends
-at position 16 d, and only ends of released sequences are shorter. Whole blocks are found by one look-up each;
-where they end, the sorted keys of the children give in O(log n) the block with the longest common prefix, so
-prefixes match to the token, as in SGLang's RadixAttention (Zheng et al., 2024), over blocks as in
+A radix tree cut at multiples of a block. Every edge holds at most one block's tokens. A node at depth d ends
+at position 16 d; only the ends of released sequences are shorter. Each whole block is found by one look-up.
+Where whole blocks end, the sorted keys of the children give the block with the longest common prefix in O(log
+n). So prefixes match to the token, as in SGLang's RadixAttention (Zheng et al., 2024), over blocks as in
 PagedAttention (Kwon et al., 2023).
 """
 
@@ -21,8 +21,9 @@ from sglc.runtime.kv.node import PrefixNode
 class PrefixTree:
     """Nodes over the blocks of a pool, who holds them, and which goes next.
 
-    Holding a node keeps all nodes above it: a count goes up the path only as far as nobody else holds it. So
-    a fork is one count, and the number of blocks that could be evicted is known at any time.
+    Whoever holds a node keeps all nodes above it. A count goes up the path only to the first node that
+    somebody else holds. So a fork costs one count, and the number of blocks that could be evicted is known at
+    any time.
     """
 
     __slots__ = ("_clock", "heap", "idle", "node_of", "pool", "root", "size")

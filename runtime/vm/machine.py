@@ -1,9 +1,9 @@
 """The virtual machine: one loop over the opcode table, with explicit frames.
 
-One `Machine` is one line of execution; a fork starts one more for each branch. What all of them share is the
-`Run`: limits, budgets, statistics, listeners. The verifier has proved stack depths, jumps and operands, so
-the loop checks none of them; it polls the step budget and cancellation in one place. Kinds of values are
-not proved: instructions that only compute may stumble over them (`ON_VALUES`), all others look first.
+One `Machine` is one line of execution. A fork starts one more for each branch. All of them share the `Run`:
+limits, budgets, statistics, listeners. The verifier has proved stack depths, jumps and operands, so the loop
+checks none of them. It polls the step budget and cancellation in one place. The verifier does not prove kinds
+of values. Instructions that only compute may meet a wrong kind (`ON_VALUES`); all others look first.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ class Machine(Strand):
 
 
 def _wrong_kind(op: int) -> SglError:
-    """What a program meets whose values are not of the kinds that an instruction works on.
+    """The error of an instruction that met a value of a wrong kind.
 
-    The verifier proves depths, not kinds, so a file that no compiler wrote can come here.
+    The verifier proves depths, not kinds. So a file that no compiler wrote can lead here.
     """
     return SglError("Failure", f"{OPCODES[op].name} met a value that it cannot work on", fatal=True)
 
@@ -205,5 +205,5 @@ ON_VALUES: frozenset[int] = frozenset(
     for op in OPCODES
     if "do_" + op.name.lower() in vars(value_steps) or op.name in ("ITERATE", "IS_TYPE", "LIMIT", "RAISE")
 )
-"""Instructions that do nothing but compute with values of the program: what they raise of `KIND_FAULTS` is
-the program's own fault. What any other raises, or work that is waited for, is a fault of sglc."""
+"""Instructions that only compute with values of the program. What they raise of `KIND_FAULTS` is the
+program's own fault. What other instructions raise, or work that is waited for, is a fault of sglc."""

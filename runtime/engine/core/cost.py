@@ -1,10 +1,10 @@
 """The cost of a step by its number of rows, measured from the steps of the engine.
 
-Costs decide whether tokens are drafted. A step of four rows may cost as much as one of one row (weights are
-read once) or four times as much (arithmetic is the limit); that depends on machine, model, load and batch.
-The estimate for a size is the faster quarter of its latest steps, because noise only adds time. Sizes
-between are interpolated, and costs never fall as rows are added. Old measurements expire, so that a size
-that was slow once is tried again.
+Costs decide whether tokens are drafted. A step of four rows may cost as much as a step of one row, where
+reading the weights is the limit. It may cost four times as much, where arithmetic is the limit. That depends
+on machine, model, load and batch. The estimate for a size is the faster quarter of its latest steps, because
+noise only adds time. Sizes between measured ones are interpolated, and costs never fall as rows are added.
+Old measurements expire, so that a size that was slow once is tried again.
 """
 
 from __future__ import annotations

@@ -35,9 +35,9 @@ class StepFailed(EngineError):
 
 
 class EngineFault(Exception):
-    """An error inside the engine, which is no fault of the request, the model or the machine.
+    """An error inside the engine. Neither the request, the model nor the machine is at fault.
 
-    So it is none of the errors that a program could meet: it leaves the run as the fault of sglc that it is.
+    So a program cannot catch it: the error leaves the run as a fault of sglc.
     """
 
     def __init__(self, reason: BaseException) -> None:

@@ -9,9 +9,9 @@ already, so drafts never change the result; a good draft saves a step. Drafts ha
   sampled; the most likely tokens are sent in any case, because their rows are needed anyway.
 
 Every draft is checked against the hole's constraint, so no draft is illegal. The acceptance rate of each kind
-is measured for each hole. Together with the cost of a step by its rows (see `cost`) it decides how many
-tokens are worth their rows. The decision assumes that the other sequences of the batch draft as much as this
-one: where a step's cost grows with its rows, as in large batches on a CPU, nothing is drafted.
+is measured for each hole. The rate and the cost of a step by its rows (see `cost`) decide how many drafts are
+worth their rows. The decision assumes that the other sequences of the batch draft as much as this one. Where
+a step's cost grows with its rows, as in large batches on a CPU, nothing is drafted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Samples the next token from logits and a mask. A result depends on nothing but the request.
 
-The order of operations is the usual one: mask, temperature, top-k, top-p, min-p. Randomness is counter-based
-(Philox, Salmon et al. 2011): the number for one token is a function of the request's seed and the token's
-position, so a result never depends on what else runs at the same time.
+The order of operations is the usual one: mask, temperature, top-k, top-p, min-p. Random numbers are
+counter-based (Philox, Salmon et al. 2011): the number for a token is a function of the request's seed and the
+token's position. So a result never depends on what else runs at the same time.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Sampling:
 class LegalTokens(Protocol):
     """The tokens that may come next, as a whole or one by one; the two agree.
 
-    The whole mask of a place that was never seen may cost a walk over the vocabulary, a token only its bytes.
+    For a place that was never seen, the whole mask may cost a walk over the vocabulary. One token costs only
+    its bytes.
     """
 
     def ready(self) -> bool:

@@ -89,8 +89,8 @@ class Request:
         return len(self.tokens) - self.computed < BLOCK_TOKENS
 
     def rank(self, turn: int) -> tuple[int, float, int, bool, int]:
-        """Requests of lower rank have the first claim to a place in a step: by priority, then by deadline,
-        one of each family and then the next, runs that have begun before prompts of others, the oldest
+        """Requests of lower rank have the first claim to a place in a step. They are ordered by priority, by
+        deadline, one of each family in turn, runs that have begun before prompts of others, and the oldest
         request first."""
         branch = self.branch
         deadline = inf if branch.deadline is None else branch.deadline

@@ -1,9 +1,9 @@
 """The scheduler: which requests go into the next step, and with how many tokens each.
 
-One step has a bound on its tokens and on its requests; prompts are cut into chunks that fit beside the
-requests that need only a token each (continuous batching: Yu et al., Orca, 2022; chunked prefill: Agrawal
-et al., Sarathi, 2023). Where blocks are short, other branches are preempted, idle ones first. Their
-tokens are computed again, or found in the prefix tree, when they go on.
+A step has a bound on its tokens and on its requests. Prompts are cut into chunks that fit beside the requests
+that need one token each (continuous batching: Yu et al., Orca, 2022; chunked prefill: Agrawal et al.,
+Sarathi, 2023). Where blocks are short, other branches are preempted, idle ones first. When they go on, their
+tokens are computed again or found in the prefix tree.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from sglc.runtime.kv.sequence import Sequence as Blocks
 
 PATIENCE = 64
 """Steps that a request may be passed over before it goes ahead of requests of higher rank; also the steps
-between two prompts that do. More would let urgent runs hold up others for longer, less would let runs that
-wait push those that write out of their places."""
+between two prompts that go ahead so. With more, urgent runs would hold up others for longer. With less,
+waiting runs would push runs that write out of their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +160,11 @@ class Scheduler:
     def _in_turn(self, requests: list[Request]) -> list[Request]:
         """The order of requests of which not all can be served.
 
-        Places in the step are given by rank. Among those that have one, and among those that have none,
-        requests that need a token or a few go before the prompts of their class: runs that write keep
-        writing, and a run that began keeps its place until it ends, so that runs end one after the other
-        instead of all at once. Whoever was passed over too often goes ahead: short requests after as many
-        steps as there are requests, prompts one at a time and each PATIENCE steps after the one before.
+        Places in the step are given by rank. Among requests that have a place, and among those that have
+        none, short requests of a token or a few go before the prompts of their class. So runs that write keep
+        writing, and a run that began keeps its place until it ends: runs end one after the other instead of
+        all at once. A request that was passed over too often goes ahead: a short one after as many steps as
+        there are requests, prompts one at a time and PATIENCE steps apart.
         """
         ahead = self._passed_over(requests)
         turns: dict[object, int] = {}

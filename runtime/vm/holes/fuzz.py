@@ -16,8 +16,9 @@ LONG = 4000
 def random_word(matcher: Matcher, random: Random) -> bytes:
     """A random word of a matcher's language, over a vocabulary of single bytes.
 
-    Walks byte by byte along what the mask allows. Short words are likelier than long ones, ordinary letters
-    likelier than others, and each walk has a length of its own after which it heads for the end.
+    The walk takes byte after byte that the mask allows. Short words are more likely than long ones, and
+    ordinary letters more likely than other characters. Each walk has a random length after which it heads for
+    the end.
     """
     written = bytearray()
     patience = int(random.expovariate(1 / 300)) + 1
@@ -51,10 +52,10 @@ class _Place:
 
 
 async def random_good_word(matcher: Matcher, random: Random, verdicts: Verdicts, name: str) -> bytes:
-    """A random word that a validator accepts: as `random_word`, with bytes that lead nowhere taken back.
+    """A random word that a validator accepts. Like `random_word`, with bytes that lead nowhere taken back.
 
-    Where many lead nowhere it begins again and heads for the end earlier. Raises Unsatisfiable where there is
-    no word, and Budget where none was found.
+    Where many bytes lead nowhere, the walk begins again and heads for the end earlier. Raises Unsatisfiable
+    where there is no word, and Budget where none was found.
     """
     patience = min(int(random.expovariate(1 / 60)) + 1, LONG)
     for attempt in range(RESTARTS):

@@ -6,8 +6,8 @@ from sglc.runtime.vm.state.frame import Failed, Frame, Snapshot
 
 
 def take_snapshot(frame: Frame, number: int) -> None:
-    """Keep what a retry goes back to. What is known of a hole's earlier values stays where another retry of
-    the same hole has led here again."""
+    """Keep what a retry goes back to. Where another retry of the same hole has led here again, what is known
+    of the hole's earlier values stays."""
     mark = frame.conversation.mark() if frame.conversation is not None else None
     made = Snapshot(
         frame.pc, list(frame.slots), len(frame.handlers), mark, frame.code.retries[number].attempts

@@ -1,8 +1,8 @@
 """`n k`: several samples of one hole, filled side by side in copies of the conversation.
 
-The value is the list of all; the conversation goes on with the first. Sample 0 draws what the hole would draw
-without `n`, the others from seeds derived of it, so a sample depends on its number and not on how many there
-are. The copies share everything that has been computed before the hole.
+The value is the list of all samples, and the conversation goes on with the first. Sample 0 draws what the
+hole would draw without `n`. The other samples draw from seeds derived from its seed, so a sample depends on
+its own number and not on how many there are. The copies share everything that was computed before the hole.
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
 - `sum`: the logarithm of the option's probability as a continuation.
 - `mean`: the same divided by the option's number of tokens.
-- `greedy`: options form a trie of tokens; at each fork of it the probabilities of the branches are normalised
-  among themselves, where an option that ends at a fork has what the branches leave over. An option's
-  probability is the product along its path; the top is what taking the likelier branch at each fork gives.
-- `contrast`: `log p(option | context) - log p(option | premise)`, where the premise is the opening of the
-  same message with the text of the hole's own line alone (domain-conditional pointwise mutual information:
+- `greedy`: the options form a trie of tokens. At each fork of the trie the probabilities of its branches are
+  normalised to sum to 1; an option that ends at the fork has what the branches leave over. An option's
+  probability is the product along its path. The top option is found by taking the most likely branch at each
+  fork.
+- `contrast`: `log p(option | context) - log p(option | premise)`. The premise is the opening of the same
+  message with the text of the hole's own line alone (domain-conditional pointwise mutual information:
   Holtzman et al., Surface Form Competition, 2021).
 """
 
@@ -68,9 +69,10 @@ def _all_written(conversation: Conversation, texts: list[str], follow: str) -> l
 
 
 async def score(conversation: Conversation, texts: list[str], follow: str = "") -> Scores:
-    """Scores of texts as continuations of a conversation, jointly tokenised with it and with what follows.
+    """Scores of texts as continuations of a conversation. Each text is tokenised together with the
+    conversation and with what follows.
 
-    The last token of a text may write the beginning of `follow` too; tokens behind it do not count.
+    The last token of a text may also write the beginning of `follow`. Tokens behind it do not count.
     """
     conversation.start()
     whole = _all_written(conversation, texts, follow)

@@ -224,7 +224,7 @@ def _title(arguments: list[object], table: TypeTable) -> str:
 def _part(arguments: list[object], table: TypeTable) -> object:
     """What a rule of its grammar wrote of a text: see `PartSymbol` of the checker.
 
-    The text of a grammar with parameters knows its grammar with their values.
+    The text of a grammar with parameters knows its grammar, the values of the parameters put in.
     """
     text, grammar, rule = map(_text, arguments[:3])
     if isinstance(text, Parsed) and parameters_of(grammar):

@@ -1,6 +1,6 @@
 """Unary and binary operators by the spelling that instructions name them with.
 
-Numbers are computed with as `sglc.types.arithmetic` says. Whatever cannot be computed is a `Failure`.
+`sglc.types.arithmetic` computes with numbers. What cannot be computed is a `Failure`.
 """
 
 from __future__ import annotations

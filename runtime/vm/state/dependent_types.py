@@ -27,9 +27,9 @@ KEPT = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """A bound type and the language that the hole's condition leaves of it; the same as itself only.
+    """A bound type and the language that the hole's condition leaves of it. It equals no other one.
 
-    `values` are kept so that their identities stay theirs.
+    `values` are kept, so that no other value gets the identity of one of them.
     """
 
     type: Type

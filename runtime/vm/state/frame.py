@@ -146,8 +146,8 @@ _ALONE = _alone()
 def may_change(frame: Frame, value: object) -> bool:
     """Whether a list or map that was taken from the stack may be changed instead of copied.
 
-    So it is if the next instruction stores the result in the slot that holds it, and nothing else does: no
-    other slot, snapshot, iterator, branch or constant. A loop that appends is then linear.
+    It may be changed if the next instruction stores the result in the slot that holds it, and nothing else
+    holds it: no other slot, snapshot, iterator, branch or constant. So a loop that appends takes linear time.
     """
     op, slot, _ = frame.code.instructions[frame.pc]
     return op == _STORE and frame.slots[slot] is value and _references(value) <= _ALONE

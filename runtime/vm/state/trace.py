@@ -64,7 +64,7 @@ class ListenerFault(Exception):
 class TraceWriter:
     """Writes events to a file as JSON lines. An event is a whole line or nothing.
 
-    `generated` pieces are left out: the tokens that they are made of are written.
+    `generated` pieces are left out, because the tokens that make them up are written.
     """
 
     def __init__(self, file: IO[str]) -> None:

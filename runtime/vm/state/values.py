@@ -85,7 +85,7 @@ K = TypeVar("K")
 def as_kind(value: object, wanted: type[K]) -> K:
     """A value of which an instruction takes for granted that it is of a kind. Raises TypeError if it is not.
 
-    The machine tells such an error as a fault of the program: only a file that no compiler wrote meets it.
+    Only a file that no compiler wrote leads here. The machine reports the error as a fault of the program.
     """
     if isinstance(value, wanted):
         return value

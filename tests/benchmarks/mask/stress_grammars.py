@@ -173,7 +173,7 @@ def hidden_left_recursion(levels: int) -> GrammarCase:
     options = [f'o{n}: ("<" o{(n + 1) % 4} ">")?' for n in range(4)]
     text = "\n".join(["start: h0", *lines, *options]) + "\n"
     return GrammarCase(
-        "hidden left recursion around a circle",
+        "hidden left recursion around a cycle",
         text,
         ("0;", "<>1;a", "<<>>" + "1;a", "2;." * 12 + "0;"),
         ("0;a<", ".0;"),
