@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from example_budget import examples
 from sglc.automata.analysis.emptiness import is_empty, shortest
 from sglc.automata.dfa import operations as dfa
+from sglc.automata.dfa.nfa_union import concatenate
 from sglc.automata.term import Bytes, Language, Repeat, Text
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import CompletionTooLong
@@ -116,7 +117,7 @@ LETTERS = dfa.all_words(((0x61, 0x7A),))
 
 def test_the_shortest_word_of_a_long_text_is_found_at_once() -> None:
     assert shortest(Language(Text(LETTERS, min_chars=300_000))) == b"a" * 300_000
-    ends = dfa.concatenate(LETTERS, dfa.literal("!"))
+    ends = concatenate(LETTERS, dfa.literal("!"))
     assert shortest(Language(Text(ends, min_chars=2_000))) == b"a" * 1_999 + b"!"
 
 

@@ -285,7 +285,8 @@ def minimise(dfa: CharDfa) -> CharDfa:
 trim = minimise
 
 
-def _labelled(dfa: CharDfa) -> list[list[tuple[Ranges, int]]]:
+def labelled(dfa: CharDfa) -> list[list[tuple[Ranges, int]]]:
+    """The edges of each state, one for each target."""
     rows = []
     for edges in dfa.edges:
         by_target: dict[int, list[tuple[int, int]]] = {}
@@ -296,26 +297,25 @@ def _labelled(dfa: CharDfa) -> list[list[tuple[Ranges, int]]]:
 
 
 def shared_blocks(
-    dfas: Sequence[CharDfa],
-) -> tuple[list[Ranges], list[list[dict[int, int]]]]:
-    """One cut of the code points for all automata, and their transition tables over its blocks."""
-    labelled = [_labelled(dfa) for dfa in dfas]
+    dfas: Iterable[CharDfa], more: Iterable[Ranges] = ()
+) -> tuple[list[Ranges], list[list[dict[int, int]]], dict[Ranges, list[int]]]:
+    """One cut of the code points for all automata and some sets: its blocks, the automata's transition tables
+    over them, and the blocks of each set."""
+    rows_of = [labelled(dfa) for dfa in dfas]
     numbers: dict[Ranges, int] = {}
-    for rows in labelled:
-        for row in rows:
-            for these, _ in row:
-                numbers.setdefault(these, len(numbers))
+    for these in (*(these for rows in rows_of for row in rows for these, _ in row), *more):
+        numbers.setdefault(these, len(numbers))
     blocks, members = atoms(list(numbers))
-    work.spend(sum([len(members[numbers[these]]) for rows in labelled for row in rows for these, _ in row]))
+    work.spend(sum([len(members[numbers[these]]) for rows in rows_of for row in rows for these, _ in row]))
     tables = [
         [{block: target for these, target in row for block in members[numbers[these]]} for row in rows]
-        for rows in labelled
+        for rows in rows_of
     ]
-    return blocks, tables
+    return blocks, tables, {these: members[number] for these, number in numbers.items()}
 
 
 def _product(left: CharDfa, right: CharDfa, accept: Callable[[bool, bool], bool]) -> CharDfa:
-    blocks, (table_left, table_right) = shared_blocks((left, right))
+    blocks, (table_left, table_right), _ = shared_blocks((left, right))
     needs_left = not accept(False, True)
     needs_right = not accept(True, False)
     start = (0 if left.edges else -1, 0 if right.edges else -1)
@@ -341,42 +341,6 @@ def _product(left: CharDfa, right: CharDfa, accept: Callable[[bool, bool], bool]
                 order.append(pair)
             row[block] = number[pair]
         work.spend(1 + len(row))
-    return minimal_dfa(rows, accepting, blocks)
-
-
-def concatenate(left: CharDfa, right: CharDfa) -> CharDfa:
-    """Words of `left` followed by words of `right`, by the subset construction."""
-    if not left.edges or not right.edges:
-        return NONE
-    blocks, (table_left, table_right) = shared_blocks((left, right))
-
-    def enter(a: int, rights: frozenset[int]) -> tuple[int, frozenset[int]]:
-        return (a, rights | {0}) if a in left.accepting else (a, rights)
-
-    start = enter(0, frozenset())
-    number = {start: 0}
-    order = [start]
-    rows: list[dict[int, int]] = []
-    accepting: set[int] = set()
-    for a, rights in order:
-        if rights & right.accepting:
-            accepting.add(len(rows))
-        row: dict[int, int] = {}
-        rows.append(row)
-        row_left = table_left[a] if a >= 0 else {}
-        used = set(row_left)
-        for b in rights:
-            used |= table_right[b].keys()
-        for block in used:
-            targets = frozenset(table_right[b][block] for b in rights if block in table_right[b])
-            pair = enter(row_left.get(block, -1), targets)
-            if pair not in number:
-                if len(order) >= MAX_STATES:
-                    raise TooLarge(f"more than {MAX_STATES} states")
-                number[pair] = len(order)
-                order.append(pair)
-            row[block] = number[pair]
-        work.spend(1 + 2 * len(row))
     return minimal_dfa(rows, accepting, blocks)
 
 

@@ -89,7 +89,7 @@ class _Together:
         hopeless: Callable[[tuple[int, ...], list[int]], bool],
         limit: int = MAX_STATES,
     ) -> None:
-        self.blocks, tables = shared_blocks(dfas)
+        self.blocks, tables, _ = shared_blocks(dfas)
         joined: list[list[tuple[int, int]]] = []
         owners: list[int] = []
         accepting: set[int] = set()

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from sglc.automata.charset import Ranges, meet
-from sglc.automata.dfa.operations import build, concatenate, union
+from sglc.automata.dfa.nfa_union import concatenate
+from sglc.automata.dfa.operations import build, union
 from sglc.automata.dfa.serialize import unpack
 from sglc.automata.formats.tables import PACKED
 from sglc.automata.regex.compile import compile_regex

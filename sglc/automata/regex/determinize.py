@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sglc.automata.dfa.minimize import minimal_dfa
-from sglc.automata.dfa.operations import NONE
+from sglc.automata.dfa.nfa_union import determinised
+from sglc.automata.dfa.operations import NONE, TooLarge
 from sglc.automata.regex.lazy_nfa import char_nfa
 from sglc.automata.regex.nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
 from sglc.automata.regex.tree import (
@@ -207,78 +208,16 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
 
 
 def _determinise_plain(nfa: Nfa, cut_up: Blocks, limit: int) -> CharDfa:
-    """The same, without anything that depends on neighbouring characters: where some states lead is found
-    once for all the places they are met in."""
-    moves, end, budget = cut_up.moves[0], nfa.end, nfa.budget
-    known_reach: dict[int, frozenset[int]] = {}
-
-    def reach(state: int) -> frozenset[int]:
-        """The states that matter after silent edges."""
-        seen = {state}
-        stack = [state]
-        for here in stack:
-            for target in nfa.silents[here]:
-                if target not in seen:
-                    seen.add(target)
-                    stack.append(target)
-        budget.spend(len(seen))
-        found = known_reach[state] = frozenset([s for s in seen if moves[s] or s == end])
-        return found
-
-    def arrive(states: frozenset[int]) -> tuple[frozenset[int], int]:
-        """The states that matter, and the work that it is to find them."""
-        parts = [known_reach.get(state) or reach(state) for state in states]
-        kernel = frozenset().union(*parts)
-        if nfa.open_right and end in kernel:
-            kernel = everything
-        return kernel, sum(map(len, parts)) + len(kernel) + 1
-
-    everything = frozenset({end})
-    first, work = arrive(frozenset({nfa.start}))
-    number = {first: 0}
-    order = [first]
-    rows: list[dict[int, int]] = []
-    accepting: set[int] = set()
-    arrived: dict[frozenset[int], tuple[int, int]] = {}
-    for kernel in order:
-        if end in kernel:
-            accepting.add(len(rows))
-        # Many states move on by the same set of characters: the lists of blocks are shared.
-        by_set: dict[int, tuple[list[int], set[int]]] = {}
-        for state in kernel:
-            for parts, target in moves[state]:
-                work += len(parts)
-                known = by_set.get(id(parts))
-                if known is None:
-                    by_set[id(parts)] = parts, {target}
-                else:
-                    known[1].add(target)
-        sets_of: dict[int, tuple[int, ...]] = {}
-        for name, (parts, _) in by_set.items():
-            for block in parts:
-                sets_of[block] = (*sets_of[block], name) if block in sets_of else (name,)
-        row: dict[int, int] = {}
-        rows.append(row)
-        same: dict[tuple[int, ...], int] = {}
-        met: set[frozenset[int]] = set()
-        for block, names in sets_of.items():
-            place = same.get(names)
-            if place is None:
-                targets = frozenset().union(*[by_set[name][1] for name in names])
-                found = arrived.get(targets)
-                if found is None:
-                    following, cost = arrive(targets)
-                    if following not in number:
-                        number[following] = len(order)
-                        order.append(following)
-                    found = arrived[targets] = number[following], cost
-                place = same[names] = found[0]
-                if targets not in met:
-                    met.add(targets)
-                    work += found[1]
-            row[block] = place
-        budget.spend(work)
-        work = 0
-        if len(order) > limit:
-            raise RegexError(0, f"the pattern needs more than {limit} states")
-    return minimal_dfa(rows, accepting, cut_up.blocks)
+    """The same, without anything that depends on neighbouring characters."""
+    try:
+        return determinised(
+            cut_up.moves[0],
+            nfa.silents,
+            (nfa.start, nfa.end),
+            cut_up.blocks,
+            limit,
+            nfa.budget.spend,
+            open_right=nfa.open_right,
+        )
+    except TooLarge:
+        raise RegexError(0, f"the pattern needs more than {limit} states") from None

@@ -9,6 +9,7 @@ from itertools import groupby
 from sglc.automata import term as t
 from sglc.automata import work
 from sglc.automata.charset import Ranges, leading_bytes
+from sglc.automata.dfa.nfa_union import alternation
 from sglc.automata.dfa.operations import EMPTY_WORD
 from sglc.automata.term import Language, Term
 from sglc.cfg.analysis.first_sets import FirstSets
@@ -16,7 +17,6 @@ from sglc.cfg.emit.lookahead_classes import ALL, LookaheadRelations
 from sglc.cfg.emit.regular_subgrammars import Regular
 from sglc.cfg.lexer.lexeme_parts import first_of
 from sglc.cfg.lexer.lexical_spec import LexicalSpec
-from sglc.cfg.lexer.nfa_union import alternation
 from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, bounds
 from sglc.cfg.transforms.left_factoring import Factoring

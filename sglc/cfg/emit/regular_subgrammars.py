@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sglc.automata import term as t
+from sglc.automata.dfa.nfa_union import Nfa
 from sglc.automata.dfa.operations import TooLarge, all_words
 from sglc.automata.term import Term
 from sglc.cfg.lexer.lexical_spec import LexicalSpec
-from sglc.cfg.lexer.nfa_union import Nfa
 from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sglc.automata import charset, work
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.operations import shared_blocks
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.match_semantics import Automaton
-from sglc.cfg.lexer.nfa_union import tables
 from sglc.cfg.lexer.terminals import Token, Tokens
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
@@ -32,11 +32,9 @@ class _Skip:
 
     def __init__(self, automata: list[tuple[Token, CharDfa, Ranges]]) -> None:
         self.automata = automata
-        found = tables(
-            [dfa for _, dfa, _ in automata],
-            [forbidden for _, _, forbidden in automata if forbidden],
+        self.blocks, self.rows, self.members = shared_blocks(
+            [dfa for _, dfa, _ in automata], [forbidden for _, _, forbidden in automata if forbidden]
         )
-        self.blocks, self.rows, self.members = found.blocks, found.rows, found.members
         self.begin: dict[int, set[tuple[int, int]]] = {}
         for index, rows in enumerate(self.rows):
             for block, target in rows[0].items() if rows else ():

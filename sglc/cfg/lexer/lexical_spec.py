@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges, atoms, meet
+from sglc.automata.dfa.nfa_union import alternation
 from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.term import CharDfa
 from sglc.cfg.analysis.equivalence_classes import EquivalenceClasses
@@ -33,7 +34,6 @@ from sglc.cfg.lexer.ignored import skipped
 from sglc.cfg.lexer.lexeme_parts import Beginning, LexemeParts, first_of
 from sglc.cfg.lexer.lr0_states import TooManyStates, tried_together
 from sglc.cfg.lexer.match_semantics import Automaton
-from sglc.cfg.lexer.nfa_union import alternation
 from sglc.cfg.lexer.terminal_conflicts import TerminalConflict, TerminalConflicts, share
 from sglc.cfg.lexer.terminals import Token, Tokens
 from sglc.cfg.model.errors import GrammarError

@@ -9,12 +9,12 @@ from itertools import pairwise
 from sglc.automata import charset, work
 from sglc.automata.caches import small_cache
 from sglc.automata.charset import Ranges, invert, meet
+from sglc.automata.dfa.nfa_union import alternation
 from sglc.automata.dfa.operations import EMPTY_WORD, build, literal, step, words
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.conflict_sets import ConflictSets
 from sglc.cfg.lexer.keyword_families import Families, Family
 from sglc.cfg.lexer.match_semantics import Automaton, accepts
-from sglc.cfg.lexer.nfa_union import alternation
 from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.errors import GrammarError
 

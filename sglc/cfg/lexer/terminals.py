@@ -11,6 +11,7 @@ from functools import cached_property
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges
+from sglc.automata.dfa.nfa_union import alternation
 from sglc.automata.dfa.operations import NONE, literal, words
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.match_semantics import (
@@ -21,7 +22,6 @@ from sglc.cfg.lexer.match_semantics import (
     escaped,
     pattern_width,
 )
-from sglc.cfg.lexer.nfa_union import alternation
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.validate import references

@@ -7,9 +7,9 @@ from itertools import repeat
 from typing import Any
 
 from sglc.automata import charset
+from sglc.automata.dfa.nfa_union import alternation, joined, repeated
 from sglc.automata.dfa.operations import TooLarge, any_char_class, difference, literal, words
 from sglc.automata.term import CharDfa
-from sglc.cfg.lexer.nfa_union import alternation, joined, repeated
 from sglc.cfg.lexer.terminals import Token, Tokens
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError

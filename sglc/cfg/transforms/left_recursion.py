@@ -122,7 +122,7 @@ class _Remover:
         """(first, rest) of every way to write a rule; the first is a rule of its cycle or outside of that."""
         cycle = self.cycle_of[rule]
         found: list[tuple[int, tuple[int, ...]]] = []
-        waiting = [(self.graph.below[rule][0], ())]
+        waiting: list[tuple[int, tuple[int, ...]]] = [(self.graph.below[rule][0], ())]
         while waiting:
             node, rest = waiting.pop()
             if self.graph.kind[node] == RULE or self.cycle_of.get(node) != cycle:

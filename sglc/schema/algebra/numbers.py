@@ -15,6 +15,7 @@ from typing import Literal
 
 from sglc.automata.caches import remembered
 from sglc.automata.dfa import operations as automata
+from sglc.automata.dfa.nfa_union import concatenate
 from sglc.automata.dfa.product import united
 from sglc.automata.number.number_set import NumberSet
 from sglc.automata.regex.compile import compile_regex
@@ -181,7 +182,7 @@ def _spellings(
     dfa = automata.words(whole | short)
     zeros = compile_regex(r"\.0+")
     if whole:
-        dfa = automata.union(dfa, automata.concatenate(automata.words(whole), zeros))
+        dfa = automata.union(dfa, concatenate(automata.words(whole), zeros))
     if broken:
-        dfa = automata.union(dfa, automata.concatenate(automata.words(broken), compile_regex("0*")))
+        dfa = automata.union(dfa, concatenate(automata.words(broken), compile_regex("0*")))
     return dfa

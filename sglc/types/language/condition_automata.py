@@ -9,10 +9,10 @@ from math import ceil, floor
 
 from sglc.automata.charset import ALL
 from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.nfa_union import concatenate
 from sglc.automata.dfa.operations import (
     all_words,
     build,
-    concatenate,
     difference,
     intersect,
     literal,
