@@ -35,7 +35,7 @@ _FEW_FORMS = 3
 _MOST_ASKED = 60
 
 
-Form = TypeVar("Form", ObjectForm, ArrayForm)
+Form = TypeVar("Form", bound=ObjectForm | ArrayForm)
 
 
 @dataclass(frozen=True, slots=True)

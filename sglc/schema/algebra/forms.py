@@ -472,7 +472,7 @@ def negated_array(form: ArrayForm, negate: Negation) -> Iterator[ArrayForm]:
         yield ArrayForm(unique=form.repeated)
 
 
-_Form = TypeVar("_Form", ObjectForm, ArrayForm)
+_Form = TypeVar("_Form", bound=ObjectForm | ArrayForm)
 
 
 def marks(form: ObjectForm | ArrayForm) -> Hashable:
