@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.types.values import EnumValue, RecordValue
@@ -111,7 +109,7 @@ def _instruction(program: Program, code: Code, instruction: tuple[int, int, int]
     return " ".join(words)
 
 
-def show_value(value: Any) -> str:
+def show_value(value: object) -> str:
     """A constant on one line, long texts cut."""
     match value:
         case str():

@@ -9,15 +9,18 @@ with all of its fields in order. Reading trusts nothing: every field is checked 
 from __future__ import annotations
 
 import types as python_types
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, RetryPoint
 from sglc.types import type as t
 from sglc.types.language import condition
 from sglc.types.values import MAX_DEPTH, EnumValue, RecordValue, Value
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData
 
 MAX_NESTING = MAX_DEPTH + 10
 """Deepest nesting of values and types in an artefact: as deep as both may be, and what is around them."""
@@ -54,7 +57,7 @@ class EncodingError(Exception):
     """What was read is no program. Carries a sentence."""
 
 
-def encode(value: Any) -> Any:
+def encode(value: object) -> JsonData:
     """A value, type or small class as JSON data."""
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -73,12 +76,14 @@ def encode(value: Any) -> Any:
             return ["r", type_, variant, *(x for k, v in parts.items() for x in (k, encode(v)))]
         case Mapping():
             return ["m", *(encode(x) for k, v in value.items() for x in (k, v))]
-    if type(value).__name__ not in CLASSES:
+    if type(value).__name__ not in CLASSES or not is_dataclass(value):
         raise TypeError(f"{type(value).__name__} has no encoding")
     return [type(value).__name__, *(encode(getattr(value, f.name)) for f in fields(value))]
 
 
-def decode(data: Any, depth: int = 0, classes: Mapping[str, type] = CLASSES, is_field: bool = False) -> Any:
+def decode(
+    data: JsonData, depth: int = 0, classes: Mapping[str, type] = CLASSES, is_field: bool = False
+) -> Any:
     """The value that JSON data stands for, types and such only of `classes`; raises EncodingError.
 
     A tuple that is the field of a type (`is_field`) is no level of its own.
@@ -128,17 +133,19 @@ def decode(data: Any, depth: int = 0, classes: Mapping[str, type] = CLASSES, is_
     return cls(*values)
 
 
-def _float(rest: list[Any]) -> float:
+def _float(rest: Sequence[JsonData]) -> float:
+    if len(rest) != 1 or not isinstance(rest[0], str):
+        raise EncodingError("no float")
     try:
-        number = float.fromhex(*rest)
-    except (TypeError, ValueError, OverflowError):
+        number = float.fromhex(rest[0])
+    except (ValueError, OverflowError):
         raise EncodingError("no float") from None
     if number != number or number in (float("inf"), float("-inf")):
         raise EncodingError("no finite float")
     return number
 
 
-def _decimal(rest: list[Any]) -> Decimal:
+def _decimal(rest: Sequence[JsonData]) -> Decimal:
     if len(rest) != 1 or not isinstance(rest[0], str) or len(rest[0]) > MAX_DIGITS:
         raise EncodingError("no decimal")
     try:
@@ -150,13 +157,13 @@ def _decimal(rest: list[Any]) -> Decimal:
     return number
 
 
-def _record(rest: list[Any], depth: int) -> RecordValue:
+def _record(rest: Sequence[JsonData], depth: int) -> RecordValue:
     if len(rest) < 2 or len(rest) % 2 or not isinstance(rest[0], str):
         raise EncodingError("a record has a type, a variant and fields")
     if rest[1] is not None and not isinstance(rest[1], str):
         raise EncodingError("a variant is a name")
-    names = rest[2::2]
-    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+    names = [name for name in rest[2::2] if isinstance(name, str)]
+    if 2 * len(names) != len(rest) - 2 or len(set(names)) != len(names):
         raise EncodingError("fields of a record are names, each once")
     values = [decode(item, depth + 1, {}) for item in rest[3::2]]
     return RecordValue(rest[0], dict(zip(names, values, strict=True)), rest[1])
@@ -223,11 +230,11 @@ _HEAD_KINDS = get_type_hints(CodeHead)
 _CODE_KINDS = ("fn", "part", "pure", "fork", "test")
 
 
-def encode_head(code: Code) -> list[Any]:
+def encode_head(code: Code) -> list[JsonData]:
     return [encode(getattr(code, name)) for name in CodeHead._fields]
 
 
-def decode_head(data: Any) -> CodeHead:
+def decode_head(data: JsonData) -> CodeHead:
     """The plain fields of a code object; raises EncodingError."""
     if not isinstance(data, list) or len(data) != len(CodeHead._fields):
         raise EncodingError("a function is described by other fields")

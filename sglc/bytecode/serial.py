@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, Instruction, Place, Program
 from sglc.bytecode.encoding import (
@@ -35,6 +35,10 @@ from sglc.bytecode.opcodes import OPCODES
 from sglc.bytecode.verify import verified
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.types.type import AliasType, EnumType, RecordType, UnionType
+from sglc.types.values import Value
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData, JsonObject
 
 MAGIC = b"SGLB"
 VERSION = 4
@@ -141,16 +145,16 @@ def _outside(data: bytes) -> Diagnostic | None:
     return None
 
 
-def _json(body: bytes) -> dict[str, Any]:
+def _json(body: bytes) -> JsonObject:
     def integer(text: str) -> int:
         if len(text) > MAX_DIGITS:
             raise EncodingError("a number is too long")
         return int(text)
 
-    def refuse(text: str) -> Any:
+    def refuse(text: str) -> NoReturn:
         raise EncodingError(f"{text[:20]!r} is no number of the format")
 
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    def pairs(items: list[tuple[str, JsonData]]) -> JsonObject:
         found = dict(items)
         if len(found) != len(items):
             raise EncodingError("a key is given twice")
@@ -176,7 +180,7 @@ def _json(body: bytes) -> dict[str, Any]:
 # -- code objects ----------------------------------------------------------------------------------
 
 
-def _encode_code(code: Code) -> list[Any]:
+def _encode_code(code: Code) -> list[JsonData]:
     """The plain fields, the instructions as one flat list, and the places, each written once."""
     places: dict[Place, int] = {}
     at = [places.setdefault(place, len(places)) for place in code.places]
@@ -188,7 +192,7 @@ def _encode_code(code: Code) -> list[Any]:
     ]
 
 
-def _decode_code(data: Any) -> Code:
+def _decode_code(data: JsonData) -> Code:
     if not isinstance(data, list) or len(data) != 4:
         raise EncodingError("a function has four parts")
     head = decode_head(data[0])
@@ -220,7 +224,7 @@ def _decode_code(data: Any) -> Code:
     )
 
 
-def _numbers(data: Any) -> list[int]:
+def _numbers(data: JsonData) -> list[int]:
     """A list of small numbers from zero up."""
     if not isinstance(data, list) or any(
         type(number) is not int or not 0 <= number < MAX_NUMBER for number in data
@@ -232,7 +236,7 @@ def _numbers(data: Any) -> list[int]:
 # -- the program -----------------------------------------------------------------------------------
 
 
-def _decode_program(data: dict[str, Any]) -> Program:
+def _decode_program(data: JsonObject) -> Program:
     if data["opcodes"] != len(OPCODES):
         raise EncodingError("made for another set of instructions")
     if not isinstance(data["name"], str):
@@ -242,11 +246,12 @@ def _decode_program(data: dict[str, Any]) -> Program:
         if PurePosixPath(file).is_absolute() or PureWindowsPath(file).drive or "\0" in file:
             raise EncodingError("a file name is absolute")
     table = {}
-    for pair in _list(data["table"], "table"):
+    declared = _list(data["table"], "table")
+    for pair in declared:
         if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
             raise EncodingError("the table of types holds something else")
         table[pair[0]] = _of(pair[1], _DECLARED, "table")
-    if len(table) != len(data["table"]):
+    if len(table) != len(declared):
         raise EncodingError("a type is declared twice")
     entry: dict[str, int] = {}
     for pair in _list(data["entry"], "entry"):
@@ -272,24 +277,25 @@ def _decode_program(data: dict[str, Any]) -> Program:
     )
 
 
-def _constant(data: Any) -> Any:
-    return decode(data, classes={})
+def _constant(data: JsonData) -> Value:
+    value: Value = decode(data, classes={})
+    return value
 
 
-def _of(data: Any, classes: tuple[type, ...], section: str) -> Any:
+def _of(data: JsonData, classes: tuple[type, ...], section: str) -> Any:
     value = decode(data)
     if not isinstance(value, classes):
         raise EncodingError(f"section {section} holds something else")
     return value
 
 
-def _list(data: Any, section: str) -> list[Any]:
+def _list(data: JsonData, section: str) -> list[JsonData]:
     if not isinstance(data, list):
         raise EncodingError(f"section {section} is no list")
     return data
 
 
-def _texts(data: Any, section: str) -> tuple[str, ...]:
+def _texts(data: JsonData, section: str) -> tuple[str, ...]:
     if not isinstance(data, list) or not all(isinstance(text, str) for text in data):
         raise EncodingError(f"section {section} holds something else")
     return tuple(data)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sglc.automata.dfa.operations import TooLarge
-from sglc.automata.json.data import JsonData
 from sglc.automata.number.number_set import NumberError
 from sglc.automata.term import Language
 from sglc.schema.algebra.algebra import Algebra
@@ -13,6 +14,9 @@ from sglc.schema.core.options import SchemaOptions
 from sglc.schema.emit.layout import keys_unsupported
 from sglc.schema.emit.terms import Lowering
 from sglc.schema.reading.parse import read_schema
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData
 
 _DEFAULT = SchemaOptions()
 

@@ -7,11 +7,14 @@ the schema that is read first; that schema and the files have no `$id` of their 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from sglc.automata.json.data import JsonData, JsonObject
 from sglc.schema.reading.dialect import draft_dialect, standard_dialect, subschemas
 from sglc.types.schema_language import SchemaTextError, checked_schema_text, parse_schema
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData, JsonObject
 
 MAX_FILES = 200
 

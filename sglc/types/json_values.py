@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from sglc.automata.json.data import JsonData
 from sglc.types.json_text import json_text
 from sglc.types.type import Json
 from sglc.types.values import Value
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData
 
 INTEGER_DIGITS = 4000
 """Longer numbers are decimals, whatever they look like: Python converts no longer texts to integers."""

@@ -8,9 +8,8 @@ from dataclasses import fields, replace
 from decimal import Decimal
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from sglc.automata.json.data import JsonData, JsonObject
 from sglc.automata.term import (
     Arm,
     Array,
@@ -36,6 +35,9 @@ from sglc.schema.core.options import SchemaOptions
 from sglc.types.json_text import json_text
 from sglc.types.json_values import exact_decimal, schema_data
 from sglc.types.values import MAX_DEPTH, is_too_deep
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData, JsonObject
 
 OPTIONS = SchemaOptions(order="declared", spacing="canonical", spelling="canonical", distinct=True)
 """Properties in their order, one spelling, no key twice."""

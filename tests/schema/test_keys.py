@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from jsonschema_specifications import REGISTRY
 
 from sglc.automata.analysis.membership import is_word
 from sglc.runtime.mask.constraint import compile_constraint
@@ -87,6 +88,18 @@ def test_metaschemas_are_schemas(uri: str) -> None:
     assert not compile_constraint(json_schema=schema).is_empty
     if "draft-04" not in uri and "draft-06" not in uri:
         assert accepted(schema, ['{"patternProperties": {"a(": {}}}']) == [False]
+
+
+def test_metaschemas_have_the_keywords_of_the_standard() -> None:
+    for uri in REGISTRY:
+        ours = metaschema(uri.removesuffix("#"))
+        if "draft-03" in uri:
+            assert ours is None
+            continue
+        assert ours is not None
+        # The published draft 7 has `writeOnly`; the copy in the package has not.
+        keywords = set(REGISTRY.contents(uri).get("properties", ())) | {"writeOnly"}
+        assert set(ours.get("properties", ())) | {"writeOnly"} == keywords, uri
 
 
 def test_names_that_are_only_required_stand_in_the_order_of_required() -> None:

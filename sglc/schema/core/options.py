@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from sglc.automata.json.data import JsonData
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData
+
 
 Draft = Literal["4", "6", "7", "2019-09", "2020-12"]
 Order = Literal["declared", "any"]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sglc.automata.json.data import JsonData, JsonObject
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData, JsonObject
+
 
 _CORE_URIS = {
     "http://json-schema.org/draft-04/schema": 4,

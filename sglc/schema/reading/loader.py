@@ -12,14 +12,16 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
-from sglc.automata.json.data import JsonData, JsonObject
 from sglc.schema.core.errors import SchemaError, SchemaTooLarge
 from sglc.schema.core.options import SchemaOptions
 from sglc.schema.reading.dialect import Dialect, custom_dialect, draft_dialect, standard_dialect, subschemas
 from sglc.schema.reading.metaschemas import metaschema
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData, JsonObject
 
 Scope = tuple[int, ...]
 

@@ -7,8 +7,11 @@ that joins them, bound together by their recursive (dynamic) references.
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-from sglc.automata.json.data import JsonData, JsonObject
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData, JsonObject
+
 
 _TYPES = ["array", "boolean", "integer", "null", "number", "object", "string"]
 _STRING: JsonObject = {"type": "string"}
@@ -199,7 +202,7 @@ def _vocabulary(base: str, year: int, name: str) -> JsonObject | None:
             del shared["definitions"]
             shared["patternProperties"] = {**_map(self), "propertyNames": {"format": "regex"}}
             alone = ("additionalProperties", "contains", "propertyNames", "if", "then", "else")
-            properties = {**shared, **dict.fromkeys(alone, self), "dependentJsonObjects": _map(self)}
+            properties = {**shared, **dict.fromkeys(alone, self), "dependentSchemas": _map(self)}
             if year == 2019:
                 others = ("additionalItems", "unevaluatedItems", "unevaluatedProperties")
                 properties |= dict.fromkeys(others, self)
@@ -228,7 +231,7 @@ def _vocabulary(base: str, year: int, name: str) -> JsonObject | None:
                 "examples": _array(True),
             }
         case "content":
-            properties = {**_texts("contentMediaType", "contentEncoding"), "contentJsonObject": self}
+            properties = {**_texts("contentMediaType", "contentEncoding"), "contentSchema": self}
         case "format" | "format-annotation" | "format-assertion":
             properties = _texts("format")
         case _:

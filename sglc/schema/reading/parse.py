@@ -10,8 +10,8 @@ import json
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from sglc.automata.json.data import JsonData, JsonObject
 from sglc.automata.number.number_set import NumberError, NumberSet
 from sglc.automata.term import MOST_COUNTED
 from sglc.schema.core import graph as g
@@ -20,6 +20,9 @@ from sglc.schema.core.graph import Graph, Part, RefKey, Value
 from sglc.schema.core.options import SchemaOptions
 from sglc.schema.reading.dialect import escape
 from sglc.schema.reading.loader import Loader, Place, ScopesNeeded
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData, JsonObject
 
 _TYPES = {
     "null": g.NULL,
@@ -43,7 +46,7 @@ _NO_HOSTNAMES = (
 )
 
 
-Follow = Callable[[Place, JsonData, str], Place]
+Follow = Callable[[Place, "JsonData", str], Place]
 """Where a reference leads that stands at a place, and under a path."""
 
 

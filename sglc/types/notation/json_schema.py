@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 from hashlib import sha256
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from sglc.automata.json.data import JsonData, JsonObject
 from sglc.types.dependent import erased
 from sglc.types.json_values import schema_data
 from sglc.types.language.language import declared_type
@@ -39,6 +39,9 @@ from sglc.types.type import (
     TypeTable,
     UnionType,
 )
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData, JsonObject
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
