@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from sglc.check.core.result import (
     BranchOf,
@@ -11,6 +10,7 @@ from sglc.check.core.result import (
     CheckedProgram,
     ErrorOf,
     ExpressionType,
+    HoleNode,
     ListValue,
     Never,
     RangeOf,
@@ -120,7 +120,7 @@ def _function(module: CheckedModule, prefix: str, node: ast.FunctionDeclaration)
         yield f"{line}  ends at {', '.join(ends)}"
 
 
-def _holes(node: Any) -> Iterator[Any]:
+def _holes(node: object) -> Iterator[HoleNode]:
     """Holes in the order of the text."""
     if isinstance(node, tuple):
         for item in node:

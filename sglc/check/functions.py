@@ -13,7 +13,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.roles import check_roles
 from sglc.check.statements.blocks import Blocks, header
 from sglc.check.statements.shown_types import note_unshown
-from sglc.check.types.assignability import INT, NULL
+from sglc.check.types.assignability import NULL
 from sglc.check.types.facts import TypeFacts
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span
@@ -56,7 +56,7 @@ class FunctionChecker:
                     node.within.span,
                     label="`within` is for `fn`",
                 )
-            within = self.constants.needed(node.within, INT, "`within … tok`")
+            within = self.constants.whole(node.within, "`within … tok`")
             if within is not None and not 1 <= within <= MAX_WITHIN:
                 self.module.report(
                     "E0330", "a token budget is at least 1", node.within.span, label=f"this is {within}"

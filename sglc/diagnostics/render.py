@@ -19,7 +19,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from sglc.diagnostics.changed_lines import ChangedLines, changed_lines
 from sglc.diagnostics.diagnostic import Diagnostic, Edit
@@ -37,6 +36,10 @@ _RESET, _BOLD, _BLUE = "\x1b[0m", "\x1b[1m", "\x1b[1;34m"
 _GREEN, _RED = "\x1b[1;32m", "\x1b[1;31m"
 _COLORS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m"}
 _TAIL_WORDS = (("reason", "reason"), ("witness", "example"), ("hint", "hint"))
+
+
+Paint = Callable[[str, str], str]
+"""Puts a text into a style of the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def render_edits(edits: Iterable[Edit], *, color: bool = False) -> str:
     return "\n".join(line for change in changes for line in _change(change, margin, paint))
 
 
-def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
+def to_json(diagnostic: Diagnostic) -> dict[str, object]:
     """A diagnostic as plain data: lines and columns count from 1, offsets from 0, all in characters."""
     return {
         "code": diagnostic.code,
@@ -119,7 +122,7 @@ def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
     }
 
 
-def edit_to_json(edit: Edit) -> dict[str, Any]:
+def edit_to_json(edit: Edit) -> dict[str, object]:
     return {"span": _place(edit.span), "text": edit.text}
 
 
@@ -144,7 +147,7 @@ def visible(char: str) -> str:
     return char
 
 
-def _place(span: Span) -> dict[str, Any]:
+def _place(span: Span) -> dict[str, object]:
     line, column = span.source.position(span.start)
     end_line, end_column = span.source.position(span.end)
     return {
@@ -169,7 +172,7 @@ def _marks(span: Span, label: str, primary: bool) -> list[_Mark]:
     return [first, _Mark(last_line, blank, last_column - 1, label, primary)]
 
 
-def _snippet(source: Source, marks: list[_Mark], margin: str, paint: Any, tone: str) -> list[str]:
+def _snippet(source: Source, marks: list[_Mark], margin: str, paint: Paint, tone: str) -> list[str]:
     """The marked lines in order, with `...` where lines between them are left out."""
     lines: list[str] = []
     before = None
@@ -193,7 +196,7 @@ def _snippet(source: Source, marks: list[_Mark], margin: str, paint: Any, tone: 
     return lines
 
 
-def _change(change: ChangedLines, margin: str, paint: Any) -> list[str]:
+def _change(change: ChangedLines, margin: str, paint: Paint) -> list[str]:
     """The lines as they would read: with `+` under what is new, or after those that they replace."""
     if change.inserted:
         text, column = _drawn(change.after[0], change.inserted[0][0])
@@ -219,7 +222,7 @@ def _common(change: ChangedLines) -> int:
     return next((place for place, (a, b) in enumerate(pairs) if a != b), 0)
 
 
-def _numbered(number: int, text: str, margin: str, paint: Any, sign: str = "") -> str:
+def _numbered(number: int, text: str, margin: str, paint: Paint, sign: str = "") -> str:
     sign = sign or paint("|", _BLUE)
     return f"{paint(str(number).rjust(len(margin)), _BLUE)} {sign} {text}".rstrip()
 
@@ -269,7 +272,7 @@ def _width(cell: str) -> int:
     )
 
 
-def _painter(color: bool) -> Any:
+def _painter(color: bool) -> Paint:
     if not color:
         return lambda text, _: text
     return lambda text, style: f"{style}{text}{_RESET}"

@@ -9,6 +9,7 @@ from sglc.ir.ops import Const, Load, Op, Store
 from sglc.ir.shape import successors
 from sglc.ir.terminators import Jump, Terminator
 from sglc.source import Span
+from sglc.types.values import Value
 
 
 class FunctionBuilder:
@@ -63,7 +64,7 @@ class FunctionBuilder:
             self._ops.append(cls(temp, *parts, span=span))
         return temp
 
-    def const(self, value: Any, span: Span | None = None) -> int:
+    def const(self, value: Value, span: Span | None = None) -> int:
         return self.value(Const, value, span=span)
 
     def load(self, slot: str, span: Span | None = None) -> int:

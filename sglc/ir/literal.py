@@ -29,7 +29,7 @@ CLASSES: dict[str, type] = {
 }  # fmt: skip
 
 
-def print_literal(value: Any) -> str:
+def print_literal(value: object) -> str:
     """Text of a value, a type or one of the small classes in `CLASSES`."""
     if value is None:
         return "null"

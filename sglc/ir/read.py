@@ -5,13 +5,14 @@ Only the form is checked here; `sglc.ir.verify` says whether the module makes se
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from sglc.ir.literal import Cursor, IrSyntaxError
 from sglc.ir.module import Block, ErrorInfo, Function, FunctionKind, HoleInfo, Module, Parameter, RetryPolicy
 from sglc.ir.ops import Op
 from sglc.ir.shape import BY_MNEMONIC, SHAPES
 from sglc.ir.terminators import TERMINATORS, Terminator
+from sglc.types.type import DeclaredType
 
 __all__ = ["IrSyntaxError", "read"]
 
@@ -20,7 +21,7 @@ def read(text: str) -> Module:
     """The module printed in `text`; raises IrSyntaxError with the line. The `module` line may be left out."""
     cursor = Cursor(text)
     name = ""
-    table: dict[str, Any] = {}
+    table: dict[str, DeclaredType] = {}
     errors: list[ErrorInfo] = []
     holes: list[HoleInfo] = []
     functions: list[Function] = []
@@ -40,8 +41,8 @@ def read(text: str) -> Module:
                 raise cursor.fail("holes are numbered from h0 in order")
             cursor.expect("=")
             holes.append(_of(cursor, HoleInfo))
-        elif word in get_args(FunctionKind):
-            functions.append(_function(cursor, word))
+        elif word in _KINDS:
+            functions.append(_function(cursor, _KINDS[word]))
         else:
             raise cursor.fail(f"unknown declaration {word!r}")
         if cursor.kind != "end":
@@ -49,7 +50,11 @@ def read(text: str) -> Module:
     return Module(name, tuple(functions), tuple(holes), table, tuple(errors))
 
 
-def _of(cursor: Cursor, cls: type) -> Any:
+_KINDS: dict[str, FunctionKind] = {kind: kind for kind in get_args(FunctionKind)}
+_Of = TypeVar("_Of")
+
+
+def _of(cursor: Cursor, cls: type[_Of]) -> _Of:
     value = cursor.literal()
     if not isinstance(value, cls):
         raise cursor.fail(f"expected {cls.__name__}, found {type(value).__name__}")
@@ -63,7 +68,7 @@ def _number(cursor: Cursor, prefix: str) -> int:
     return int(text[1:])
 
 
-def _function(cursor: Cursor, kind: Any) -> Function:
+def _function(cursor: Cursor, kind: FunctionKind) -> Function:
     name = cursor.name_after("function")
     parameters = []
     cursor.expect("(")

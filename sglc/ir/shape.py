@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any
 
 from sglc.ir.ops import (
     OPS,
@@ -118,7 +117,7 @@ def _shape(cls: type) -> OpShape:
 SHAPES: dict[type, OpShape] = {cls: _shape(cls) for cls in (*OPS, *TERMINATORS)}
 
 
-def _getter(shape: OpShape) -> Callable[[Any], tuple[int, ...]]:
+def _getter(shape: OpShape) -> Callable[[Op | Terminator], tuple[int, ...]]:
     match shape.uses:
         case ():
             return lambda op: ()

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from sglc.cache_files import cache_folder, keep, read_own
 
@@ -53,7 +53,23 @@ class Tables:
     literals: frozenset[str]
 
 
-def load(name: str, grammar: str, make: Callable[[str], dict[str, Any]]) -> Tables:
+StepData = int | list[int] | None
+"""A `Step` as JSON."""
+
+RuleData = tuple[str, int, str, list[StepData], bool]
+"""The fields of a `Rule`; JSON makes a list of it."""
+
+
+class TableData(TypedDict):
+    """`Tables` as JSON."""
+
+    rows: list[dict[str, int]]
+    rules: list[RuleData]
+    starts: dict[str, int]
+    literals: list[str]
+
+
+def load(name: str, grammar: str, make: Callable[[str], TableData]) -> Tables:
     """The tables of a grammar, from the cache where possible, else made by `make` (see `build`)."""
     path = cache_folder() / f"{name}-{FORMAT}-{_checksum(grammar)}.json"
     data = _read(path, grammar)
@@ -63,7 +79,7 @@ def load(name: str, grammar: str, make: Callable[[str], dict[str, Any]]) -> Tabl
     return _tables(data)
 
 
-def build(grammar: str, starts: tuple[str, ...], strict: bool = False) -> dict[str, Any]:
+def build(grammar: str, starts: tuple[str, ...], strict: bool = False) -> TableData:
     """Compile a grammar with some start symbols to plain data.
 
     With `strict` a shift/reduce conflict raises lark's GrammarError.
@@ -92,7 +108,7 @@ def build(grammar: str, starts: tuple[str, ...], strict: bool = False) -> dict[s
     # States and rules are numbered in the order they are reached, so that equal grammars give equal tables.
     states: dict[int, int] = {table.start_states[start]: number for number, start in enumerate(starts)}
     waiting = list(states)
-    rules: list[list[Any]] = []
+    rules: list[RuleData] = []
     numbers: dict[Any, int] = {}
     rows: list[dict[str, int]] = []
     for state in waiting:
@@ -118,13 +134,13 @@ def build(grammar: str, starts: tuple[str, ...], strict: bool = False) -> dict[s
     }
 
 
-def _rule(rule: Any) -> list[Any]:
+def _rule(rule: Any) -> RuleData:
     """A production of Lark's as `[symbol, length, action, steps, appends]`, with Lark's own tree shaping."""
     symbol, expansion, options = str(rule.origin.name), rule.expansion, rule.options
     absent = (
         "".join(str(int(bit)) for bit in options.empty_indices).split("0") if options.empty_indices else None
     )
-    steps: list[Any] = []
+    steps: list[StepData] = []
     for index, part in enumerate(expansion):
         if absent is not None:
             steps += [None] * len(absent[index])
@@ -141,31 +157,31 @@ def _rule(rule: Any) -> list[Any]:
     elif options.expand1 and not rule.alias and len(steps) == 1 and isinstance(steps[0], int):
         action = ""
     appends = action == "_" and bool(expansion) and expansion[0].name == symbol
-    return [f"<{symbol}>", len(expansion), action, steps, appends]
+    return (f"<{symbol}>", len(expansion), action, steps, appends)
 
 
-def _tables(data: dict[str, Any]) -> Tables:
+def _tables(data: TableData) -> Tables:
     rules = tuple(
-        Rule(symbol, length, action, tuple(tuple(s) if isinstance(s, list) else s for s in steps), appends)
+        Rule(symbol, length, action, tuple((s[0],) if isinstance(s, list) else s for s in steps), appends)
         for symbol, length, action, steps, appends in data["rules"]
     )
     return Tables(tuple(data["rows"]), rules, data["starts"], frozenset(data["literals"]))
 
 
-def _read(path: Path, grammar: str) -> dict[str, Any] | None:
+def _read(path: Path, grammar: str) -> TableData | None:
     """The stored data if it is whole: the checksum of the second line, and that: the grammar and its data."""
     try:
         head, _, body = read_own(path).decode("utf-8").partition("\n")
         if head != _checksum(body):
             return None
         stored = json.loads(body)
-        data: dict[str, Any] | None = stored["data"] if stored["grammar"] == grammar else None
+        data: TableData | None = stored["data"] if stored["grammar"] == grammar else None
         return data
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
-def _write(path: Path, grammar: str, data: dict[str, Any]) -> None:
+def _write(path: Path, grammar: str, data: TableData) -> None:
     body = json.dumps({"grammar": grammar, "data": data}, separators=(",", ":"))
     keep(path, f"{_checksum(body)}\n{body}".encode())
 

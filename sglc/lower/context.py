@@ -67,7 +67,7 @@ class Context:
         inner.build.slot_counts = self.build.slot_counts
         return inner
 
-    def slot_of(self, node: Any) -> str:
+    def slot_of(self, node: object) -> str:
         """The variable that a node binds or names."""
         symbol = self.checked.symbols[id(node)]
         assert isinstance(symbol, LocalSymbol)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sglc.check.core.result import ConstantSymbol, LocalSymbol, RecordSymbol, TypeSymbol, VariantSymbol
 from sglc.ir import ops, terminators
 from sglc.lower.context import Context
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, Dec, Float, Int, Named, TupleOf, Type
+from sglc.types.values import Value
 
 NUMBER = Alternatives((Int(), Dec(), Float()))
 
@@ -21,7 +20,7 @@ class Patterns:
         self.checked = context.checked
         self.build = context.build
 
-    def test(self, node: ast.Pattern, slot: str, known: Any, otherwise: str) -> None:
+    def test(self, node: ast.Pattern, slot: str, known: object, otherwise: str) -> None:
         """Test the value in a slot, of type `known` (None: any), and bind the pattern's names."""
         build, span = self.build, node.span
         match node:
@@ -64,12 +63,12 @@ class Patterns:
         self.build.store(slot, value, node.span)
         self.test(node, slot, None, otherwise)
 
-    def _equal(self, slot: str, value: Any, otherwise: str, span: Span) -> None:
+    def _equal(self, slot: str, value: Value, otherwise: str, span: Span) -> None:
         build = self.build
         pair = (build.load(slot, span), build.const(value, span))
         self._require(build.value(ops.Binary, "==", *pair, span=span), otherwise, span)
 
-    def _differs(self, slot: str, value: Any, otherwise: str, span: Span) -> None:
+    def _differs(self, slot: str, value: Value, otherwise: str, span: Span) -> None:
         build = self.build
         pair = (build.load(slot, span), build.const(value, span))
         self._require(build.value(ops.Binary, "!=", *pair, span=span), otherwise, span)
@@ -78,7 +77,7 @@ class Patterns:
         value = self.build.load(slot, span)
         self._require(self.build.value(ops.IsType, value, type_, span=span), otherwise, span)
 
-    def _range_pattern(self, node: ast.RangePattern, slot: str, known: Any, otherwise: str) -> None:
+    def _range_pattern(self, node: ast.RangePattern, slot: str, known: object, otherwise: str) -> None:
         build, span = self.build, node.span
         if not isinstance(known, Int | Dec | Float):
             self._is_type(slot, NUMBER, otherwise, span)
@@ -104,7 +103,7 @@ class Patterns:
                 build.store(target, build.load(slot, span), span)
 
     def _constructor_pattern(
-        self, node: ast.ConstructorPattern, slot: str, known: Any, otherwise: str
+        self, node: ast.ConstructorPattern, slot: str, known: object, otherwise: str
     ) -> None:
         build, span = self.build, node.span
         match self.checked.symbols[id(node)]:

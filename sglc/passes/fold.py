@@ -15,20 +15,26 @@ constant, branches on a known condition.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal, TypeGuard
 
 from sglc.ir import ops, terminators
 from sglc.ir.flow import forward
 from sglc.ir.module import Block, Function, Module
 from sglc.passes.rewrite import each_function, with_blocks
-from sglc.types.values import EnumValue
+from sglc.types.values import EnumValue, Value
 
 LineState = Literal["first", "begun", "glued", "unknown"]
 """What the next `line` does: nothing yet written in the message, written, glued, or not known."""
 
 _SMALL = 10**15
 _LONG = 1_000_000
-_MISSING: Any = object()
+
+
+class _Missing:
+    """What stands for a value that is not known."""
+
+
+_MISSING = _Missing()
 
 
 def run(module: Module) -> Module:
@@ -72,14 +78,14 @@ def _function(function: Function, inherited: set[str]) -> Function:
 # -- variables -------------------------------------------------------------------------------------
 
 
-def _constant_slots(function: Function, inherited: set[str]) -> dict[str, Any]:
+def _constant_slots(function: Function, inherited: set[str]) -> dict[str, Value]:
     """Variables written once in the whole function, with a constant: every load sees that value."""
-    written: dict[str, Any] = {}
+    written: dict[str, Value] = {}
     several = set(inherited)
     several.update(parameter.slot for parameter in function.parameters)
     several.update(policy.slot for policy in function.retries)
     for block in function.blocks:
-        values: dict[int, Any] = {}
+        values: dict[int, Value] = {}
         for op in block.ops:
             if type(op) is ops.Const:
                 values[op.result] = op.value
@@ -144,9 +150,9 @@ _FOLDED = frozenset({ops.Const, ops.Load, ops.Line, ops.Insert, ops.Unary, ops.B
 class _Folder:
     """Folds one block. `values` are the constants among its temporaries."""
 
-    def __init__(self, slots: dict[str, Any]) -> None:
+    def __init__(self, slots: dict[str, Value]) -> None:
         self.slots = slots
-        self.values: dict[int, Any] = {}
+        self.values: dict[int, Value] = {}
         self.out: list[ops.Op] = []
 
     def block(self, block: Block, state: LineState | None) -> Block:
@@ -205,8 +211,8 @@ class _Folder:
                         return self._folded(op, result, whole)
         return op
 
-    def _folded(self, op: ops.Op, result: int, value: Any) -> ops.Op:
-        if value is _MISSING:
+    def _folded(self, op: ops.Op, result: int, value: Value | _Missing) -> ops.Op:
+        if isinstance(value, _Missing):
             return op
         self.values[result] = value
         return ops.Const(result, value, op.span)
@@ -219,7 +225,7 @@ class _Folder:
         return end
 
 
-def display(value: Any) -> str | None:
+def display(value: Value | _Missing) -> str | None:
     """The text that `${value}` writes; None where only the machine knows."""
     match value:
         case str():
@@ -235,7 +241,7 @@ def display(value: Any) -> str | None:
     return None
 
 
-def fold_unary(operator: str, value: Any) -> Any:
+def fold_unary(operator: str, value: Value | _Missing) -> Value | _Missing:
     """The result, or a marker where it is not known."""
     if operator == "not" and isinstance(value, bool):
         return not value
@@ -244,9 +250,9 @@ def fold_unary(operator: str, value: Any) -> Any:
     return _MISSING
 
 
-def fold_binary(operator: str, left: Any, right: Any) -> Any:
+def fold_binary(operator: str, left: Value | _Missing, right: Value | _Missing) -> Value | _Missing:
     """The result, or a marker where it is not known or the machine might refuse."""
-    result: Any = _MISSING
+    result: Value | _Missing = _MISSING
     if _is_int(left) and _is_int(right):
         match operator:
             case "+":
@@ -282,5 +288,5 @@ def fold_binary(operator: str, left: Any, right: Any) -> Any:
     return result
 
 
-def _is_int(value: Any) -> bool:
+def _is_int(value: Value | _Missing) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _SMALL

@@ -26,6 +26,7 @@ from typing import Any
 
 from sglc.ir import ops, terminators
 from sglc.ir.module import Block, Function, Module
+from sglc.ir.ops import Op
 from sglc.ir.shape import operands, result, slots_of
 from sglc.passes.rewrite import each_function, relabelled, renamed, with_blocks
 
@@ -147,7 +148,7 @@ class _Inliner:
 
     def _block(self, block: Block, blocks: list[Block]) -> None:
         label = block.label
-        pending: list[Any] = []
+        pending: list[Op] = []
         names: dict[int, int] = {}
         made: set[int] = set()
         remaining = list(block.ops)
@@ -197,7 +198,7 @@ class _Inliner:
         base = self.temps
         self.inlined: list[Block] = []
         for block in part.blocks:
-            copies: list[Any] = []
+            copies: list[Op] = []
             for op in block.ops:
                 copies.append(self._copied(op, slots, base, first_retry))
             if isinstance(block.end, terminators.Return):
@@ -259,7 +260,7 @@ class _Shifted(dict[int, int]):
         super().__init__()
         self._base = base
 
-    def get(self, key: int, default: Any = None) -> int:
+    def get(self, key: int, default: object = None) -> int:
         return key + self._base
 
 

@@ -35,7 +35,7 @@ def renumbered(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     done = []
     for block in blocks:
         names: dict[int, int] = {}
-        ops: list[Any] = []
+        ops: list[Op] = []
         # While every temporary keeps its number, operations are taken over as they are.
         moved = False
         for op in block.ops:

@@ -9,19 +9,18 @@ Function fn crew
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 from sglc.source import Source, Span
 from sglc.syntax.tree import ast
 
 
-def dump(module: Any, *, spans: bool = False) -> str:
+def dump(module: object, *, spans: bool = False) -> str:
     """A module, or any node. A node's line has its class and its plain values; below stand its nodes.
 
     With `spans` a line ends in `@line:column-line:column`.
     """
     lines: list[str] = []
-    waiting: list[tuple[int, str, Any]] = [(0, "", module)]
+    waiting: list[tuple[int, str, object]] = [(0, "", module)]
     while waiting:
         level, label, node = waiting.pop()
         head, below = _describe(node, label, spans)
@@ -30,7 +29,7 @@ def dump(module: Any, *, spans: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _describe(node: Any, label: str, spans: bool) -> tuple[str, list[tuple[str, Any]]]:
+def _describe(node: object, label: str, spans: bool) -> tuple[str, list[tuple[str, object]]]:
     """A node's own line and the labelled nodes below it."""
     lead = f"{label}: " if label else ""
     if isinstance(node, tuple):
@@ -38,7 +37,7 @@ def _describe(node: Any, label: str, spans: bool) -> tuple[str, list[tuple[str, 
     if not is_dataclass(node) or isinstance(node, type):
         return lead + _plain(node), []
     words = [type(node).__name__]
-    below: list[tuple[str, Any]] = []
+    below: list[tuple[str, object]] = []
     place = ""
     for field in fields(node):
         name, value = field.name, getattr(node, field.name)
@@ -83,7 +82,7 @@ _QUIET = frozenset(
 """Parts whose name adds nothing to what is below."""
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, str):
         return '"' + value.encode("unicode_escape").decode("ascii").replace('"', '\\"') + '"'
     if value is None or isinstance(value, bool):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.source import Source, Span
 from sglc.syntax.tree import ast
@@ -65,7 +63,7 @@ def too_deep(
     return tuple(kept)
 
 
-def _depth(root: Any) -> int:
+def _depth(root: object) -> int:
     """Levels of nodes, counted without recursion."""
     deepest = 0
     waiting = [(root, 1)]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import sglc.grammar
 from sglc.lalr import tables
-from sglc.lalr.tables import Rule, Tables
+from sglc.lalr.tables import Rule, TableData, Tables
 
 __all__ = ["STARTS", "Rule", "Tables", "build", "grammar_text", "load"]
 
@@ -23,6 +22,6 @@ def grammar_text() -> str:
     return Path(str(sglc.grammar.__file__)).with_name("sgl.lark").read_text(encoding="utf-8")
 
 
-def build(grammar: str, strict: bool = False) -> dict[str, Any]:
+def build(grammar: str, strict: bool = False) -> TableData:
     """Compile a grammar to plain data. With `strict` a shift/reduce conflict raises lark's GrammarError."""
     return tables.build(grammar, STARTS, strict)

@@ -118,7 +118,7 @@ class ProgramState:
         """Grammars with parameters; None for one with a fault in it."""
         self.unions: list[tuple[tuple[Type, ...], tuple[Span, ...]]] = []
         """Arms of each written `A | B`, to be held against each other once all types are known."""
-        self.memo: dict[tuple[Any, ...], Any] = {}
+        self.memo: dict[tuple[object, ...], Any] = {}
         """Answers about types that are asked more than once (`memo["finite", type]`)."""
         self.suggestions = NameSearch()
         """What unknown names of the program mean."""

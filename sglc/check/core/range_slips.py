@@ -8,7 +8,6 @@ its end says so with `..=` and is never reported (docs/decisions/036-inclusive-r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sglc.check.core.walk import mentions, parts
 from sglc.syntax.tree import ast
@@ -19,7 +18,7 @@ class Rounds:
     """What goes over a range: its variable, what is done in each round, and whether rounds are branches."""
 
     variable: str
-    done: Any
+    done: object
     branches: bool = False
 
 
@@ -60,9 +59,9 @@ def _is_length(node: ast.Expression) -> bool:
     )
 
 
-def _is_index(node: Any, variable: str) -> bool:
+def _is_index(node: object, variable: str) -> bool:
     """Whether `xs[variable]` stands anywhere in a part of the tree."""
-    waiting = [node]
+    waiting: list[object] = [node]
     while waiting:
         found = waiting.pop()
         if isinstance(found, tuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from sglc.syntax.tree import ast
 
@@ -50,7 +49,7 @@ def statements(block: Body) -> Iterator[ast.Statement]:
                 yield from statements(body)
 
 
-def mentions(node: Any, names: tuple[str, ...]) -> bool:
+def mentions(node: object, names: tuple[str, ...]) -> bool:
     """Whether an expression speaks of one of the names."""
     if isinstance(node, tuple):
         return any(mentions(item, names) for item in node)
@@ -59,7 +58,7 @@ def mentions(node: Any, names: tuple[str, ...]) -> bool:
     return any(mentions(part, names) for part in parts(node))
 
 
-def parts(node: Any) -> list[Any]:
+def parts(node: object) -> list[object]:
     """What a node of the tree is made of, names and places aside."""
     fields = getattr(type(node), "__dataclass_fields__", {})
     return [getattr(node, name) for name in fields if name not in ("span", "name")]

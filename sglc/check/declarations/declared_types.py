@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.core.result import Unknown
@@ -80,7 +79,9 @@ class DeclaredTypes:
         if isinstance(type, Unknown):
             self.module.program.broken.add(name)
 
-    def _no_parameters(self, node: Any) -> None:
+    def _no_parameters(
+        self, node: ast.RecordDeclaration | ast.UnionDeclaration | ast.TypeDeclaration
+    ) -> None:
         if node.parameters:
             span = node.parameters[0].span.to(node.parameters[-1].span)
             self.module.unavailable("E0906", "type parameters", span, "declare the type without parameters")

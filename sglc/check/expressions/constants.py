@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.core.result import (
@@ -18,7 +17,7 @@ from sglc.check.core.result import (
 from sglc.check.expressions.folding import convert, fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import STR, UNKNOWN, said
+from sglc.check.types.assignability import INT, STR, UNKNOWN, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.syntax.tree import ast
 from sglc.types.type import ListOf
@@ -94,7 +93,7 @@ class Constants:
         self.module.constants[id(node)] = value
         return DefaultArgument(value)
 
-    def needed(self, node: ast.Expression, target: ExpressionType, what: str) -> Any:
+    def needed(self, node: ast.Expression, target: ExpressionType, what: str) -> Value:
         """The constant value of an expression that must be known now; reported and None where it is not."""
         before = len(self.module.diagnostics)
         self.inference.expect(node, target, what)
@@ -114,8 +113,13 @@ class Constants:
         self.module.constants[id(node)] = value
         return value
 
+    def whole(self, node: ast.Expression, what: str) -> int | None:
+        """The integer that an expression must have at compile time; reported and None if it has none."""
+        found = self.needed(node, INT, what)
+        return found if isinstance(found, int) else None
+
     def constant_texts(self, node: ast.Expression) -> list[str] | None:
         """The texts of `one of xs`, which must be known now; reported and None if not."""
         with self.scopes.of_constant():
             found = self.needed(node, ListOf(STR), "the list of `one of`")
-        return None if found is None else list(found)
+        return [text for text in found if isinstance(text, str)] if isinstance(found, list) else None

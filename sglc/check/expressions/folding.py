@@ -35,14 +35,14 @@ from sglc.types.type import (
     TupleOf,
     UnionType,
 )
-from sglc.types.values import RecordValue
+from sglc.types.values import RecordValue, Value
 
-NONE: tuple[bool, Any] = (False, None)
+NONE: tuple[bool, Value] = (False, None)
 
 MAX_SIZE = 100_000
 """Constant texts and lists may be this long; what is longer is computed at run time."""
 
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -52,7 +52,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def fold(module: ModuleContext, node: ast.Expression) -> tuple[bool, Any]:
+def fold(module: ModuleContext, node: ast.Expression) -> tuple[bool, Value]:
     """Whether an expression has one value known now, and the value."""
     match node:
         case ast.Number(value) | ast.Boolean(value):
@@ -69,8 +69,8 @@ def fold(module: ModuleContext, node: ast.Expression) -> tuple[bool, Any]:
             symbol = module.symbols.get(id(node))
             return (True, symbol.value) if isinstance(symbol, ConstantSymbol) else NONE
         case ast.Unary("-", operand):
-            found, value = fold(module, operand)
-            return (True, negated(value)) if found and is_number(value) else NONE
+            found, number = fold(module, operand)
+            return (True, negated(number)) if found and is_number(number) else NONE
         case ast.ListDisplay(items) | ast.TupleDisplay(items):
             values = [fold(module, item) for item in items]
             if not all(found for found, _ in values) or len(values) > MAX_SIZE:
@@ -78,7 +78,7 @@ def fold(module: ModuleContext, node: ast.Expression) -> tuple[bool, Any]:
             plain = [value for _, value in values]
             return True, plain if isinstance(node, ast.ListDisplay) else tuple(plain)
         case ast.MapDisplay(entries):
-            whole: dict[str, Any] = {}
+            whole: dict[str, Value] = {}
             for left, right in entries:
                 (a, k), (b, v) = fold(module, left), fold(module, right)
                 if not (a and b and isinstance(k, str)):
@@ -94,7 +94,7 @@ def fold(module: ModuleContext, node: ast.Expression) -> tuple[bool, Any]:
 
 def _fold_binary(
     module: ModuleContext, sign: str, left: ast.Expression, right: ast.Expression
-) -> tuple[bool, Any]:
+) -> tuple[bool, Value]:
     (a, x), (b, y) = fold(module, left), fold(module, right)
     if not (a and b):
         return NONE
@@ -107,14 +107,15 @@ def _fold_binary(
             return True, compute(sign, x, y)
         except ArithmeticFault:
             return NONE  # reported where the operator is checked
-    texts = isinstance(x, str) and isinstance(y, str)
-    lists = isinstance(x, list) and isinstance(y, list)
-    if sign == "+" and (texts or lists) and len(x) + len(y) <= MAX_SIZE:
-        return True, x + y
+    if sign == "+":
+        if isinstance(x, str) and isinstance(y, str) and len(x) + len(y) <= MAX_SIZE:
+            return True, x + y
+        if isinstance(x, list) and isinstance(y, list) and len(x) + len(y) <= MAX_SIZE:
+            return True, x + y
     return NONE
 
 
-def _fold_call(module: ModuleContext, node: ast.Call) -> tuple[bool, Any]:
+def _fold_call(module: ModuleContext, node: ast.Call) -> tuple[bool, Value]:
     symbol = module.symbols.get(id(node)) or module.symbols.get(id(node.function))
     arguments = module.arguments.get(id(node))
     if arguments is None or not isinstance(symbol, RecordSymbol | VariantSymbol):
@@ -122,7 +123,7 @@ def _fold_call(module: ModuleContext, node: ast.Call) -> tuple[bool, Any]:
     record = constructed(module.table, symbol)
     if record is None or len(record.fields) != len(arguments):
         return NONE
-    fields: dict[str, Any] = {}
+    fields: dict[str, Value] = {}
     for field, argument in zip(record.fields, arguments, strict=True):
         if isinstance(argument, DefaultArgument):
             fields[field.name] = argument.value
@@ -145,7 +146,7 @@ def constructed(table: Table, symbol: RecordSymbol | VariantSymbol) -> RecordTyp
     return union.variant(symbol.variant) if isinstance(union, UnionType) else None
 
 
-def convert(table: Table, value: Any, type: ExpressionType) -> Any:
+def convert(table: Table, value: Value, type: ExpressionType) -> Value:
     """The value as the type holds it: integers become decimals or floats where those are due."""
     if value is None or isinstance(value, str | bool | RecordValue):
         return value

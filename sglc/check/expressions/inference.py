@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import ModuleContext
@@ -44,6 +43,7 @@ from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.language.membership import MemberError, check_member
 from sglc.types.type import ListOf
+from sglc.types.values import Value
 
 _QUOTED_NUMBER = re.compile(r'"-?\d{1,18}"')
 
@@ -144,7 +144,7 @@ class Inference:
             edits=edits,
         )
 
-    def not_a_member(self, value: Any, target: ExpressionType) -> str | None:
+    def not_a_member(self, value: Value, target: ExpressionType) -> str | None:
         """Why a constant is no member of a type; None if it is one, or the type is faulty already."""
         if isinstance(target, Unknown | Never) or not self.facts.sound(target):
             return None

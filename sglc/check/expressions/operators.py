@@ -224,7 +224,9 @@ class Operators:
             return BOOL
         for side, other in ((node.left, right), (node.right, left)):
             known, value = fold(self.module, side)
-            words = self.facts.words(other) if known and isinstance(value, str) else None
+            if not known or not isinstance(value, str):
+                continue
+            words = self.facts.words(other)
             if words is not None and is_text(other, self.module.table) and value not in words:
                 close = self.module.nearest(value, words)
                 self.module.report(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import (
@@ -19,6 +20,7 @@ from sglc.check.core.result import (
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.ends import Follow, HoleEnds
+from sglc.check.holes.options import KnownOptions
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import UNKNOWN, is_enum, item_of, said
 from sglc.check.types.facts import TypeFacts
@@ -26,6 +28,7 @@ from sglc.check.types.resolve import TypeResolver
 from sglc.syntax.tree import ast
 from sglc.types.text.printer import print_value
 from sglc.types.type import Alternatives, Constant, Type
+from sglc.types.values import Value
 
 _TYPES = (
     ast.TypeName,
@@ -55,7 +58,7 @@ class Choices:
     ends: HoleEnds
 
     def choice(
-        self, node: ast.Choose | ast.Select, name: str, follow: Follow, options: dict[str, Any]
+        self, node: ast.Choose | ast.Select, name: str, follow: Follow, options: KnownOptions
     ) -> ExpressionType:
         """The type of the option that is taken; the facts of the hole are noted."""
         type, item = self._options_of(node)
@@ -157,18 +160,20 @@ class Choices:
             self.module.report("E0303", "an empty list has no options", node.choices.span, label="no options")
             return UNKNOWN, UNKNOWN  # type: ignore[return-value]
         known, values = fold(self.module, choices)
-        if not known:
+        if not known or not isinstance(values, list | tuple):
             return None, item
         self.module.constants[id(key)] = values
         return self._constant_options(node, item, values), self._option_type(item, values)
 
-    def _option_type(self, item: ExpressionType, values: list[Any]) -> ExpressionType:
-        if is_enum(item, self.module.table) is not None or not _literal(values):
+    def _option_type(self, item: ExpressionType, values: Sequence[Value]) -> ExpressionType:
+        arms = _literals(values)
+        if arms is None or is_enum(item, self.module.table) is not None:
             return item
-        arms = tuple(Constant(value) for value in values)
         return arms[0] if len(arms) == 1 else Alternatives(arms)
 
-    def _constant_options(self, node: Any, item: ExpressionType, values: list[Any]) -> Type | None:
+    def _constant_options(
+        self, node: ast.Choose | ast.Select, item: ExpressionType, values: Sequence[Value]
+    ) -> Type | None:
         texts: dict[str, int] = {}
         for place, value in enumerate(values):
             text = print_value(value, item, self.module.table) if self.facts.sound(item) else str(value)  # type: ignore[arg-type]
@@ -192,15 +197,11 @@ class Choices:
         enum = is_enum(item, self.module.table)
         if enum is not None and len(values) == len(enum.members):
             return item  # type: ignore[return-value]
-        if not _literal(values):
-            return None
-        if len(values) == 1:
-            return Constant(values[0])
-        return Alternatives(tuple(Constant(value) for value in values))
+        arms = _literals(values)
+        return arms if arms is None else arms[0] if len(arms) == 1 else Alternatives(arms)
 
 
-def _literal(values: list[Any]) -> bool:
-    """Whether all options can be literal types."""
-    return all(
-        isinstance(value, str | int | bool) or value.__class__.__name__ == "Decimal" for value in values
-    )
+def _literals(values: Sequence[Value]) -> tuple[Constant, ...] | None:
+    """The options as literal types; None if one of them cannot be one."""
+    arms = tuple(Constant(value) for value in values if isinstance(value, str | int | bool | Decimal))
+    return arms if len(arms) == len(values) else None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 from sglc.check.core.context import ModuleContext, OpenGrammar
 from sglc.check.core.result import ExpressionType
@@ -21,6 +20,7 @@ from sglc.check.types.unsatisfiable import RAW
 from sglc.syntax.tree import ast
 from sglc.types.dependent import GivenError, given_types, in_grammar
 from sglc.types.type import Alternatives, Json, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
+from sglc.types.values import Value
 
 
 @dataclass(slots=True, eq=False)
@@ -108,7 +108,7 @@ class DependentTypes:
         self.given += node.arguments
         return replace(type, given=tuple(range(first, len(self.given))))
 
-    def _known_grammar(self, node: ast.TypeName, type: Str, values: list[Any]) -> ExpressionType:
+    def _known_grammar(self, node: ast.TypeName, type: Str, values: list[Value]) -> ExpressionType:
         try:
             return in_grammar(type, values)
         except GivenError as fault:

@@ -7,12 +7,12 @@ to the hole; an expression like `let x = gen int` is followed by a newline.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sglc.automata.dfa import operations as dfa
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
 from sglc.check.holes.line_breaks import has_lines
+from sglc.check.holes.options import KnownOptions
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import expand, said
 from sglc.check.types.facts import TypeFacts
@@ -50,7 +50,7 @@ class HoleEnds:
         name: str,
         type: ExpressionType,
         plain: ExpressionType,
-        options: dict[str, Any],
+        options: KnownOptions,
         follow: Follow,
     ) -> None:
         """Law: every unbounded hole needs a bound, an `until`, or a budget."""
@@ -71,7 +71,7 @@ class HoleEnds:
             else "bound the parts, or give the hole a budget: `max 200 tok`",
         )
 
-    def check_budget(self, name: str, type: Type, options: dict[str, Any], span: Span) -> None:
+    def check_budget(self, name: str, type: Type, options: KnownOptions, span: Span) -> None:
         """The shortest value must fit the budget of the hole; it counts for that of the function."""
         size = self.facts.shortest_bytes(type)
         budget = options.get("max_tokens")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
@@ -13,7 +12,7 @@ from sglc.check.holes.choices import Choices
 from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.ends import END_OF_LINE, Follow, HoleEnds
 from sglc.check.holes.line_breaks import admits_break_unsaid
-from sglc.check.holes.options import HoleOptions
+from sglc.check.holes.options import HoleOptions, KnownOptions
 from sglc.check.holes.where_clauses import WhereClauses
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import NULL, UNKNOWN, expand, list_of, said
@@ -114,7 +113,7 @@ class Holes:
         )
 
     def _filled(
-        self, node: HoleNode, name: str, label: str | None, follow: Follow, options: dict[str, Any]
+        self, node: HoleNode, name: str, label: str | None, follow: Follow, options: KnownOptions
     ) -> ExpressionType:
         """`fill` for one value, whatever `n` says."""
         if not isinstance(node, ast.Gen):
@@ -132,7 +131,7 @@ class Holes:
         return found
 
     def _gen(
-        self, node: ast.Gen, name: str, type: Type, follow: Follow, options: dict[str, Any]
+        self, node: ast.Gen, name: str, type: Type, follow: Follow, options: KnownOptions
     ) -> ExpressionType:
         for text, span in options.get("until", ()):
             plain = expand(type, self.module.table)
@@ -186,7 +185,7 @@ class Holes:
         name: str,
         type: Type,
         follow: Follow,
-        options: dict[str, Any],
+        options: KnownOptions,
     ) -> ExpressionType:
         """A hole whose type depends on values of the run: its text is known only when it is reached."""
         if follow.text:

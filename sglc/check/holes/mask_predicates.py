@@ -8,7 +8,6 @@ looked for only where there is one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sglc.automata.number.decimal import MAX_DIVISOR
 from sglc.check.core.context import ModuleContext
@@ -191,7 +190,7 @@ def _is_one_of(type: ExpressionType, kinds: tuple[type, ...], table: Table) -> b
     return isinstance(plain, kinds)
 
 
-def asks(module: ModuleContext, node: Any) -> bool:
+def asks(module: ModuleContext, node: object) -> bool:
     """Whether computing an expression may ask a model."""
     if isinstance(node, tuple):
         return any(asks(module, item) for item in node)
@@ -206,7 +205,7 @@ def asks(module: ModuleContext, node: Any) -> bool:
     return any(asks(module, part) for part in parts(node))
 
 
-def _cannot_fail(node: Any) -> bool:
+def _cannot_fail(node: object) -> bool:
     """Whether computing an expression of sound types always gives a value."""
     if isinstance(node, tuple):
         return all(map(_cannot_fail, node))

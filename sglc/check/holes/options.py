@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import HoleNode, Unknown
@@ -11,10 +11,13 @@ from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import INT, numeric_rank, said
+from sglc.check.types.assignability import numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
+from sglc.source import Span
 from sglc.syntax.tree import ast
+from sglc.types.arithmetic import is_number
 from sglc.types.type import Str
+from sglc.types.values import Value
 
 MAX_TOKENS = 1_000_000
 
@@ -26,6 +29,14 @@ RANGES: dict[str, tuple[float, float, str]] = {
     "min_p": (0, 1, "a probability lies in 0..1"),
     "top_k": (1, 10_000_000, "at least one token must be left"),
 }
+
+
+class KnownOptions(TypedDict, total=False):
+    """The options of a hole on which its type and its end depend; None for a budget that is not known."""
+
+    n: int
+    until: list[tuple[str, Span]]
+    max_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,9 +78,9 @@ class HoleOptions:
                 hint="move it under `assistant:`",
             )
 
-    def read(self, node: HoleNode) -> dict[str, Any]:
+    def read(self, node: HoleNode) -> KnownOptions:
         """Check the options; constants by kind, `until` as a list of texts."""
-        found: dict[str, Any] = {}
+        found: KnownOptions = {}
         for option in node.options:
             kind = option.kind
             if kind == "where":
@@ -96,7 +107,7 @@ class HoleOptions:
             )
         return found
 
-    def _samples(self, node: HoleNode, option: ast.HoleOption, found: dict[str, Any]) -> None:
+    def _samples(self, node: HoleNode, option: ast.HoleOption, found: KnownOptions) -> None:
         """`n k`: the value becomes a list of k."""
         if isinstance(node, ast.Select):
             self.module.report(
@@ -107,7 +118,7 @@ class HoleOptions:
             )
             return
         found["n"] = 1
-        count = self.constants.needed(option.value, INT, "`n`")
+        count = self.constants.whole(option.value, "`n`")
         if count is not None and not 1 <= count <= MOST_SAMPLES:
             self.module.report(
                 "E0330",
@@ -118,7 +129,7 @@ class HoleOptions:
         elif count is not None:
             found["n"] = count
 
-    def _until(self, node: HoleNode, option: ast.HoleOption, found: dict[str, Any]) -> None:
+    def _until(self, node: HoleNode, option: ast.HoleOption, found: KnownOptions) -> None:
         if not isinstance(node, ast.Gen):
             self.module.report(
                 "E0330", "`until` belongs to `gen`", option.span, label="options have their own ends"
@@ -128,11 +139,11 @@ class HoleOptions:
         if isinstance(text, str):
             found.setdefault("until", []).append((text, option.span))
 
-    def _number_option(self, option: ast.HoleOption, found: dict[str, Any]) -> None:
+    def _number_option(self, option: ast.HoleOption, found: KnownOptions) -> None:
         kind = option.kind
         if kind == "max_tokens":
-            count = self.constants.needed(option.value, INT, "`max … tok`")
-            found[kind] = None
+            count = self.constants.whole(option.value, "`max … tok`")
+            found["max_tokens"] = None
             if count is not None and not 1 <= count <= MAX_TOKENS:
                 fault = "at least 1" if count < 1 else f"at most {MAX_TOKENS:,}"
                 self.module.report(
@@ -140,7 +151,7 @@ class HoleOptions:
                 )
                 return
             if count is not None:
-                found[kind] = count
+                found["max_tokens"] = count
             return
         type = self.inference.infer(option.value)
         rank = numeric_rank(type, self.module.table)
@@ -156,7 +167,7 @@ class HoleOptions:
             )
             return
         known, value = fold(self.module, option.value)
-        if known:
+        if known and is_number(value):
             self.module.constants[id(option.value)] = value
             limits = RANGES.get(kind)
             if limits is not None and not limits[0] <= value <= limits[1]:
@@ -168,9 +179,8 @@ class HoleOptions:
                     reason=limits[2],
                 )
                 return
-            found[kind] = value
 
 
-def _draws(constants: dict[int, Any], option: ast.HoleOption) -> bool:
+def _draws(constants: dict[int, Value], option: ast.HoleOption) -> bool:
     """Whether an option is a temperature other than 0, or one that is not known yet."""
     return option.kind == "temp" and constants.get(id(option.value)) != 0

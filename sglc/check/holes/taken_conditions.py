@@ -20,6 +20,7 @@ from sglc.check.types.regexes import check_regex
 from sglc.syntax.tree import ast
 from sglc.types import type as t
 from sglc.types.language.membership import is_member
+from sglc.types.values import Value
 
 OPPOSITE = {
     "<": ">=",
@@ -85,7 +86,7 @@ class Taking:
     def is_value(self, node: ast.Expression) -> bool:
         return isinstance(node, ast.Reference) and node.name in self.names
 
-    def known(self, node: ast.Expression) -> tuple[bool, Any]:
+    def known(self, node: ast.Expression) -> tuple[bool, Value]:
         """The value of an expression that does not speak of the hole, if it is known now."""
         if mentions(node, self.names):
             return False, None
@@ -135,7 +136,8 @@ class Taking:
         kind = str if isinstance(plain, t.Str) else int
         if not known or not isinstance(values, list) or not all(type(value) is kind for value in values):
             return NOT_TAKEN
-        legal = [v for v in dict.fromkeys(values) if is_member(v, plain, self.module.table)]
+        words = [value for value in values if isinstance(value, str | int)]
+        legal = [v for v in dict.fromkeys(words) if is_member(v, plain, self.module.table)]
         if not legal:
             return NOT_TAKEN
         arms = tuple(t.Constant(value) for value in legal)
@@ -143,7 +145,7 @@ class Taking:
 
     def chosen(self, arms: tuple[t.Constant, ...], node: ast.Expression, holds: bool) -> Taken:
         """Of a few known values, those for which a comparison holds."""
-        legal: Callable[[Any], bool] | None = None
+        legal: Callable[[object], bool] | None = None
         match node:
             case ast.Unary("not", operand):
                 return self.chosen(arms, operand, not holds)
@@ -158,8 +160,8 @@ class Taking:
                 legal = self._one_of([value]) if known else None
                 wanted = holds == (operator == "==")
             case ast.Binary("in" | "not in" as operator, left, right) if self.is_value(left):
-                known, words = self.known(right)
-                legal = self._one_of(words) if known and isinstance(words, list) else None
+                known, value = self.known(right)
+                legal = self._one_of(value) if known and isinstance(value, list) else None
                 wanted = holds == (operator == "in")
             case _:
                 return NOT_TAKEN
@@ -168,7 +170,7 @@ class Taking:
             return NOT_TAKEN
         return kept[0] if len(kept) == 1 else t.Alternatives(kept), True
 
-    def _one_of(self, words: list[Any]) -> Callable[[Any], bool]:
+    def _one_of(self, words: list[Value]) -> Callable[[object], bool]:
         return lambda value: any(type(word) is type(value) and word == value for word in words)
 
     # -- numbers and lengths -----------------------------------------------------------------------

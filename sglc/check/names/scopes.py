@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from sglc.check.core.context import WORDS, ModuleContext
 from sglc.check.core.function_state import FunctionState, Local, Scope
@@ -20,6 +20,8 @@ from sglc.check.types.assignability import allows_null, is_enum, without_null
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.syntax.tree import ast
 from sglc.types.type import EnumType
+
+_T = TypeVar("_T")
 
 Hint = tuple[str, tuple[Edit, ...]]
 """A hint, and the edits that do what it says."""
@@ -71,7 +73,7 @@ class Scopes:
         assert scope.parent is not None
         self.function.scope = scope.parent
 
-    def inside(self, proved: dict[str, ExpressionType], action: Callable[[], Any]) -> Any:
+    def inside(self, proved: dict[str, ExpressionType], action: Callable[[], _T]) -> _T:
         """Do something where a condition is known to hold."""
         if not proved:
             return action()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import ModuleContext
@@ -16,6 +16,8 @@ from sglc.check.core.result import ExpressionType
 from sglc.check.core.walk import Body
 from sglc.check.names.scopes import Scopes
 from sglc.source import Span
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +58,7 @@ class Blocks:
         self.scopes.close()
         return reached
 
-    def bounded(self, marker: object, action: Callable[[], Any]) -> Any:
+    def bounded(self, marker: object, action: Callable[[], _T]) -> _T:
         """Do something inside a loop, fork or try: a retry from there cannot go back over its edge."""
         outer = self.scopes.function.boundary
         self.scopes.function.boundary = (*outer, id(marker))

@@ -14,7 +14,6 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.expressions.iteration import Iteration
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
-from sglc.check.types.assignability import INT
 from sglc.syntax.tree import ast
 
 
@@ -78,7 +77,7 @@ class Loops:
                 hint="write `while … limit 10:`; more rounds raise `Budget`",
             )
         else:
-            count = self.constants.needed(node.limit, INT, "the limit")
+            count = self.constants.whole(node.limit, "the limit")
             if count is not None and count < 1:
                 self.module.report(
                     "E0409", "a limit is at least 1", node.limit.span, label=f"this is {count}"

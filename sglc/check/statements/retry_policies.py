@@ -13,7 +13,6 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.expressions.iteration import Iteration
 from sglc.check.expressions.raising import Raising
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import INT
 from sglc.diagnostics.diagnostic import Label
 from sglc.syntax.tree import ast
 
@@ -80,7 +79,7 @@ class RetryPolicies:
                 label="unknown policy",
                 hint=f"did you mean `{close}`?" if close else "there are `resample` and `repair`",
             )
-        count = self.constants.needed(retry.count, INT, "the number of retries")
+        count = self.constants.whole(retry.count, "the number of retries")
         if count is not None and not 1 <= count <= MAX_ATTEMPTS:
             self.module.report(
                 "E0412", f"retries are 1 to {MAX_ATTEMPTS}", retry.count.span, label=f"this is {count}"

@@ -13,7 +13,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
-from sglc.check.types.assignability import INT, said
+from sglc.check.types.assignability import said
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
@@ -97,7 +97,7 @@ class StatementsOfTests:
         """A call that is repeated with random values for its holes."""
         self._only_in_tests("fuzz", node.span)
         result = self.inference.infer(node.call)
-        count = self.constants.needed(node.times, INT, "the number of rounds")
+        count = self.constants.whole(node.times, "the number of rounds")
         if count is not None and count < 1:
             self.module.report("E0412", "rounds are at least 1", node.times.span, label=f"this is {count}")
         self.scopes.open()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.edits import insertion, preceded_by
@@ -248,7 +247,7 @@ class Variables:
     def _assigned(self, node: ast.Assign, due: ExpressionType) -> ExpressionType:
         if node.operator == "=":
             return self.inference.expect(node.value, due, "the value")
-        sign: Any = node.operator[0]
+        sign = node.operator[0]
         found = self.inference.infer(node.value, due)
         if isinstance(found, Unknown) or isinstance(due, Unknown):
             return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -257,12 +258,12 @@ class TypeFacts:
         return total + sum(size for size in sizes if size is not None) + 2 * max(0, entries - 1)
 
     def _number(self, type: Int | Dec | Float) -> int | None:
-        low: Any = type.minimum
-        high: Any = type.maximum
+        low: int | Decimal | None = type.minimum
+        high: int | Decimal | None = type.maximum
         if low is not None and high is not None and low > high:
             return None
         narrow = low is not None and high is not None and high - low < 1
-        large = any(bound is not None and abs(bound) >= LARGE for bound in (low, high))
+        large = any(bound is not None and not -LARGE < bound < LARGE for bound in (low, high))
         if large or (narrow and not isinstance(type, Int)):
             # Digits are limited: the automaton tells whether one of the numbers can be written.
             return self._word_size(type)

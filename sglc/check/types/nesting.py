@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from sglc.check.core.context import ModuleContext
 from sglc.source import Source, Span
@@ -34,15 +33,16 @@ def names_in(module: ModuleContext, node: ast.TypeExpression) -> Iterator[str]:
             yield module.names[part.name].name
 
 
-def parts_by_level(root: Any, level: int = 0) -> Iterator[tuple[Any, int]]:
+def parts_by_level(root: object, level: int = 0) -> Iterator[tuple[object, int]]:
     """The nodes of a tree with the levels of types around them, without recursion."""
-    waiting = [(root, level)]
+    waiting: list[tuple[object, int]] = [(root, level)]
     while waiting:
         node, level = waiting.pop()
-        if node.__class__ is tuple:
+        if isinstance(node, tuple):
             waiting += [(item, level) for item in reversed(node)]
             continue
-        names = _parts_of(node.__class__)
+        kind: type = node.__class__
+        names = _parts_of(kind)
         if names is not None:
             yield node, level
             inner = level + isinstance(node, _LEVELS)
