@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import Program
 from sglc.bytecode.disasm import disassemble
@@ -24,9 +25,12 @@ from sglc.lower.program import lower
 from sglc.options import CompileOptions
 from sglc.passes import pipeline
 from sglc.show import show_tokens, show_types
-from sglc.source import Source
+from sglc.source import Source, Span
 from sglc.syntax.dump import dump
 from sglc.syntax.parse import parse
+
+if TYPE_CHECKING:
+    from sglc.targets.target import Loss
 
 STAGES = ("tokens", "ast", "types", "ir", "bytecode")
 DEFAULT = CompileOptions()
@@ -118,6 +122,40 @@ def emit_stage(
     if faults:
         raise CompilerFault("emit", [fault.reason for fault in faults])
     return disassemble(program, sources=True), diagnostics
+
+
+def write_target(
+    source: Source, name: str, options: CompileOptions = DEFAULT, allow_wider: bool = False
+) -> tuple[str, list[Diagnostic]]:
+    """A program in the notation of a target (see `sglc.targets.registry`), and what was found.
+
+    The text is empty where there are errors. What the target cannot say is an error (E0817), or, with
+    `allow_wider`, a warning (W0224) where the target accepts more instead.
+    """
+    from sglc.targets.places import spans_of
+    from sglc.targets.registry import TARGETS
+    from sglc.targets.target import Subject
+
+    checked, diagnostics = check(source, Library(allow_outside=options.allow_outside))
+    if checked is None or has_errors(diagnostics):
+        return "", diagnostics
+    subject = Subject(checked, _optimised(lower(checked), options, None))
+    written = TARGETS[name].load()(subject)
+    spans = spans_of(subject) if written.losses else {}
+    diagnostics = [
+        *diagnostics,
+        *(_told(loss, name, spans.get(loss.place), allow_wider) for loss in written.losses),
+    ]
+    return "" if has_errors(diagnostics) else written.text, diagnostics
+
+
+def _told(loss: Loss, target: str, span: Span | None, allow_wider: bool) -> Diagnostic:
+    message = f"{target} cannot say {loss.construct}, at {loss.place}"
+    if allow_wider and loss.instead:
+        reason = f"it has {loss.instead} instead"
+        return Diagnostic("W0224", message, span, reason=reason, severity="warning")
+    hint = f"--allow-wider writes {loss.instead} instead" if loss.instead else ""
+    return Diagnostic("E0817", message, span, hint=hint)
 
 
 def _optimised(module: Module, options: CompileOptions, observe: pipeline.Observer | None) -> Module:

@@ -20,11 +20,13 @@ from sglc.commands.shared.invocation import (
     show,
     summary,
 )
+from sglc.targets.registry import TARGETS
 
 if TYPE_CHECKING:
     from sglc.commands.pass_reports import PassReports
 
 STAGES = ("tokens", "ast", "types", "ir", "bytecode", "constraint")
+WRITTEN = tuple(TARGETS)
 
 
 @click.command("build")
@@ -32,7 +34,13 @@ STAGES = ("tokens", "ast", "types", "ir", "bytecode", "constraint")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Where to write; default FILE.sglb beside it."
 )
-@click.option("--emit", type=click.Choice(STAGES), help="Print this stage as text instead.")
+@click.option(
+    "--emit",
+    type=click.Choice([*STAGES, *WRITTEN]),
+    metavar="NAME",
+    help=f"Print a stage ({', '.join(STAGES)}) or the program for a target ({', '.join(WRITTEN)}) instead.",
+)
+@click.option("--allow-wider", is_flag=True, help="Let a target accept more where it lacks words.")
 @click.option("--model", metavar="NAME", help="Make the masks for this model too, in FILE.masks beside it.")
 @click.option("--json", "as_json", is_flag=True, help="Say what was written as JSON.")
 @level_option
@@ -54,6 +62,7 @@ def command(
     file: Path,
     output: Path | None,
     emit: str | None,
+    allow_wider: bool,
     model: str | None,
     as_json: bool,
     printed: str,
@@ -77,13 +86,14 @@ def command(
       sglc build examples/character.sgl --emit ir -O0   … as it is before any pass
       sglc build examples/character.sgl --print-passes=fold
       sglc build examples/orders.sgl --emit constraint  prints what each hole may be filled with
+      sglc build examples/orders.sgl --emit json-schema prints its types for other programs
     """
     invocation.options = replace(invocation.options, verify=verified)
     reports = _reports(printed, timed)
     if emit is not None:
         if model is not None:
             raise click.UsageError("--model makes masks for a compiled program, --emit compiles none")
-        _emit(invocation, file, output, emit, reports)
+        _emit(invocation, file, output, emit, reports, allow_wider)
         return
     from sglc.bytecode.serial import dumps
     from sglc.commands.shared.programs import ARTEFACT, compile_path
@@ -150,7 +160,12 @@ def _reports(printed: str, timed: bool) -> PassReports | None:
 
 
 def _emit(
-    invocation: Invocation, file: Path, output: Path | None, stage: str, reports: PassReports | None
+    invocation: Invocation,
+    file: Path,
+    output: Path | None,
+    stage: str,
+    reports: PassReports | None,
+    allow_wider: bool,
 ) -> None:
     from sglc.commands.shared.programs import read_source
     from sglc.diagnostics.diagnostic import has_errors
@@ -161,7 +176,11 @@ def _emit(
         raise fail(invocation, *([problem] if problem else []))
     invocation.stage = f"printing {stage} of {file}"
     options = invocation.options
-    if stage == "constraint":
+    if stage in WRITTEN:
+        from sglc.driver import write_target
+
+        text, diagnostics = write_target(source, stage, options, allow_wider)
+    elif stage == "constraint":
         from sglc.driver import compile_source
 
         result = compile_source(source, options, observe=reports)
@@ -175,6 +194,8 @@ def _emit(
     if reports is not None:
         reports.finish()
     show(invocation, diagnostics)
+    if has_errors(diagnostics) and stage in WRITTEN:
+        raise CommandFailed(1)
     text = text.rstrip("\n") + "\n" if text else ""
     if output is None:
         click.echo(text, nl=False)

@@ -69,7 +69,7 @@ BELOW_VM = BELOW_DECODING | {"sglc.runtime.decoding"}
 RUNTIME = BELOW_VM | {"sglc.runtime.vm", "sglc.runtime.session"}
 
 
-WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.kernels", "sglc.runtime.metrics"}
+WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.targets", "sglc.kernels", "sglc.runtime.metrics"}
 
 
 LAW: dict[str, set[str]] = {
@@ -103,7 +103,9 @@ LAW: dict[str, set[str]] = {
     "sglc.bytecode": LEAVES,
     "sglc.emit": LEAVES | {"sglc.ir", "sglc.bytecode"},
     "sglc.show": COMPILE,
-    "sglc.driver": COMPILE,
+    "sglc.targets": LEAVES
+    | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.cfg", "sglc.schema", "sglc.show"},
+    "sglc.driver": COMPILE | {"sglc.targets"},
     "sglc.kernels": {"sglc.cache_files"},
     "sglc.kernels.triton": set(),
     "sglc.runtime.errors": LEAVES | {"sglc.bytecode"},

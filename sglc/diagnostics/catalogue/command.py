@@ -114,4 +114,18 @@ ENTRIES: tuple[Entry, ...] = (
         "A token is asked about by its text, or with `--token-id` by its number in the vocabulary of the "
         "model.",
     ),
+    Entry(
+        "E0817",
+        "the target cannot say this",
+        "`sglc build --emit TARGET` writes what accepts the same texts as the program, or nothing: it never "
+        "approximates in silence. The message names the part of the language that the target has no words "
+        "for, and where it stands. With `--allow-wider` the target accepts more there, where it can, and a "
+        "warning (W0224) says what it has instead.",
+    ),
+    Entry(
+        "W0224",
+        "the target accepts more here",
+        "`--allow-wider` was given, and the target has no words for this part of the language. What it "
+        "accepts in its place is in the message; values must be checked against the program's type.",
+    ),
 )

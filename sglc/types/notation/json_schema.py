@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -62,6 +62,13 @@ def json_schema(type: Type, table: TypeTable) -> JsonObject:
     if definitions:
         schema["$defs"] = definitions
     return schema
+
+
+def definitions(names: Sequence[str], table: TypeTable) -> JsonObject:
+    """A schema that accepts anything and defines declared types, with those that they mention."""
+    writer = _Writer(table)
+    writer.found += names
+    return {"$schema": DIALECT, "$defs": {name: writer.definition(name) for name in writer.found}}
 
 
 def embedded_schema(text: str) -> JsonObject:

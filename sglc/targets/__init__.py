@@ -1,0 +1,1 @@
+"""Targets: a program's types and holes, written in other languages and notations."""

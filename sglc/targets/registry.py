@@ -1,0 +1,17 @@
+"""The targets by name. A target's modules are imported when it is written."""
+
+from __future__ import annotations
+
+from sglc.targets.target import Target, Writer
+
+
+def _json_schema() -> Writer:
+    from sglc.targets.json_schema import write
+
+    return write
+
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (Target("json-schema", "the declared types as JSON Schema 2020-12", _json_schema),)
+}

@@ -1,0 +1,56 @@
+"""What every target shares: what it is given, what it gives back, and what it could not say.
+
+A target never approximates in silence. Where it lacks a word for something, it reports a `Loss` with the
+construct and its place. The driver turns losses into errors, or, where the user allows a wider text, into
+warnings; the text then accepts all that the program accepts, and more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sglc.check.core.result import CheckedProgram
+from sglc.ir.module import Module
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is written: a checked program, and its intermediate code after all passes."""
+
+    checked: CheckedProgram
+    module: Module
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that a target cannot say.
+
+    `construct` is the part of the language, as a noun (`a grammar`, `matching with (?i)`). `place` names the
+    declaration and what is in it (`Crew.name`, `hole crew.member`). `instead` says what the text has in its
+    place; it is empty where no wider text exists, and then the construct is refused in any case.
+    """
+
+    construct: str
+    place: str
+    instead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of a target, and its losses in the order of the text."""
+
+    text: str
+    losses: tuple[Loss, ...] = ()
+
+
+Writer = Callable[[Subject], Written]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target as the command line knows it. `load` imports what writes it."""
+
+    name: str
+    summary: str
+    load: Callable[[], Writer]

@@ -1,0 +1,66 @@
+"""What all targets share: the registry, losses as errors or warnings, the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checkout import EXAMPLES
+from command_line import Cli
+from sglc.driver import write_target
+from sglc.source import Source
+from sglc.targets.registry import TARGETS
+
+GRAMMAR = """\
+grammar Money:
+    start: /[0-9]+/ " EUR"
+
+pub record Bill:
+    total: Money
+    note?: str max 9 chars
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS.keys())
+def test_a_target_says_what_it_writes(target) -> None:
+    assert target.summary and not target.summary.endswith(".")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.sgl")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_example_is_written_or_refused_by_name(target: str, path: Path) -> None:
+    source = Source(str(path), path.read_text(encoding="utf-8"))
+    text, found = write_target(source, target)
+    errors = [d for d in found if d.severity == "error"]
+    assert bool(text) != bool(errors)
+    for error in errors:
+        assert error.code == "E0817" and error.message.startswith(f"{target} cannot say ")
+        assert error.span is not None
+
+
+def test_a_loss_is_an_error_with_its_place() -> None:
+    text, found = write_target(Source("p.sgl", GRAMMAR), "json-schema")
+    (error,) = [d for d in found if d.severity == "error"]
+    assert text == "" and error.code == "E0817"
+    assert error.message == "json-schema cannot say a grammar, at Money"
+    assert error.span is not None and error.span.text == "Money"
+
+
+def test_a_wider_text_is_told() -> None:
+    text, found = write_target(Source("p.sgl", GRAMMAR), "json-schema", allow_wider=True)
+    assert [d.code for d in found if d.code[1:3] == "02"] == ["W0224"]
+    assert json.loads(text)["$defs"]["Money"]["type"] == "string"
+
+
+def test_the_command_writes_a_target(cli: Cli, tmp_path: Path) -> None:
+    program = tmp_path / "p.sgl"
+    program.write_text(GRAMMAR, encoding="utf-8")
+    out = tmp_path / "p.json"
+    code, said, err = cli("build", program, "--emit", "json-schema", "-o", out)
+    assert (code, said) == (1, "") and "E0817" in err and "--allow-wider" in err
+    assert not out.exists(), "a text with errors is not written"
+    code, said, err = cli("build", program, "--emit", "json-schema", "--allow-wider", "-o", out)
+    assert (code, said) == (0, "") and "W0224" in err
+    assert json.loads(out.read_text(encoding="utf-8"))["$defs"]
