@@ -314,6 +314,10 @@ class LateRules(Mapping[str, Term]):
     Whoever makes them has found that each has a word and reads a byte before it calls itself.
     """
 
+    def __bool__(self) -> bool:
+        """Whether rules may be meant at all. To know how many there are, all would have to be made."""
+        return True
+
     @abstractmethod
     def may_be_empty(self, name: str) -> bool:
         """Whether the empty word is one of a rule's, which need not be made for that."""

@@ -310,6 +310,14 @@ def test_counted_parts_of_a_circle_are_free_of_left_recursion_too(text: str) -> 
     assert words_of(language, "xy", 5) == expected
 
 
+def test_a_constraint_of_a_grammar_makes_only_the_rules_that_its_beginning_needs() -> None:
+    rules = "\n".join(f'r{n}: "a" r{n + 1} "z"? | "c"' for n in range(200))
+    language = grammar_language(read_grammar(f'start: r0\n{rules}\nr200: "b"', "lark"))
+    constraint = compile_constraint(language=language)
+    assert constraint.matcher(BYTES).accept_bytes(b"aa")
+    assert len(language.rules._made) < 10  # type: ignore[attr-defined]
+
+
 def test_long_ambiguous_texts_are_read_at_once_as_byte_by_byte() -> None:
     text = (
         'root ::= a | "x" b "x" ("xy"){2,} "y" | root "xy" | root{2,} | "yxy"\na ::= "xy" | a [xyz] | "y" b\n'
