@@ -6,18 +6,22 @@ Where LLVM cannot compile for this machine, the reference in Python runs, and a 
 from __future__ import annotations
 
 import ctypes
-import sys
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
-from sglc.kernels.dsl.language import Kernel, Specialised
+from sglc.kernels.dsl.addresses import address
+from sglc.kernels.dsl.language import Kernel, Specialised, run
+from sglc.kernels.dsl.structs import Struct
 
 POINTER, COUNT, FLOAT, DOUBLE = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
 
 _NUMBERS: dict[str, type] = {"int": COUNT, "float": DOUBLE, "bool": ctypes.c_bool}
+
+_ARRAY = np.ndarray
 
 Signature = tuple[type | None, ...]
 """The result and then the arguments of a compiled function."""
@@ -62,7 +66,7 @@ def use_reference(only: bool) -> None:
 
 
 def typed_library(*kernels: Kernel | Specialised, brief: Collection[str] = (), wide: bool = False) -> Library:
-    """The library of some kernels of `sglc.kernels.dsl.language`; addresses stand for arrays.
+    """The library of some kernels of `sglc.kernels.dsl.language`; addresses stand for arrays and records.
 
     `wide` lets them use the longest vectors that the processor has.
     """
@@ -105,6 +109,8 @@ class Library:
         self._brief = frozenset(brief)
         self._made = False
         self._functions: SimpleNamespace | None = None
+        self._calls: dict[int, Callable[..., Any]] = {}
+        """Functions by the identity of kernels, which live as long as their modules."""
 
     def functions(self) -> SimpleNamespace | None:
         """The compiled functions, or None where the reference has to do."""
@@ -114,6 +120,19 @@ class Library:
             self._functions = self._compile()
             self._made = True
         return self._functions
+
+    def run(self, kernel: Kernel, *arguments: np.ndarray | Struct | bytes | float) -> Any:
+        """Run one of the kernels: its machine code, or the reference where there is none.
+
+        Arrays have the kinds that the kernel declares; nobody checks them here.
+        """
+        call = None if _forced_reference else self._calls.get(id(kernel))
+        if call is None:
+            functions = self.functions()
+            if functions is None:
+                return run(kernel, *arguments)
+            call = self._calls[id(kernel)] = getattr(functions, kernel.name)
+        return call(*[address(given) if type(given) is _ARRAY else given for given in arguments])
 
     def _compile(self) -> SimpleNamespace | None:
         try:
@@ -130,30 +149,3 @@ class Library:
             function = jit.bind(addresses[name], result, *arguments, brief=name in self._brief)  # type: ignore[arg-type]
             setattr(found, name.removeprefix("sglc_"), function)
         return found
-
-
-def _slow_address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
-
-
-_HEADER = object.__basicsize__
-_pointer_at = ctypes.c_void_p.from_address
-
-
-def _fast_address(array: np.ndarray) -> int:
-    """Reads the array object's first field, which numpy's C interface fixes to be the pointer to its data."""
-    return _pointer_at(id(array) + _HEADER).value or 0
-
-
-def _choose() -> Callable[[np.ndarray], int]:
-    """The fast way (a fifth of the time, which is that of a small kernel) where it is seen to be right."""
-    if sys.implementation.name != "cpython":
-        return _slow_address
-    whole = np.arange(8, dtype=np.int32)
-    probes = (whole, whole[3:], whole.reshape(2, 4), np.zeros(0, np.float32))
-    right = all(_fast_address(probe) == _slow_address(probe) for probe in probes)
-    return _fast_address if right else _slow_address
-
-
-address = _choose()
-"""Where an array's data begin. It is the caller who keeps the array alive."""

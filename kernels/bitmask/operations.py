@@ -16,9 +16,10 @@ from operator import attrgetter
 
 import numpy as np
 
-from sglc.kernels.array_layouts import LayoutError, expect
 from sglc.kernels.bitmask import operations_reference
-from sglc.kernels.jit_library import COUNT, POINTER, Library, address
+from sglc.kernels.dsl.addresses import address
+from sglc.kernels.dsl.array_layouts import LayoutError, expect
+from sglc.kernels.jit_library import COUNT, POINTER, Library
 
 THREADED_BYTES = 16 << 20
 """Bytes that each further thread of a batch must have to write. Two threads copy 1,000 rows of 16 kB in two

@@ -19,9 +19,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from sglc.kernels.array_layouts import LayoutError, expect
 from sglc.kernels.bitmask import sampling_reference
-from sglc.kernels.jit_library import COUNT, DOUBLE, FLOAT, POINTER, Library, address
+from sglc.kernels.dsl.addresses import address
+from sglc.kernels.dsl.array_layouts import LayoutError, expect
+from sglc.kernels.jit_library import COUNT, DOUBLE, FLOAT, POINTER, Library
 
 
 def _sampling_ir() -> str:

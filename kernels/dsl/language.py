@@ -2,10 +2,13 @@
 
 A kernel is a function of this module's small language, which is a part of Python:
 
-- arguments are arrays of one dimension (`U8`, `I8`, `U16`, `I32`, `U32`, `I64`, `U64`, `F32`, `F64`), numbers
+- arguments are arrays of one dimension (`U8`, `I8`, `U16`, `I32`, `U32`, `I64`, `U64`, `F32`, `F64`),
+  records of arrays and whole numbers (classes derived from `sglc.kernels.dsl.structs.Struct`), numbers
   (`int`, `float`, `bool`), lanes (`floats`, `ints`: 16 numbers of 32 bits, see `sglc.kernels.dsl.vectors`)
   and constants (`Constant`: whole numbers that are known when the code is made, a function for each set of
   them); the result is a number, lanes or None;
+- `walk.nodes[at]` is an element of an array of a record; `nodes = walk.nodes` gives the array a short name;
+  records are passed on as they are;
 - local variables hold numbers or lanes; their type is that of the first value given to them; local arrays of
   lanes are made by `float_lanes` and `int_lanes`;
 - `if`, `while`, `for … in range(…)`, `break`, `continue`, `return`, assignments to names and elements, also
@@ -22,24 +25,40 @@ above zero. Nothing is checked: an index must lie inside its array.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableSequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 import numpy as np
+
+from sglc.kernels.dsl.structs import Struct, elements
 
 Constant: TypeAlias = int
 floats: TypeAlias = np.ndarray
 ints: TypeAlias = np.ndarray
-U8: TypeAlias = MutableSequence[int]
-I8: TypeAlias = MutableSequence[int]
-U16: TypeAlias = MutableSequence[int]
-I32: TypeAlias = MutableSequence[int]
-U32: TypeAlias = MutableSequence[int]
-I64: TypeAlias = MutableSequence[int]
-U64: TypeAlias = MutableSequence[int]
-F32: TypeAlias = MutableSequence[float]
-F64: TypeAlias = MutableSequence[float]
+if TYPE_CHECKING:
+    Number = TypeVar("Number", int, float)
+
+    class _Array(np.ndarray[Any, np.dtype[Any]], Generic[Number]):
+        """An array as kernels see it: one dimension, whose elements are Python's numbers."""
+
+        @overload  # type: ignore[override]
+        def __getitem__(self, at: int, /) -> Number: ...
+        @overload
+        def __getitem__(self, at: Any, /) -> np.ndarray: ...
+        def __getitem__(self, at: Any, /) -> Any: ...
+
+    U8: TypeAlias = _Array[int]
+    I8: TypeAlias = _Array[int]
+    U16: TypeAlias = _Array[int]
+    I32: TypeAlias = _Array[int]
+    U32: TypeAlias = _Array[int]
+    I64: TypeAlias = _Array[int]
+    U64: TypeAlias = _Array[int]
+    F32: TypeAlias = _Array[float]
+    F64: TypeAlias = _Array[float]
+else:
+    U8 = I8 = U16 = I32 = U32 = I64 = U64 = F32 = F64 = np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +74,15 @@ class Kernel:
     @property
     def name(self) -> str:
         return self.function.__name__
+
+    @property
+    def structs(self) -> dict[str, type[Struct]]:
+        """The records among the arguments."""
+        known = self.function.__globals__
+        found = {name: known.get(kind) for name, kind in self.annotations.items()}
+        return {
+            name: kind for name, kind in found.items() if isinstance(kind, type) and issubclass(kind, Struct)
+        }
 
     @property
     def annotations(self) -> dict[str, str]:
@@ -118,20 +146,13 @@ def trailing_zeros(word: int) -> int:
     return (word & -word).bit_length() - 1 if word else 64
 
 
-_KINDS = {
-    "U8": np.uint8, "I8": np.int8, "U16": np.uint16, "I32": np.int32, "U32": np.uint32, "I64": np.int64,
-    "U64": np.uint64, "F32": np.float32, "F64": np.float64,
-}  # fmt: skip
-
-
-def run(kernel: Kernel, *arguments: np.ndarray | bytes | float) -> Any:
+def run(kernel: Kernel, *arguments: np.ndarray | Struct | bytes | float) -> Any:
     """Run a kernel as Python on arrays of any shape, which are taken as the kinds it declares."""
     kinds = kernel.annotations.values()
-    return kernel(*[_elements(given, kind) for given, kind in zip(arguments, kinds, strict=False)])
+    return kernel(*[_as_python(given, kind) for given, kind in zip(arguments, kinds, strict=False)])
 
 
-def _elements(given: np.ndarray | bytes | float, kind: str) -> Any:
-    if not isinstance(given, np.ndarray):
-        return given
-    # A memory view gives and takes Python's own numbers.
-    return given.reshape(-1).view(_KINDS[kind]).data if given.size else given
+def _as_python(given: np.ndarray | Struct | bytes | float, kind: str) -> Any:
+    if isinstance(given, Struct):
+        return given.as_python()
+    return elements(given, kind) if isinstance(given, np.ndarray) else given

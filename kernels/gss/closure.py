@@ -5,124 +5,119 @@ characters that may not come first. `close` opens and resumes parts of a grammar
 A closure opens a rule once for all its callers, so that left, right and hidden recursion and ambiguity take
 no more work than the grammar has positions (Tomita, 1985; Scott and Johnstone, GLL parsing, 2010).
 
-Frames are those of `sglc.kernels.gss.frames`. program int32[N, 4] says of each part what it is, two
-numbers, and the number of its set of first bytes (0 for a part that may be empty or is not known: it is
-always opened):
-
-    LEAF     the first state of a text or -1, whether it may be empty
-    LIST     a list of words: the number of the first one, and that behind the last one
-    SERIES   the first part, the rest
-    CHOICE   where its parts are in `lists`, how many they are
-    RULE     its body
-    REPEAT   the item or -1, where in `lists` are separator (or -1), least, most (or -1), and how many must be
-    NEGATIVE_LOOKAHEAD  the number of the set of characters that may not come next
-    JOINT    as a continuation only: its state says where others are in `lists`, the third number how many
-    NOTHING  no word at all
-    FOREIGN  what walks do not read
-    UNKNOWN  to be requested, if it may begin with a wanted byte
+Frames are those of `sglc.kernels.gss.frames`, parts those of `sglc.kernels.gss.arrays.Grammar`.
 """
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_noinline
-from sglc.kernels.gss.frames import (
+from sglc.kernels.dsl.language import kernel, kernel_noinline
+from sglc.kernels.gss.arrays import (
     ACCEPTED,
     BEGINS,
     BEHIND,
     CALL,
+    CHOICE,
     DONE,
     EDGES,
     EITHER,
     EPOCH,
+    EVERY,
     FRESH,
     FULL,
     GIVEN,
+    ITEMS,
     JOINED,
+    LIST,
     MADE_FRESH,
+    MERGED,
+    MOST_LOOKAHEADS,
     NEEDS_TABLES,
+    NEGATIVE_LOOKAHEAD,
+    NOTHING,
     PART,
+    REACHED,
+    REPEAT,
     REQUESTS,
     ROOM,
+    RULE,
+    SERIES,
+    SLOTS,
     SPENT,
+    TEXT,
     THREADS,
     TOO_MUCH,
     UNION,
+    UNKNOWN,
+    WANTED,
     WORD,
-    place_named,
-    request,
+    Grammar,
+    Learned,
+    Walk,
 )
+from sglc.kernels.gss.frames import place_named, request
 
-UNKNOWN, NOTHING, LEAF, LIST, SERIES, CHOICE, RULE, REPEAT, NEGATIVE_LOOKAHEAD, JOINT, FOREIGN = range(11)
-GOES_ON, ENDS, KNOWN = 1, 2, 4
-"""Flags of the states of texts: more bytes may come; a word may end; the row has been made."""
-SLOTS, ITEMS = 65_536, 20_000
-"""Keys of one closure's table; items of a closure."""
-MOST_LOOKAHEADS, MOST_STATE = 128, 2000
-"""Numbers of lookaheads, states of frames that a closure makes."""
+MOST_STATE = 2000
+"""States of frames that a closure makes."""
 OWN = 1 << 8
 """Added to the lookahead of what is opened before a frame of its own: it cannot have been opened before."""
-EVERY, REACHED, WANTED = 0, 4, 8
-"""Where in `sets` are all bytes, those that a closure has met, and those that it is for."""
 
 
 @kernel
-def slot(
-    keys: I64, stamps: I32, epoch: int, kind: int, part: int, lookahead: int, state: int, frame: int
-) -> int:
+def slot(walk: Walk, epoch: int, kind: int, part: int, lookahead: int, state: int, frame: int) -> int:
     """Where a key is in the table of one closure, or belongs: its stamp is not `epoch` then."""
+    keys = walk.keys
     key = (((((kind << 18) | part) << 7 | lookahead) << 12) | (state + 2048)) << 23 | frame
     at = (frame * 40503 + part * 30011 + lookahead * 769 + state * 6151 + kind * 12289) & (SLOTS - 1)
-    while stamps[at] == epoch and keys[at] != key:
+    while walk.stamps[at] == epoch and keys[at] != key:
         at = (at + 1) & (SLOTS - 1)
     keys[at] = key
     return at
 
 
 @kernel
-def push(work: I32, waiting: int, part: int, frame: int, lookahead: int) -> int:
+def push(walk: Walk, waiting: int, part: int, frame: int, lookahead: int) -> int:
     """Put down something to open, or (part -1) to resume; the number of what is waiting then."""
+    work = walk.work
     work[3 * waiting], work[3 * waiting + 1], work[3 * waiting + 2] = part, frame, lookahead
     return waiting + 1
 
 
 @kernel
-def new_frame(fresh: I32, settled: I32, cursor: I64, part: int, state: int, below: int) -> int:
+def new_frame(walk: Walk, part: int, state: int, below: int) -> int:
     """Make a frame of this closure."""
+    fresh, cursor = walk.fresh, walk.cursor
     number = cursor[MADE_FRESH]
     fresh[3 * number], fresh[3 * number + 1], fresh[3 * number + 2] = part, state, below
-    settled[number] = 0
+    walk.settled[number] = 0
     cursor[MADE_FRESH] = number + 1
     return FRESH + number
 
 
 @kernel
-def frame_of(
-    fresh: I32, settled: I32, keys: I64, stamps: I32, values: I32, cursor: I64, part: int, state: int,
-    below: int,
-) -> int:  # fmt: skip
+def frame_of(walk: Walk, part: int, state: int, below: int) -> int:
     """The frame of this closure that resumes a part."""
-    at = slot(keys, stamps, cursor[EPOCH], 2, part, 0, state, below)
+    stamps, values, cursor = walk.stamps, walk.values, walk.cursor
+    at = slot(walk, cursor[EPOCH], 2, part, 0, state, below)
     if stamps[at] != cursor[EPOCH]:
-        stamps[at], values[at] = cursor[EPOCH], new_frame(fresh, settled, cursor, part, state, below)
+        stamps[at], values[at] = cursor[EPOCH], new_frame(walk, part, state, below)
     return values[at]
 
 
 @kernel_noinline
-def close(
-    program: I32, lists: I32, firsts: U64, frames: I32, open_bytes: U64, unions: I32, lookahead_starts: I32,
-    words: U8, word_starts: I64, behind: I32, begins_of: U64, places: I32, listed: I32, made: I32, links: I32,
-    fresh: I32, settled: I32, edges: I32, threads: I32, work: I32, waiting: int, ended: I32, keys: I64,
-    stamps: I32, values: I32, sets: U64, any: bool, requests: I32, cursor: I64,
-) -> int:  # fmt: skip
+def close(grammar: Grammar, learned: Learned, walk: Walk, waiting: int, any: bool) -> int:
     """Add the threads that begin where the `waiting` things in `work` are opened and resumed.
 
     What begins with no byte of the four words from sets[WANTED] on may be left out. Puts at least all bytes
     that may come into those from sets[REACHED] on, and sets cursor[ACCEPTED] where the text may end. With
     `any` the closure stops at the first thread. Returns DONE, NEEDS_TABLES, FULL, or TOO_MUCH beyond `ITEMS`
     items.
-
-    Arrays: see the module, `frames` and `walk.walk_grammar`.
     """
+    program, lists, firsts, frames = grammar.program, grammar.lists, grammar.firsts, grammar.frames
+    open_bytes, word_starts, behind = grammar.open_bytes, grammar.word_starts, grammar.behind
+    begins_of = grammar.begins
+    made = learned.made
+    fresh, edges, threads, work, ended = walk.fresh, walk.edges, walk.threads, walk.work, walk.ended
+    stamps, values, sets, cursor = walk.stamps, walk.values, walk.sets, walk.cursor
     epoch = cursor[EPOCH] + 1
     cursor[EPOCH] = epoch
     cursor[MADE_FRESH], cursor[EDGES], cursor[ACCEPTED] = 0, 0, 0
@@ -141,18 +136,18 @@ def close(
             if part < -1:
                 first = 4 * behind[word + 1]
                 if any or first == 0:
-                    request(requests, cursor, BEHIND, word >> 1)
+                    request(walk, BEHIND, word >> 1)
                 elif first < 0:
-                    request(requests, cursor, BEGINS, word >> 1)
+                    request(walk, BEGINS, word >> 1)
                 else:
                     reach0, reach1 = reach0 | firsts[first], reach1 | firsts[first + 1]
                     reach2, reach3 = reach2 | firsts[first + 2], reach3 | firsts[first + 3]
                     some = firsts[first] & want0 | firsts[first + 1] & want1
                     if (some | firsts[first + 2] & want2 | firsts[first + 3] & want3) != 0:
-                        request(requests, cursor, BEHIND, word >> 1)
+                        request(walk, BEHIND, word >> 1)
                 continue
         if own == 0:
-            at = slot(keys, stamps, epoch, 0, part + 1, lookahead, 0, frame)
+            at = slot(walk, epoch, 0, part + 1, lookahead, 0, frame)
             if stamps[at] == epoch:
                 continue
             stamps[at] = epoch
@@ -175,12 +170,12 @@ def close(
             elif frame >= GIVEN:
                 at = 3 * (frame - GIVEN)
                 of, state, below = frames[at], frames[at + 1], frames[at + 2]
-                if program[4 * of] == JOINT:
+                if program[4 * of] == MERGED:
                     if waiting + below > ROOM - 2:
                         return TOO_MUCH
                     for number in range(below):
                         link = lists[state + number]
-                        waiting = push(work, waiting, -1, GIVEN + link if link > 0 else 0, lookahead)
+                        waiting = push(walk, waiting, -1, GIVEN + link if link > 0 else 0, lookahead)
                     continue
                 below = GIVEN + below if below > 0 else 0
             else:
@@ -189,7 +184,7 @@ def close(
                 if waiting + below > ROOM - 2:
                     return TOO_MUCH
                 for number in range(below):
-                    waiting = push(work, waiting, -1, links[state + number], lookahead)
+                    waiting = push(walk, waiting, -1, learned.links[state + number], lookahead)
                 continue
             if of < 0:
                 if of == CALL:
@@ -199,7 +194,7 @@ def close(
                 while link >= 0:
                     if waiting > ROOM - 2:
                         return TOO_MUCH
-                    waiting = push(work, waiting, -1, edges[2 * link], lookahead)
+                    waiting = push(walk, waiting, -1, edges[2 * link], lookahead)
                     link = edges[2 * link + 1]
                 continue
         kind, a, b = program[4 * of], program[4 * of + 1], program[4 * of + 2]
@@ -213,7 +208,7 @@ def close(
                     continue
         if kind == UNKNOWN:
             # The rest may have requests, too.
-            request(requests, cursor, PART, of)
+            request(walk, PART, of)
             continue
         if kind == REPEAT:
             least, limit = lists[b + 1], lists[b + 2]
@@ -222,26 +217,26 @@ def close(
                 done = -state - 1
             else:
                 if state >= lists[b + 3]:
-                    waiting = push(work, waiting, -1, below, lookahead)
+                    waiting = push(walk, waiting, -1, below, lookahead)
                 if a >= 0 and (limit < 0 or state < limit):
                     if state > 0 and lists[b] >= 0:
                         if state > MOST_STATE:
                             return TOO_MUCH
-                        after = frame_of(fresh, settled, keys, stamps, values, cursor, of, -state - 1, below)
-                        waiting = push(work, waiting, lists[b], after, lookahead)
+                        after = frame_of(walk, of, -state - 1, below)
+                        waiting = push(walk, waiting, lists[b], after, lookahead)
                     else:
                         opens = True
             if opens:
                 done = done + 1 if limit >= 0 else min(done + 1, max(least, 1))
                 if done > MOST_STATE:
                     return TOO_MUCH
-                after = frame_of(fresh, settled, keys, stamps, values, cursor, of, done, below)
-                waiting = push(work, waiting, a, after, lookahead)
+                after = frame_of(walk, of, done, below)
+                waiting = push(walk, waiting, a, after, lookahead)
         elif part < 0:
             if kind != SERIES:
                 return TOO_MUCH
-            waiting = push(work, waiting, b, below, lookahead)
-        elif kind == LEAF or kind == LIST:
+            waiting = push(walk, waiting, b, below, lookahead)
+        elif kind == TEXT or kind == LIST:
             goes_on, again = a >= 0, 0
             empty = 0
             if kind == LIST:
@@ -249,26 +244,24 @@ def close(
                 empty = 1 if word_starts[a + 1] == word_starts[a] else 0
                 goes_on = b > a + empty
                 if empty > 0:
-                    waiting = push(work, waiting, -1, frame, lookahead)
+                    waiting = push(walk, waiting, -1, frame, lookahead)
             elif b:
-                waiting = push(work, waiting, -1, frame, lookahead)
+                waiting = push(walk, waiting, -1, frame, lookahead)
             if goes_on:
-                if program[4 * of + 3] == 0 and kind == LEAF:
+                if program[4 * of + 3] == 0 and kind == TEXT:
                     reach0, reach1 = reach0 | begins_of[4 * a], reach1 | begins_of[4 * a + 1]
                     reach2, reach3 = reach2 | begins_of[4 * a + 2], reach3 | begins_of[4 * a + 3]
                 elif program[4 * of + 3] == 0:
                     reach0, reach1 = reach0 | sets[EVERY], reach1 | sets[EVERY]
                     reach2, reach3 = reach2 | sets[EVERY], reach3 | sets[EVERY]
-                at = slot(keys, stamps, epoch, 3, of if kind == LIST else a, lookahead, again, 0)
+                at = slot(walk, epoch, 3, of if kind == LIST else a, lookahead, again, 0)
                 if stamps[at] != epoch:
                     thread = cursor[THREADS]
                     stamps[at], values[at] = epoch, thread
                     threads[3 * thread], threads[3 * thread + 1] = a, frame
-                    threads[3 * thread + 2] = lookahead_starts[lookahead]
+                    threads[3 * thread + 2] = grammar.lookahead_starts[lookahead]
                     if kind == LIST:
-                        threads[3 * thread] = place_named(
-                            words, word_starts, places, listed, cursor, a + empty, b, 0
-                        )
+                        threads[3 * thread] = place_named(grammar, learned, walk, a + empty, b, 0)
                         if threads[3 * thread] < 0:
                             return FULL
                     cursor[THREADS] = thread + 1
@@ -283,43 +276,43 @@ def close(
                         fresh[3 * (follows - FRESH) + 1] = edge
                     else:
                         edges[2 * edge + 2], edges[2 * edge + 3] = follows, edge
-                        threads[thread + 1] = new_frame(fresh, settled, cursor, EITHER, edge + 1, 0)
+                        threads[thread + 1] = new_frame(walk, EITHER, edge + 1, 0)
                         edge += 1
                     cursor[EDGES] = edge + 1
         elif kind == SERIES:
-            after = new_frame(fresh, settled, cursor, of, 0, frame)
-            waiting = push(work, waiting, a, after, lookahead + OWN)
+            after = new_frame(walk, of, 0, frame)
+            waiting = push(walk, waiting, a, after, lookahead + OWN)
         elif kind == CHOICE:
             if waiting + b > ROOM - 2:
                 return TOO_MUCH
             for number in range(b):
-                waiting = push(work, waiting, lists[a + number], frame, lookahead + own)
+                waiting = push(walk, waiting, lists[a + number], frame, lookahead + own)
         elif kind == RULE:
-            at = slot(keys, stamps, epoch, 1, of, lookahead, 0, 0)
+            at = slot(walk, epoch, 1, of, lookahead, 0, 0)
             edge = cursor[EDGES]
             edges[2 * edge], edges[2 * edge + 1] = frame, -1
             if stamps[at] != epoch:
-                call = new_frame(fresh, settled, cursor, CALL, edge, 0)
+                call = new_frame(walk, CALL, edge, 0)
                 stamps[at], values[at] = epoch, call
-                waiting = push(work, waiting, a, call, lookahead + OWN)
+                waiting = push(walk, waiting, a, call, lookahead + OWN)
             else:
                 call = values[at]
                 edges[2 * edge + 1] = fresh[3 * (call - FRESH) + 1]
                 fresh[3 * (call - FRESH) + 1] = edge
                 for number in range(endings):
                     if ended[2 * number] == call:
-                        waiting = push(work, waiting, -1, frame, ended[2 * number + 1])
+                        waiting = push(walk, waiting, -1, frame, ended[2 * number + 1])
             cursor[EDGES] = edge + 1
         elif kind == NEGATIVE_LOOKAHEAD:
-            both = unions[lookahead * MOST_LOOKAHEADS + a]
+            both = grammar.unions[lookahead * MOST_LOOKAHEADS + a]
             if both < 0:
-                request(requests, cursor, UNION, lookahead * MOST_LOOKAHEADS + a)
+                request(walk, UNION, lookahead * MOST_LOOKAHEADS + a)
                 continue
             reach0, reach1 = reach0 | open_bytes[4 * both], reach1 | open_bytes[4 * both + 1]
             reach2, reach3 = reach2 | open_bytes[4 * both + 2], reach3 | open_bytes[4 * both + 3]
             some = open_bytes[4 * both] & want0 | open_bytes[4 * both + 1] & want1
             if any or (some | open_bytes[4 * both + 2] & want2 | open_bytes[4 * both + 3] & want3) != 0:
-                waiting = push(work, waiting, -1, frame, both)
+                waiting = push(walk, waiting, -1, frame, both)
         elif kind != NOTHING:
             return TOO_MUCH
     if cursor[REQUESTS] > before:

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_noinline
-from sglc.kernels.gss.closure import KNOWN, close
-from sglc.kernels.gss.frames import (
+from sglc.kernels.dsl.language import kernel, kernel_noinline
+from sglc.kernels.gss.arrays import (
     ACCEPTED,
     DONE,
+    KNOWN,
     LISTED,
     LOOKAHEAD,
+    LOOKS_AHEAD,
     NEEDS_TABLES,
     REQUESTED,
     REQUESTS,
     STATE,
     THREADS,
-    request,
+    Grammar,
+    Learned,
+    Walk,
 )
+from sglc.kernels.gss.closure import close
+from sglc.kernels.gss.frames import request
 from sglc.kernels.gss.states import put_down, unpack
 from sglc.kernels.trie.walks import search_word
 
 
 @kernel
-def goes_on_with(rows: I32, lookahead_rows: I32, state: int, lookahead: int) -> int:
+def goes_on_with(grammar: Grammar, state: int, lookahead: int) -> int:
     """Whether a state of a terminal may read an allowed character: 1 it may, 0 not, 2 one byte does not
     decide."""
     found = 0
     for byte in range(256):
-        if rows[(state << 8) + byte] >= 0:
-            behind = lookahead_rows[(lookahead << 8) + byte]
+        if grammar.rows[(state << 8) + byte] >= 0:
+            behind = grammar.lookahead_rows[(lookahead << 8) + byte]
             if behind == 0:
                 return 1
             if behind > 0:
@@ -36,14 +41,13 @@ def goes_on_with(rows: I32, lookahead_rows: I32, state: int, lookahead: int) -> 
 
 
 @kernel
-def word_goes_on_with(
-    words: U8, word_starts: I64, lookahead_rows: I32, low: int, high: int, read: int, lookahead: int
-) -> int:
+def word_goes_on_with(grammar: Grammar, low: int, high: int, read: int, lookahead: int) -> int:
     """The same for a place in a list of words."""
+    words, word_starts = grammar.words, grammar.word_starts
     found = 0
     while low < high:
         byte = words[word_starts[low] + read]
-        behind = lookahead_rows[(lookahead << 8) + byte]
+        behind = grammar.lookahead_rows[(lookahead << 8) + byte]
         if behind == 0:
             return 1
         if behind > 0:
@@ -53,29 +57,26 @@ def word_goes_on_with(
 
 
 @kernel_noinline
-def any_goes_on(
-    rows: I32, flags: U8, words: U8, word_starts: I64, places: I32, lookahead_rows: I32, lookahead_flags: U8,
-    threads: I32, count: int, requests: I32, cursor: I64,
-) -> int:  # fmt: skip
+def any_goes_on(grammar: Grammar, learned: Learned, walk: Walk, count: int) -> int:
     """Whether one of some threads may go on, under its lookahead: 1 it may, 0 not, 2 one byte does not
     decide, -1 tables must be made first."""
+    places = learned.places
+    threads, cursor = walk.threads, walk.cursor
     found = may = 0
     before = cursor[REQUESTS]
     for thread in range(count):
         state, lookahead = threads[3 * thread], threads[3 * thread + 2]
         if lookahead == 0:
             return 1
-        if lookahead_flags[lookahead] & KNOWN == 0:
-            request(requests, cursor, LOOKAHEAD, lookahead)
+        if grammar.lookahead_flags[lookahead] & KNOWN == 0:
+            request(walk, LOOKAHEAD, lookahead)
         elif state >= LISTED:
             at = 4 * (state - LISTED)
-            may = word_goes_on_with(
-                words, word_starts, lookahead_rows, places[at], places[at + 1], places[at + 2], lookahead
-            )
-        elif flags[state] & KNOWN == 0:
-            request(requests, cursor, STATE, state)
+            may = word_goes_on_with(grammar, places[at], places[at + 1], places[at + 2], lookahead)
+        elif grammar.flags[state] & KNOWN == 0:
+            request(walk, STATE, state)
         else:
-            may = goes_on_with(rows, lookahead_rows, state, lookahead)
+            may = goes_on_with(grammar, state, lookahead)
         if may == 1:
             return 1
         found = max(found, may)
@@ -83,56 +84,33 @@ def any_goes_on(
 
 
 @kernel_noinline
-def may_follow(
-    program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
-    word_starts: I64, behind: I32, lookahead_rows: I32, lookahead_flags: U8, lookahead_starts: I32,
-    open_bytes: U64, unions: I32, lookaheads: bool, places: I32, listed: I32, made: I32, links: I32,
-    fresh: I32, settled: I32, edges: I32, threads: I32, work: I32, ended: I32, keys: I64, stamps: I32,
-    values: I32, configs: I32, pool: I64, sets: U64, config: int, requests: I32, cursor: I64,
-) -> int:  # fmt: skip
+def may_follow(grammar: Grammar, learned: Learned, walk: Walk, config: int) -> int:
     """Find whether anything may follow a configuration, or the text may end.
 
     Returns DONE, NEEDS_TABLES, FULL or TOO_MUCH.
     """
+    configs = learned.configs
+    cursor = walk.cursor
     here = 6 * config
     begin, count, ready = configs[here], configs[here + 1], configs[here + 2]
     before = cursor[REQUESTED]
-    if ready > 0 and not lookaheads:
+    if ready > 0 and not cursor[LOOKS_AHEAD]:
         configs[here + 4] = 1
         return DONE
-    unpack(pool, begin, count, threads)
-    follows = any_goes_on(
-        rows,
-        flags,
-        words,
-        word_starts,
-        places,
-        lookahead_rows,
-        lookahead_flags,
-        threads,
-        count,
-        requests,
-        cursor,
-    )
+    unpack(learned, walk, begin, count)
+    follows = any_goes_on(grammar, learned, walk, count)
     if follows < 0:
         return NEEDS_TABLES
     if follows != 1 and ready > 0:
         # Something that no token reads on may follow.
         cursor[THREADS] = 0
-        put_down(pool, begin + count, ready, work)
-        code = close(
-            program, lists, firsts, frames, open_bytes, unions, lookahead_starts, words, word_starts, behind,
-            begins_of, places, listed, made, links, fresh, settled, edges, threads, work, ready, ended, keys,
-            stamps, values, sets, True, requests, cursor,
-        )  # fmt: skip
+        put_down(learned, walk, begin + count, ready)
+        code = close(grammar, learned, walk, ready, True)
         if code != DONE:
             return code
         later = 1
         if cursor[ACCEPTED] == 0:
-            later = any_goes_on(
-                rows, flags, words, word_starts, places, lookahead_rows, lookahead_flags, threads,
-                cursor[THREADS], requests, cursor,
-            )  # fmt: skip
+            later = any_goes_on(grammar, learned, walk, cursor[THREADS])
             if later < 0:
                 return NEEDS_TABLES
         follows = later if later == 1 else max(follows, later)

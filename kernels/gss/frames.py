@@ -13,42 +13,34 @@ lasting numbers if they are still in use when the closure is done.
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, kernel, kernel_noinline
+from sglc.kernels.dsl.language import I64, kernel, kernel_noinline
+from sglc.kernels.gss.arrays import (
+    FRAMES,
+    FRESH,
+    FULL,
+    GIVEN,
+    JOINED,
+    LINKS,
+    LISTED,
+    MANY_REQUESTED,
+    MERGED,
+    MOST_FRAMES,
+    MOST_LINKS,
+    MOST_PLACES,
+    MOST_REQUESTED,
+    NAMES,
+    PLACES,
+    REQUESTED,
+    REQUESTS,
+    ROOM,
+    TOO_MUCH,
+    Grammar,
+    Learned,
+    Walk,
+)
 
-JOINED, CALL, EITHER = -1, -2, -3
-"""Parts of frames that continue with several others: lasting; in a closure, all callers of a rule; in a
-closure, all that follows one terminal."""
-GIVEN, FRESH, LISTED = 1 << 20, 1 << 22, 1 << 22
-"""Where the numbers of continuations begin that are taken as they are, those of a closure's frames, and those
-of places in lists of words among states."""
-FRAME_BITS, LOOKAHEAD_BITS = 23, 14
-"""Bits of a frame's number and of a lookahead's state in the keys of threads."""
-FRAME = (1 << FRAME_BITS) - 1
-WORD = 1 << 20
-"""What follows a word and is not known yet stands as so much and the number of the word for its part."""
 DEEP = 16_384
 """So many frames are numbered at once; those below are continuations as they are."""
-ROOM = 65_536
-"""Threads, frames, edges of a closure; threads of a configuration."""
-MOST_FRAMES, MOST_LINKS, MOST_PLACES = 65_536, 262_144, 65_536
-NAMES = 2 * MOST_FRAMES
-"""Slots of the tables in which frames and places are found."""
-DONE, NEEDS_TABLES, PAUSED, TOO_MUCH, FULL = range(5)
-"""Results of a walk: it is done; tables must be made first; its slice of work is used up; it exceeds a
-limit of walks; the learned tables are full."""
-PART, STATE, LOOKAHEAD, UNION, BEGINS, BEHIND = range(6)
-"""What a request needs: the description of a part, the row of a text state or of a lookahead state, the union
-of two lookaheads, the first bytes of what follows a word, and what follows it."""
-MOST_REQUESTED, MANY_REQUESTED = 4096, 64
-"""Most requests kept; the number of requests with which a walk returns."""
-MANY_REQUESTS = 64
-"""A walk also returns after so many requests, repeated ones included."""
-(
-    LEVEL, REQUESTED, REQUESTS, EPOCH, THREADS, MADE_FRESH, EDGES, OUTS, ENDED, ACCEPTED, SPENT, UNSURE,
-    FRAMES, LINKS, PLACES, CONFIGS, POOL, LEVELS,
-) = range(18)  # fmt: skip
-"""Places in the cursor. `REQUESTS` counts all requests, `REQUESTED` the different ones. The five before the
-last count what is learned."""
 FEW_KEYS = 48
 """So many numbers are put in order by insertion."""
 _PRIME = 48_271
@@ -56,8 +48,9 @@ _WORD = (1 << 31) - 1
 
 
 @kernel
-def request(requests: I32, cursor: I64, kind: int, number: int) -> None:
+def request(walk: Walk, kind: int, number: int) -> None:
     """Request a table that must be made first, unless one of the last requests is the same."""
+    requests, cursor = walk.requests, walk.cursor
     at = cursor[REQUESTED]
     cursor[REQUESTS] += 1
     before = at
@@ -95,8 +88,10 @@ def mixed(found: int, key: int) -> int:
 
 
 @kernel_noinline
-def frame_named(made: I32, names: I32, cursor: I64, part: int, state: int, below: int) -> int:
+def frame_named(learned: Learned, walk: Walk, part: int, state: int, below: int) -> int:
     """The number of a frame; below zero where there is no room."""
+    made, names = learned.made, learned.names
+    cursor = walk.cursor
     at = mixed(mixed(mixed(0, part), state), below) & (NAMES - 1)
     while names[at] > 0:
         here = 3 * names[at]
@@ -113,9 +108,11 @@ def frame_named(made: I32, names: I32, cursor: I64, part: int, state: int, below
 
 
 @kernel_noinline
-def joined(made: I32, links: I32, names: I32, some: I64, count: int, cursor: I64) -> int:
+def joined(learned: Learned, walk: Walk, count: int) -> int:
     """The frame that goes on with each of some frames, of which no one is joined; below zero where there is
     no room. They are sorted."""
+    made, links, names = learned.made, learned.links, learned.names
+    some, cursor = walk.some, walk.cursor
     sort(some, count)
     out = 1
     for number in range(1, count):
@@ -149,20 +146,23 @@ def joined(made: I32, links: I32, names: I32, some: I64, count: int, cursor: I64
 
 
 @kernel
-def width(made: I32, frame: int) -> int:
+def width(learned: Learned, frame: int) -> int:
     """How many frames a frame goes on with."""
+    made = learned.made
     if frame < GIVEN and made[3 * frame] == JOINED:
         return made[3 * frame + 2]
     return 1
 
 
 @kernel
-def gather(made: I32, links: I32, some: I64, count: int, frame: int) -> int:
+def gather(learned: Learned, walk: Walk, count: int, frame: int) -> int:
     """Add a frame to some, or those that it is joined of; how many there are then."""
+    made = learned.made
+    some = walk.some
     if frame < GIVEN and made[3 * frame] == JOINED:
         begin = made[3 * frame + 1]
         for number in range(made[3 * frame + 2]):
-            some[count] = links[begin + number]
+            some[count] = learned.links[begin + number]
             count += 1
         return count
     some[count] = frame
@@ -170,14 +170,12 @@ def gather(made: I32, links: I32, some: I64, count: int, frame: int) -> int:
 
 
 @kernel_noinline
-def settle(
-    made: I32, links: I32, names: I32, fresh: I32, settled: I32, edges: I32, work: I32, some: I64,
-    frame: int, cursor: I64,
-) -> int:  # fmt: skip
+def settle(learned: Learned, walk: Walk, frame: int) -> int:
     """The lasting number of a closure's frame; below zero where there is none.
 
-    settled int32[ROOM]: those of the closure's frames that have one (plus one), -1 while that is found out.
+    `settled`: those of the closure's frames that have one (plus one), -1 while that is found out.
     """
+    fresh, settled, edges, work = walk.fresh, walk.settled, walk.edges, walk.work
     waiting = 1
     work[0] = frame
     while waiting > 0:
@@ -209,18 +207,18 @@ def settle(
         if part >= 0:
             if below >= FRESH:
                 below = settled[below - FRESH] - 1
-            found = frame_named(made, names, cursor, part, link, below)
+            found = frame_named(learned, walk, part, link, below)
         else:
             count, link = 0, fresh[3 * here + 1]
             while link >= 0:
                 below = edges[2 * link]
                 if below >= FRESH:
                     below = settled[below - FRESH] - 1
-                if count + width(made, below) > ROOM - 2:
+                if count + width(learned, below) > ROOM - 2:
                     return -TOO_MUCH
-                count = gather(made, links, some, count, below)
+                count = gather(learned, walk, count, below)
                 link = edges[2 * link + 1]
-            found = joined(made, links, names, some, count, cursor)
+            found = joined(learned, walk, count)
         if found < 0:
             return found
         settled[here] = found + 1
@@ -229,15 +227,14 @@ def settle(
 
 
 @kernel_noinline
-def take(
-    frames: I32, program: I32, lists: I32, joint: int, taken: I32, made: I32, links: I32, names: I32,
-    work: I32, some: I64, cont: int, cursor: I64,
-) -> int:  # fmt: skip
+def take(grammar: Grammar, learned: Learned, walk: Walk, cont: int) -> int:
     """The number of the frame for a continuation of a machine; below zero where there is none.
 
-    taken int32[C]: the frames of continuations that have one (plus one). `joint`: what the program says of
-    parts that stand for several continuations. Far below, continuations are taken as they are.
+    Far below, continuations are taken as they are.
     """
+    frames, lists = grammar.frames, grammar.lists
+    taken = learned.taken
+    work = walk.work
     waiting = 1
     work[0] = cont
     while waiting > 0:
@@ -253,7 +250,7 @@ def take(
             taken[here] = GIVEN + here + 1
             waiting -= 1
             continue
-        if program[4 * part] == joint:
+        if grammar.program[4 * part] == MERGED:
             if below > ROOM:
                 return -TOO_MUCH
             for number in range(below):
@@ -265,16 +262,16 @@ def take(
             count = 0
             for number in range(below):
                 found = taken[lists[state + number]] - 1
-                if count + width(made, found) > ROOM - 2:
+                if count + width(learned, found) > ROOM - 2:
                     return -TOO_MUCH
-                count = gather(made, links, some, count, found)
-            found = joined(made, links, names, some, count, cursor)
+                count = gather(learned, walk, count, found)
+            found = joined(learned, walk, count)
         else:
             if taken[below] <= 0:
                 work[waiting] = below
                 waiting += 1
                 continue
-            found = frame_named(made, names, cursor, part, state, taken[below] - 1)
+            found = frame_named(learned, walk, part, state, taken[below] - 1)
         if found < 0:
             return found
         taken[here] = found + 1
@@ -283,12 +280,12 @@ def take(
 
 
 @kernel
-def place_named(
-    words: U8, word_starts: I64, places: I32, listed: I32, cursor: I64, low: int, high: int, read: int
-) -> int:
+def place_named(grammar: Grammar, learned: Learned, walk: Walk, low: int, high: int, read: int) -> int:
     """The state of a thread that has read so many bytes of the words `low` to `high` - 1, all of which are
     longer. A place is these three numbers, and the next byte if there is one word. Below zero where there is
     no room."""
+    places, listed = learned.places, learned.listed
+    cursor = walk.cursor
     at = mixed(mixed(mixed(0, low), high), read) & (NAMES - 1)
     while listed[at] > 0:
         here = 4 * (listed[at] - 1)
@@ -300,6 +297,6 @@ def place_named(
         return -FULL
     listed[at] = number + 1
     places[4 * number], places[4 * number + 1], places[4 * number + 2] = low, high, read
-    places[4 * number + 3] = words[word_starts[low] + read] if high == low + 1 else -1
+    places[4 * number + 3] = grammar.words[grammar.word_starts[low] + read] if high == low + 1 else -1
     cursor[PLACES] = number + 1
     return LISTED + number

@@ -14,80 +14,81 @@ not known.
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U64, bit_count, kernel, kernel_noinline
-from sglc.kernels.gss.closure import EVERY, KNOWN
-from sglc.kernels.gss.frames import (
+from sglc.kernels.dsl.language import bit_count, kernel, kernel_noinline
+from sglc.kernels.gss.arrays import (
+    BITS,
+    CONFIG_SLOTS,
     CONFIGS,
     DONE,
     ENDED,
+    EVERY,
     FRAME,
     FRAME_BITS,
     FULL,
+    IN_TEXT,
+    KNOWN,
     LISTED,
     LOOKAHEAD_BITS,
+    LOOKAHEADS,
+    LOOPED,
+    LOOPS,
+    MOST_CONFIGS,
+    MOST_POOL,
     NEEDS_TABLES,
+    NOWHERE,
     OUTS,
     POOL,
+    READ,
     REQUESTS,
     ROOM,
     STATE,
+    SURE,
     TOO_MUCH,
-    gather,
-    joined,
-    mixed,
-    request,
-    sort,
-    width,
+    Grammar,
+    Learned,
+    Walk,
 )
-
-NOWHERE = 1
-MOST_CONFIGS, MOST_POOL = 16_384, 1 << 20
-CONFIG_SLOTS = 2 * MOST_CONFIGS
-"""Slots of the table in which configurations are found."""
-SURE, LOOPED, IN_TEXT = 1, 2, 4
-"""Flags: the bytes that may be read are known; the groups are; some thread is in a text
-without a lookahead."""
-LOOKAHEADS = (1 << LOOKAHEAD_BITS) - 1
-BITS, LOOPS, READ = 10, 4, 6
-"""Words of a configuration in `bits`; where the groups begin, and the bytes that are surely read."""
+from sglc.kernels.gss.frames import gather, joined, mixed, request, sort, width
 
 
 @kernel
-def unpack(pool: I64, begin: int, count: int, threads: I32) -> None:
+def unpack(learned: Learned, walk: Walk, begin: int, count: int) -> None:
     """Keys of threads as threads."""
+    threads = walk.threads
     for number in range(count):
-        key = pool[begin + number]
+        key = learned.pool[begin + number]
         threads[3 * number] = key >> (FRAME_BITS + LOOKAHEAD_BITS)
         threads[3 * number + 1], threads[3 * number + 2] = key & FRAME, key >> FRAME_BITS & LOOKAHEADS
 
 
 @kernel
-def put_down(pool: I64, begin: int, count: int, work: I32) -> None:
+def put_down(learned: Learned, walk: Walk, begin: int, count: int) -> None:
     """What is ready, as work."""
+    work = walk.work
     for number in range(count):
-        key = pool[begin + number]
+        key = learned.pool[begin + number]
         work[3 * number], work[3 * number + 1], work[3 * number + 2] = (key >> FRAME_BITS) - 1, key & FRAME, 0
 
 
 @kernel
-def note_begins(
-    begins_of: U64, flags: U8, places: I32, pool: I64, begin: int, count: int, sets: U64, bits: U64,
-    config: int,
-) -> None:  # fmt: skip
+def note_begins(grammar: Grammar, learned: Learned, walk: Walk, begin: int, count: int, config: int) -> None:
     """Take the bytes that threads may read, and those that texts surely do, as those of a configuration."""
+    begins_of = grammar.begins
+    bits = learned.bits
+    sets = walk.sets
     may0 = sets[EVERY] & 0
     may1, may2, may3 = may0, may0, may0
     sure0, sure1, sure2, sure3 = may0, may0, may0, may0
     for number in range(count):
-        state = pool[begin + number] >> (FRAME_BITS + LOOKAHEAD_BITS)
+        state = learned.pool[begin + number] >> (FRAME_BITS + LOOKAHEAD_BITS)
         if state < LISTED:
             may0, may1 = may0 | begins_of[4 * state], may1 | begins_of[4 * state + 1]
             may2, may3 = may2 | begins_of[4 * state + 2], may3 | begins_of[4 * state + 3]
-            if flags[state] & KNOWN:
+            if grammar.flags[state] & KNOWN:
                 sure0, sure1 = sure0 | begins_of[4 * state], sure1 | begins_of[4 * state + 1]
                 sure2, sure3 = sure2 | begins_of[4 * state + 2], sure3 | begins_of[4 * state + 3]
         else:
-            byte = places[4 * (state - LISTED) + 3]
+            byte = learned.places[4 * (state - LISTED) + 3]
             if byte < 0:
                 may0, may1, may2, may3 = sets[EVERY], sets[EVERY], sets[EVERY], sets[EVERY]
             elif byte < 128:
@@ -106,11 +107,10 @@ def note_begins(
 
 
 @kernel_noinline
-def config_of(
-    flags: U8, begins_of: U64, places: I32, made: I32, links: I32, names: I32, outs: I64, ends: I64,
-    some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64, cursor: I64,
-) -> int:  # fmt: skip
+def config_of(grammar: Grammar, learned: Learned, walk: Walk) -> int:
     """The number of the configuration of cursor[OUTS] threads and cursor[ENDED] ready, or `-code`."""
+    found, configs, pool = learned.found, learned.configs, learned.pool
+    outs, ends, some, cursor = walk.outs, walk.ends, walk.some, walk.cursor
     count = cursor[OUTS]
     sort(outs, count)
     size = at = 0
@@ -123,10 +123,10 @@ def config_of(
             many = 0
             for number in range(at, last):
                 frame = outs[number] & FRAME
-                if many + width(made, frame) > ROOM - 2:
+                if many + width(learned, frame) > ROOM - 2:
                     return -TOO_MUCH
-                many = gather(made, links, some, many, frame)
-            frame = joined(made, links, names, some, many, cursor)
+                many = gather(learned, walk, many, frame)
+            frame = joined(learned, walk, many)
             if frame < 0:
                 return frame
             outs[size] = (outs[at] >> FRAME_BITS << FRAME_BITS) | frame
@@ -135,10 +135,10 @@ def config_of(
     many = 0
     for number in range(cursor[ENDED]):
         frame = ends[number] & FRAME
-        if many + width(made, frame) > ROOM - 2:
+        if many + width(learned, frame) > ROOM - 2:
             return -TOO_MUCH
         if ends[number] >> FRAME_BITS == 0:
-            many = gather(made, links, some, many, frame)
+            many = gather(learned, walk, many, frame)
         else:
             some[many] = ends[number]
             many += 1
@@ -182,7 +182,7 @@ def config_of(
             follows = 1
             if state < LISTED:
                 some_flags |= IN_TEXT
-        if state < LISTED and flags[state] & KNOWN == 0:
+        if state < LISTED and grammar.flags[state] & KNOWN == 0:
             some_flags &= ~SURE
     goes_on = False
     for number in range(ready):
@@ -190,32 +190,33 @@ def config_of(
         goes_on = goes_on or ends[number] > 0
         if ends[number] == 0:
             follows = 1
-    note_begins(begins_of, flags, places, pool, begin, size, sets, bits, config)
+    note_begins(grammar, learned, walk, begin, size, config)
     here = 6 * config
     if goes_on:
         some_flags &= ~SURE
         for number in range(4):
-            bits[BITS * config + number] = sets[EVERY]
+            learned.bits[BITS * config + number] = walk.sets[EVERY]
     configs[here], configs[here + 1], configs[here + 2], configs[here + 3] = begin, size, ready, some_flags
     configs[here + 4], configs[here + 5] = follows, -1
     for number in range(256):
-        nexts[256 * config + number] = 0
+        learned.nexts[256 * config + number] = 0
     return config
 
 
 @kernel_noinline
-def note_loops(
-    loops: U64, flags: U8, pool: I64, configs: I32, bits: U64, config: int, requests: I32, cursor: I64
-) -> int:
+def note_loops(grammar: Grammar, learned: Learned, walk: Walk, config: int) -> int:
     """Find groups of bytes below which all tokens are legal: those of the thread that has the most."""
+    loops = grammar.loops
+    configs, bits = learned.configs, learned.bits
+    cursor = walk.cursor
     here, most = 6 * config, -1
     begin, before = configs[here], cursor[REQUESTS]
     for number in range(configs[here + 1]):
-        key = pool[begin + number]
+        key = learned.pool[begin + number]
         state = key >> (FRAME_BITS + LOOKAHEAD_BITS)
         if state < LISTED and key >> FRAME_BITS & LOOKAHEADS == 0:
-            if flags[state] & KNOWN == 0:
-                request(requests, cursor, STATE, state)
+            if grammar.flags[state] & KNOWN == 0:
+                request(walk, STATE, state)
                 continue
             size = bit_count(loops[2 * state]) + bit_count(loops[2 * state + 1])
             if size > most:

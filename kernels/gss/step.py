@@ -11,60 +11,61 @@ a configuration, too.
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_noinline
-from sglc.kernels.gss.closure import (
-    ENDS,
-    GOES_ON,
-    KNOWN,
-    LEAF,
-    LIST,
-    REACHED,
-    SERIES,
-    UNKNOWN,
-    WANTED,
-    close,
-)
-from sglc.kernels.gss.frames import (
+from sglc.kernels.dsl.language import kernel, kernel_noinline
+from sglc.kernels.gss.arrays import (
+    BITS,
     DONE,
     ENDED,
+    ENDS,
     FRAME_BITS,
     FRESH,
     FULL,
     GIVEN,
+    GOES_ON,
+    KNOWN,
     LINKS,
+    LIST,
     LISTED,
     LOOKAHEAD,
     LOOKAHEAD_BITS,
+    LOOKAHEADS,
     MANY_REQUESTED,
     MOST_LINKS,
     NEEDS_TABLES,
+    NOWHERE,
     OUTS,
     PART,
+    REACHED,
     REQUESTED,
     REQUESTS,
     ROOM,
+    SERIES,
     SPENT,
     STATE,
+    SURE,
+    TEXT,
     THREADS,
     TOO_MUCH,
+    UNKNOWN,
+    WANTED,
     WORD,
-    place_named,
-    request,
-    settle,
+    Grammar,
+    Learned,
+    Walk,
 )
-from sglc.kernels.gss.states import BITS, LOOKAHEADS, NOWHERE, SURE, config_of, note_begins, put_down, unpack
+from sglc.kernels.gss.closure import close
+from sglc.kernels.gss.frames import place_named, request, settle
+from sglc.kernels.gss.states import config_of, note_begins, put_down, unpack
 from sglc.kernels.trie.walks import search_word
 
 
 @kernel_noinline
-def step(
-    rows: I32, begins_of: U64, flags: U8, words: U8, word_starts: I64, behind: I32, lookahead_rows: I32,
-    lookahead_flags: U8, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32,
-    settled: I32, edges: I32, threads: I32, work: I32, outs: I64, ends: I64, some: I64, read: int,
-    requests: I32, cursor: I64,
-) -> int:  # fmt: skip
+def step(grammar: Grammar, learned: Learned, walk: Walk, read: int) -> int:
     """Advance all threads by one byte: those that go on are added to `outs`, and what follows those that
     may end to `ends`. Returns DONE, NEEDS_TABLES, FULL or TOO_MUCH."""
+    flags, words, word_starts = grammar.flags, grammar.words, grammar.word_starts
+    places = learned.places
+    threads, cursor = walk.threads, walk.cursor
     out, waiting, before = cursor[OUTS], cursor[ENDED], cursor[REQUESTS]
     cursor[SPENT] += cursor[THREADS]
     for thread in range(cursor[THREADS]):
@@ -85,24 +86,24 @@ def step(
             now = GOES_ON
             if word_starts[left + 1] - word_starts[left] == size + 1:
                 now = ENDS | GOES_ON if right > left + 1 else ENDS
-                part = behind[2 * left]
+                part = grammar.behind[2 * left]
                 if part < -1:
                     part = WORD + left
         else:
-            if begins_of[4 * state + (read >> 6)] >> (read & 63) & 1 == 0:
+            if grammar.begins[4 * state + (read >> 6)] >> (read & 63) & 1 == 0:
                 continue
             if flags[state] & KNOWN == 0:
-                request(requests, cursor, STATE, state)
+                request(walk, STATE, state)
                 continue
-            following = rows[(state << 8) + read]
+            following = grammar.rows[(state << 8) + read]
             if following < 0:
                 continue
             now = flags[following]
         if lookahead > 0:
-            if lookahead_flags[lookahead] & KNOWN == 0:
-                request(requests, cursor, LOOKAHEAD, lookahead)
+            if grammar.lookahead_flags[lookahead] & KNOWN == 0:
+                request(walk, LOOKAHEAD, lookahead)
                 continue
-            lookahead = lookahead_rows[(lookahead << 8) + read]
+            lookahead = grammar.lookahead_rows[(lookahead << 8) + read]
             if lookahead < 0:
                 continue
             if lookahead > LOOKAHEADS:
@@ -112,55 +113,44 @@ def step(
         if max(out, waiting) > ROOM - 2:
             return TOO_MUCH
         if frame >= FRESH:
-            frame = settle(made, links, names, fresh, settled, edges, work, some, frame, cursor)
+            frame = settle(learned, walk, frame)
             if frame < 0:
                 return -frame
         if now & GOES_ON:
             if following < 0:
                 more = 1 if now & ENDS else 0
-                following = place_named(
-                    words, word_starts, places, listed, cursor, left + more, right, size + 1
-                )
+                following = place_named(grammar, learned, walk, left + more, right, size + 1)
                 if following < 0:
                     return -following
-            outs[out] = (following << (FRAME_BITS + LOOKAHEAD_BITS)) | (lookahead << FRAME_BITS) | frame
+            walk.outs[out] = (following << (FRAME_BITS + LOOKAHEAD_BITS)) | (lookahead << FRAME_BITS) | frame
             out += 1
         if now & ENDS:
             if lookahead > 0:
                 return TOO_MUCH
-            ends[waiting] = ((part + 1) << FRAME_BITS) | frame
+            walk.ends[waiting] = ((part + 1) << FRAME_BITS) | frame
             waiting += 1
     cursor[OUTS], cursor[ENDED] = out, waiting
     return NEEDS_TABLES if cursor[REQUESTS] > before else DONE
 
 
 @kernel_noinline
-def close_on(
-    program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
-    word_starts: I64, behind: I32, lookahead_rows: I32, lookahead_flags: U8, lookahead_starts: I32,
-    open_bytes: U64, unions: I32, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32,
-    settled: I32, edges: I32, threads: I32, work: I32, ended: I32, keys: I64, stamps: I32, values: I32,
-    outs: I64, ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64,
-    config: int, read: int, requests: I32, cursor: I64,
-) -> int:  # fmt: skip
+def close_on(grammar: Grammar, learned: Learned, walk: Walk, config: int, read: int) -> int:
     """Find the configuration after a byte, and after others that are wanted, where nothing but what is ready
     may read them: its number, or `-code`."""
+    configs, nexts = learned.configs, learned.nexts
+    sets, cursor = walk.sets, walk.cursor
     here = 6 * config
     begin, count, ready = configs[here], configs[here + 1], configs[here + 2]
-    put_down(pool, begin + count, ready, work)
+    put_down(learned, walk, begin + count, ready)
     cursor[THREADS] = cursor[OUTS] = cursor[ENDED] = 0
-    code = close(
-        program, lists, firsts, frames, open_bytes, unions, lookahead_starts, words, word_starts, behind,
-        begins_of, places, listed, made, links, fresh, settled, edges, threads, work, ready, ended, keys,
-        stamps, values, sets, False, requests, cursor,
-    )  # fmt: skip
+    code = close(grammar, learned, walk, ready, False)
     if code != DONE:
         return -code
     if configs[here + 3] & SURE == 0:
         # What has been opened for these bytes tells of the others, too.
         configs[here + 3] |= SURE
         for number in range(4):
-            bits[BITS * config + number] = sets[REACHED + number]
+            learned.bits[BITS * config + number] = sets[REACHED + number]
     before, already = cursor[REQUESTS], cursor[REQUESTED]
     for byte in range(256):
         if cursor[REQUESTED] > already + MANY_REQUESTED:
@@ -171,20 +161,13 @@ def close_on(
         after = NOWHERE
         if sets[REACHED + word] >> bit & 1:
             cursor[OUTS] = cursor[ENDED] = 0
-            code = step(
-                rows, begins_of, flags, words, word_starts, behind, lookahead_rows, lookahead_flags, places,
-                listed, made, links, names, fresh, settled, edges, threads, work, outs, ends, some, byte,
-                requests, cursor,
-            )  # fmt: skip
+            code = step(grammar, learned, walk, byte)
             if code == NEEDS_TABLES:
                 # What siblings need is requested together.
                 continue
             if code != DONE:
                 return -code
-            after = config_of(
-                flags, begins_of, places, made, links, names, outs, ends, some, found, configs, bits, nexts,
-                pool, sets, cursor,
-            )  # fmt: skip
+            after = config_of(grammar, learned, walk)
             if after < 0:
                 return after
         nexts[256 * config + byte] = after
@@ -192,41 +175,41 @@ def close_on(
 
 
 @kernel
-def is_alone(program: I32, word_starts: I64, made: I32, key: int) -> bool:
+def is_alone(grammar: Grammar, learned: Learned, key: int) -> bool:
     """Whether nothing but one terminal comes behind a frame that is ready."""
+    program, word_starts = grammar.program, grammar.word_starts
     if key <= 0 or key >= GIVEN:
         return False
-    part = made[3 * key]
+    part = learned.made[3 * key]
     if program[4 * part] != SERIES:
         return False
     rest = 4 * program[4 * part + 2]
     if program[rest] == LIST:
         return word_starts[program[rest + 1] + 1] > word_starts[program[rest + 1]]
-    return program[rest] == LEAF and program[rest + 2] == 0
+    return program[rest] == TEXT and program[rest + 2] == 0
 
 
 @kernel_noinline
-def split(
-    program: I32, word_starts: I64, flags: U8, begins_of: U64, places: I32, made: I32, links: I32, names: I32,
-    outs: I64, ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64,
-    config: int, requests: I32, cursor: I64,
-) -> int:  # fmt: skip
+def split(grammar: Grammar, learned: Learned, walk: Walk, config: int) -> int:
     """Find the configurations of the ready parts. Returns DONE, NEEDS_TABLES, FULL or TOO_MUCH."""
+    program = grammar.program
+    links, configs, pool = learned.links, learned.configs, learned.pool
+    ends, cursor = walk.ends, walk.cursor
     here = 6 * config
     begin, ready, before = configs[here] + configs[here + 1], configs[here + 2], cursor[REQUESTS]
     for number in range(ready):
         key = pool[begin + number]
         if 0 < key and key < GIVEN:
-            part = made[3 * key]
+            part = learned.made[3 * key]
             if program[4 * part] == UNKNOWN:
-                request(requests, cursor, PART, part)
+                request(walk, PART, part)
             elif program[4 * part] == SERIES and program[4 * program[4 * part + 2]] == UNKNOWN:
-                request(requests, cursor, PART, program[4 * part + 2])
+                request(walk, PART, program[4 * part + 2])
     if cursor[REQUESTS] > before:
         return NEEDS_TABLES
     together = alone = 0
     for number in range(ready):
-        if is_alone(program, word_starts, made, pool[begin + number]):
+        if is_alone(grammar, learned, pool[begin + number]):
             alone += 1
         elif pool[begin + number] > 0:
             together += 1
@@ -242,19 +225,16 @@ def split(
         # Those that go together come last.
         cursor[OUTS] = cursor[ENDED] = 0
         if number < ready:
-            if is_alone(program, word_starts, made, pool[begin + number]):
+            if is_alone(grammar, learned, pool[begin + number]):
                 ends[0], cursor[ENDED] = pool[begin + number], 1
         else:
             for last in range(ready):
                 key = pool[begin + last]
-                if key > 0 and not is_alone(program, word_starts, made, key):
+                if key > 0 and not is_alone(grammar, learned, key):
                     ends[cursor[ENDED]] = key
                     cursor[ENDED] += 1
         if cursor[ENDED] > 0:
-            of = config_of(
-                flags, begins_of, places, made, links, names, outs, ends, some, found, configs, bits, nexts,
-                pool, sets, cursor,
-            )  # fmt: skip
+            of = config_of(grammar, learned, walk)
             if of < 0:
                 return -of
             count += 1
@@ -265,24 +245,17 @@ def split(
 
 
 @kernel_noinline
-def read_on(
-    program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
-    word_starts: I64, behind: I32, lookahead_rows: I32, lookahead_flags: U8, lookahead_starts: I32,
-    open_bytes: U64, unions: I32, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32,
-    settled: I32, edges: I32, threads: I32, work: I32, ended: I32, keys: I64, stamps: I32, values: I32,
-    outs: I64, ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64,
-    config: int, read: int, requests: I32, cursor: I64,
-) -> int:  # fmt: skip
+def read_on(grammar: Grammar, learned: Learned, walk: Walk, config: int, read: int) -> int:
     """Find the configuration after a byte: its number, or `-code`."""
+    links, configs, bits, nexts = learned.links, learned.configs, learned.bits, learned.nexts
+    pool = learned.pool
+    cursor = walk.cursor
     here = 6 * config
     begin, count, ready = configs[here], configs[here + 1], configs[here + 2]
     parts = code = 0
     if ready > 0:
         if configs[here + 5] < 0:
-            code = split(
-                program, word_starts, flags, begins_of, places, made, links, names, outs, ends, some, found,
-                configs, bits, nexts, pool, sets, config, requests, cursor,
-            )  # fmt: skip
+            code = split(grammar, learned, walk, config)
             if code != DONE:
                 return -code
         parts = configs[here + 5]
@@ -290,23 +263,14 @@ def read_on(
         for number in range(links[first] if parts > 0 else 1):
             of = links[first + 1 + number] if parts > 0 else config
             if bits[BITS * of + (read >> 6)] >> (read & 63) & 1 and nexts[256 * of + read] == 0:
-                code = close_on(
-                    program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind,
-                    lookahead_rows, lookahead_flags, lookahead_starts, open_bytes, unions, places, listed,
-                    made, links, names, fresh, settled, edges, threads, work, ended, keys, stamps, values,
-                    outs, ends, some, found, configs, bits, nexts, pool, sets, of, read, requests, cursor,
-                )  # fmt: skip
+                code = close_on(grammar, learned, walk, of, read)
                 if code < 0 or parts == 0:
                     return code
     cursor[OUTS] = cursor[ENDED] = 0
     if count > 0:
-        unpack(pool, begin, count, threads)
+        unpack(learned, walk, begin, count)
         cursor[THREADS] = count
-        code = step(
-            rows, begins_of, flags, words, word_starts, behind, lookahead_rows, lookahead_flags, places,
-            listed, made, links, names, fresh, settled, edges, threads, work, outs, ends, some, read,
-            requests, cursor,
-        )  # fmt: skip
+        code = step(grammar, learned, walk, read)
         if code != DONE:
             return -code
     if parts > 0:
@@ -317,21 +281,18 @@ def read_on(
                 if max(cursor[OUTS] + configs[of + 1], cursor[ENDED] + configs[of + 2]) > ROOM - 2:
                     return -TOO_MUCH
                 for at in range(configs[of + 1]):
-                    outs[cursor[OUTS] + at] = pool[configs[of] + at]
+                    walk.outs[cursor[OUTS] + at] = pool[configs[of] + at]
                 cursor[OUTS] += configs[of + 1]
                 for at in range(configs[of + 2]):
-                    ends[cursor[ENDED] + at] = pool[configs[of] + configs[of + 1] + at]
+                    walk.ends[cursor[ENDED] + at] = pool[configs[of] + configs[of + 1] + at]
                 cursor[ENDED] += configs[of + 2]
-    after = config_of(
-        flags, begins_of, places, made, links, names, outs, ends, some, found, configs, bits, nexts, pool,
-        sets, cursor,
-    )  # fmt: skip
+    after = config_of(grammar, learned, walk)
     if after > 0:
         nexts[256 * config + read] = after
         if configs[here + 3] & SURE == 0:
             # Each of its parts has read something, or is known to read none of it.
             configs[here + 3] |= SURE
-            note_begins(begins_of, flags, places, pool, begin, count, sets, bits, config)
+            note_begins(grammar, learned, walk, begin, count, config)
             if parts > 0:
                 for number in range(links[parts]):
                     of = links[parts + 1 + number]

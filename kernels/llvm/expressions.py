@@ -12,6 +12,7 @@ from llvmlite import ir
 
 from sglc.kernels.dsl import language, vectors
 from sglc.kernels.dsl.language import Kernel
+from sglc.kernels.dsl.structs import Struct
 from sglc.kernels.llvm.values import (
     BYTES,
     DOUBLE,
@@ -29,6 +30,7 @@ from sglc.kernels.llvm.values import (
     SHORTS,
     SIGNS,
     VALUES,
+    Array,
     KernelError,
     Value,
 )
@@ -96,8 +98,12 @@ class Expressions:
     function: ir.Function
     b: ir.IRBuilder
     code: LaneCode
-    arrays: dict[str, tuple[ir.Value, str]]
-    """Arguments that are arrays, and their kinds."""
+    arrays: dict[str, Array]
+    """Arguments that are arrays, and short names of arrays of records."""
+    structs: dict[str, tuple[ir.Value, type[Struct]]]
+    """Arguments that are records: their tables and classes."""
+    fields: dict[tuple[str, str], Array | Value]
+    """Fields of records that the function reads."""
     locals: dict[str, tuple[ir.Value, str]]
     """Local arrays of lanes, and the kind of their elements."""
     slots: dict[str, tuple[ir.Value, str]]
@@ -105,6 +111,9 @@ class Expressions:
 
     def _slot(self, kind: ir.Type) -> ir.Value:
         raise TypeError("a function has slots")
+
+    def _field(self, struct: str, name: str) -> Array | Value:
+        raise TypeError("a function has records")
 
     def _call_kernel(self, node: ast.Call, called: Kernel) -> Value | None:
         raise TypeError("a function calls kernels")
@@ -144,11 +153,16 @@ class Expressions:
                 return Value(DOUBLE(value), "float")
             case ast.Name(id=name):
                 return self._name(node, name)
-            case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.arrays:
-                return self._element(name, index)
             case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.locals:
                 array, kind = self.locals[name]
                 return Value(self.b.load(self._local(array, index)), kind)
+            case ast.Subscript(value=of, slice=index):
+                return self._element(self._array(of), index)
+            case ast.Attribute():
+                found = self._field_of(node)
+                if not isinstance(found, Value):
+                    self._fail(node, "not a number of a record")
+                return found
             case ast.BinOp(left=left, op=operator, right=right):
                 return self._operate(node, operator, self._expression(left), self._expression(right))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -169,10 +183,10 @@ class Expressions:
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self._choose(test, body, orelse)
             case ast.Call():
-                found = self._call(node)
-                if found is None:
+                given = self._call(node)
+                if given is None:
                     self._fail(node, "has no value")
-                return found
+                return given
             case _:
                 self._fail(node, "not an expression of kernels")
 
@@ -219,19 +233,17 @@ class Expressions:
         """The place of lanes in a local array."""
         return self.b.gep(array, [I64(0), self._as("int", self._expression(index))], inbounds=True)
 
-    def _place(self, name: str, index: ast.expr) -> tuple[ir.Value, str]:
-        array, kind = self.arrays[name]
-        return self.b.gep(array, [self._as("int", self._expression(index))], inbounds=True), kind
+    def _place(self, array: Array, index: ast.expr) -> ir.Value:
+        return self.b.gep(array.pointer, [self._as("int", self._expression(index))], inbounds=True)
 
-    def _element(self, name: str, index: ast.expr) -> Value:
-        place, kind = self._place(name, index)
-        memory, number = ELEMENTS[kind]
-        value = self.b.load(place)
+    def _element(self, array: Array, index: ast.expr) -> Value:
+        memory, number = ELEMENTS[array.kind]
+        value = array.load(self.b, self._place(array, index))
         if isinstance(memory, ir.FloatType):
             value = self.b.fpext(value, DOUBLE)
         elif isinstance(memory, ir.IntType) and memory.width < 64:
             value = self.b.zext(value, I64) if number == "word" else self.b.sext(value, I64)
-        return Value(value, "word" if kind == "U64" else "float" if number == "float" else "int")
+        return Value(value, "word" if array.kind == "U64" else "float" if number == "float" else "int")
 
     def _operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         b = self.b
@@ -376,20 +388,35 @@ class Expressions:
             return self._call_kernel(node, called)
         self._fail(node, "not a function of kernels")
 
+    # Arrays
+
+    def _array(self, node: ast.expr) -> Array:
+        found = self._array_or_none(node)
+        if found is None:
+            self._fail(node, "not an array")
+        return found
+
+    def _array_or_none(self, node: ast.expr) -> Array | None:
+        """An array by its name or as a field of a record."""
+        if isinstance(node, ast.Name):
+            return self.arrays.get(node.id)
+        found = self._field_of(node) if isinstance(node, ast.Attribute) else None
+        return found if isinstance(found, Array) else None
+
+    def _field_of(self, node: ast.Attribute) -> Array | Value:
+        if not isinstance(node.value, ast.Name) or node.value.id not in self.structs:
+            self._fail(node, "not a field of a record")
+        if node.attr not in self.structs[node.value.id][1].fields:
+            self._fail(node, f"{self.structs[node.value.id][1].__name__} has no such field")
+        return self._field(node.value.id, node.attr)
+
     # Lanes
 
-    def _array(self, node: ast.expr) -> tuple[ir.Value, str]:
-        if not isinstance(node, ast.Name) or node.id not in self.arrays:
-            self._fail(node, "not an array")
-        return self.arrays[node.id]
-
-    def _lanes_place(self, node: ast.Call, memory: ir.Type) -> tuple[ir.Value, int]:
-        """Where the array and the index in front of a call's arguments lead, and how it is aligned."""
-        array, kind = self._array(node.args[0])
-        place = self.b.gep(array, [self._as("int", self._expression(node.args[1]))], inbounds=True)
-        element = ELEMENTS[kind][0]
+    def _lanes_place(self, array: Array, index: ast.expr, memory: ir.Type) -> tuple[ir.Value, int]:
+        """Where an index of an array leads, as a place of another type, and how it is aligned."""
+        element = ELEMENTS[array.kind][0]
         size = element.width // 8 if isinstance(element, ir.IntType) else 4
-        return self.b.bitcast(place, memory.as_pointer()), size
+        return self.b.bitcast(self._place(array, index), memory.as_pointer()), size
 
     def _call_lanes(self, node: ast.Call, name: str) -> Value | None:
         """A call of a function of `sglc.kernels.dsl.vectors`."""
@@ -456,29 +483,30 @@ class Expressions:
         """Loads and stores of lanes, and the counters of threads."""
         b, code = self.b, self.code
         kinds, memory, result = _MEMORY[name]
-        if self._array(node.args[0])[1] not in kinds:
+        array = self._array(node.args[0])
+        if array.kind not in kinds:
             self._fail(node, f"{name} takes an array {' or '.join(kinds)}")
         values = [self._expression(argument) for argument in node.args[2:]]
-        place, align = self._lanes_place(node, memory)
+        place, align = self._lanes_place(array, node.args[1], memory)
         match name:
             case "load_halves":
-                return Value(code.from_halves(b.load(place, align=align)), "floats")
+                return Value(code.from_halves(array.load(b, place, align)), "floats")
             case "half_at":
-                return Value(code.from_half(b.load(place, align=1)), "float")
+                return Value(code.from_half(array.load(b, place, 1)), "float")
             case "word_at":
-                return Value(b.sext(b.load(place, align=align), I64), "int")
+                return Value(b.sext(array.load(b, place, align), I64), "int")
             case "load_floats" | "load_ints":
-                return Value(b.load(place, align=align), result)
+                return Value(array.load(b, place, align), result)
             case "store_floats":
-                b.store(self._as("floats", values[0]), place, align=align)
+                array.store(b, self._as("floats", values[0]), place, align)
             case "store_ints":
-                b.store(self._as("ints", values[0]), place, align=align)
+                array.store(b, self._as("ints", values[0]), place, align)
             case "put_word":
-                b.store(b.trunc(self._as("int", values[0]), I32), place, align=align)
+                array.store(b, b.trunc(self._as("int", values[0]), I32), place, align)
             case "store_bytes":
-                b.store(code.narrow(self._as("ints", values[0])), place, align=align)
+                array.store(b, code.narrow(self._as("ints", values[0])), place, align)
             case "store_halves":
-                b.store(code.to_halves(self._as("floats", values[0])), place, align=align)
+                array.store(b, code.to_halves(self._as("floats", values[0])), place, align)
             case "prefetch":
                 code.prefetch(place)
             case "take":

@@ -15,12 +15,14 @@ from collections.abc import Iterable, Mapping
 from llvmlite import ir
 
 from sglc.kernels.dsl.language import Kernel, Specialised
+from sglc.kernels.dsl.structs import Struct
 from sglc.kernels.llvm.expressions import Expressions
 from sglc.kernels.llvm.target import Target, host
 from sglc.kernels.llvm.values import (
     ELEMENTS,
     I64,
     VALUES,
+    Array,
     KernelError,
     Value,
 )
@@ -58,6 +60,7 @@ class _Function(Expressions):
     ) -> None:
         self.within, self.module, self.kernel = within, within.module, kernel
         self.globals, self.constants = kernel.function.__globals__, constants
+        self.kinds = kernel.structs
         tree = ast.parse(textwrap.dedent(inspect.getsource(kernel.function))).body[0]
         assert isinstance(tree, ast.FunctionDef)
         kinds = {name: kind for name, kind in kernel.annotations.items() if kind != "Constant"}
@@ -80,7 +83,7 @@ class _Function(Expressions):
         self.code = LaneCode(self.module, self.b, within.target)
         self._jump = self.b.branch(start)
         self.b.position_at_end(start)
-        self.arrays, self.locals, self.slots = {}, {}, {}
+        self.arrays, self.locals, self.slots, self.structs, self.fields = {}, {}, {}, {}, {}
         self.loops: list[tuple[ir.Block, ir.Block]] = []
         for (name, _, kind), value in zip(arguments, self.function.args, strict=True):
             value.name = name
@@ -88,7 +91,11 @@ class _Function(Expressions):
                 if not kernel.parallel:
                     # Other threads write to the arrays of a parallel kernel while it runs.
                     value.add_attribute("noalias")
-                self.arrays[name] = value, kind
+                self.arrays[name] = Array(value, kind)
+            elif name in self.kinds:
+                value.add_attribute("noalias")
+                value.attributes.dereferenceable = 8 * len(self.kinds[name].fields)
+                self.structs[name] = value, self.kinds[name]
             else:
                 self._set(name, Value(value, kind))
         self._block(tree.body)
@@ -101,6 +108,8 @@ class _Function(Expressions):
     def _argument(self, name: str, kind: str) -> ir.Type:
         if kind in ELEMENTS:
             return ELEMENTS[kind][0].as_pointer()
+        if name in self.kinds:
+            return I64.as_pointer()
         if kind not in VALUES or kind == "word":
             raise KernelError(f"{self.kernel.name}: {name} has the unknown kind {kind}")
         return VALUES[kind]
@@ -120,11 +129,11 @@ class _Function(Expressions):
             case ast.Expr(value=ast.Call() as call):
                 self._call(call)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-                found = [self._expression(value) for value in values]
+                found = [self._array_or_none(value) or self._expression(value) for value in values]
                 for target, value in zip(targets, found, strict=True):
                     self._assign(target, value)
             case ast.Assign(targets=targets, value=value):
-                one = self._expression(value)
+                one = self._array_or_none(value) or self._expression(value)
                 for target in targets:
                     self._assign(target, one)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
@@ -149,22 +158,28 @@ class _Function(Expressions):
             case _:
                 self._fail(node, "not a statement of kernels")
 
-    def _assign(self, target: ast.expr, value: Value) -> None:
+    def _assign(self, target: ast.expr, value: Value | Array) -> None:
         match target:
+            case ast.Name(id=name) if isinstance(value, Array):
+                if name in self.slots or self.arrays.get(name, value) is not value:
+                    self._fail(target, "has another meaning already")
+                self.arrays[name] = value
+            case _ if isinstance(value, Array):
+                self._fail(target, "cannot hold an array")
             case ast.Name(id=name):
                 self._set(name, value)
             case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.locals:
-                array, kind = self.locals[name]
-                self.b.store(self._as(kind, value), self._local(array, index))
-            case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.arrays:
-                place, kind = self._place(name, index)
-                memory, number = ELEMENTS[kind]
+                local, kind = self.locals[name]
+                self.b.store(self._as(kind, value), self._local(local, index))
+            case ast.Subscript(value=of, slice=index):
+                array = self._array(of)
+                place, (memory, number) = self._place(array, index), ELEMENTS[array.kind]
                 stored = self._as("float" if number == "float" else "int", value)
                 if isinstance(memory, ir.FloatType):
                     stored = self.b.fptrunc(stored, memory)
                 elif isinstance(memory, ir.IntType) and memory.width < 64:
                     stored = self.b.trunc(stored, memory)
-                self.b.store(stored, place)
+                array.store(self.b, stored, place)
             case _:
                 self._fail(target, "cannot be assigned to")
 
@@ -184,6 +199,36 @@ class _Function(Expressions):
         slot = self.b.alloca(kind)
         self.b.position_at_end(here)
         return slot
+
+    def _field(self, struct: str, name: str) -> Array | Value:
+        """A field of a record, read once where the function begins: nobody writes to the table meanwhile."""
+        found = self.fields.get((struct, name))
+        if found is not None:
+            return found
+        table, kind = self.structs[struct]
+        field = kind.fields[name]
+        here = self.b.block
+        self.b.position_before(self._jump)
+        place = self.b.gep(table, [I64(field.place)], inbounds=True)
+        if field.kind == "int":
+            value = self.b.load(place, align=8)
+            found = Value(value, "int")
+        else:
+            pointer = ELEMENTS[field.kind][0].as_pointer()
+            value = self.b.load(self.b.bitcast(place, pointer.as_pointer()), align=8)
+            found = Array(value, field.kind, self._alias(kind, name))
+        value.set_metadata("invariant.load", self.module.add_metadata([]))
+        self.b.position_at_end(here)
+        self.fields[struct, name] = found
+        return found
+
+    def _alias(self, kind: type[Struct], name: str) -> ir.MDValue | None:
+        """What tells LLVM that fields do not share memory, as types of C do not (its TBAA nodes)."""
+        if self.kernel.parallel:
+            return None
+        root = self.module.add_metadata(["fields of records"])
+        field = self.module.add_metadata([f"{kind.__module__}.{kind.__qualname__}.{name}", root, I64(0)])
+        return self.module.add_metadata([field, field, I64(0)])
 
     def _if(self, node: ast.If) -> None:
         known = self._known(node.test)
@@ -252,14 +297,20 @@ class _Function(Expressions):
             self._fail(node, f"{called.name} takes {len(kinds)} arguments")
         arguments = list(zip(node.args, kinds.items(), strict=True))
         constants = {name: self._constant(value) for value, (name, kind) in arguments if kind == "Constant"}
-        name = Specialised(called, constants).name
-        function = self.within.made.get(name) or _Function(self.within, called, constants).function
-        values = []
-        for argument, (_, kind) in arguments:
+        inner = Specialised(called, constants).name
+        function = self.within.made.get(inner) or _Function(self.within, called, constants).function
+        values, structs = [], called.structs
+        for argument, (name, kind) in arguments:
             if kind in ELEMENTS:
-                if not isinstance(argument, ast.Name) or self.arrays.get(argument.id, (None, ""))[1] != kind:
+                array = self._array_or_none(argument)
+                if array is None or array.kind != kind:
                     self._fail(argument, f"{called.name} takes an array {kind} here")
-                values.append(self.arrays[argument.id][0])
+                values.append(array.pointer)
+            elif name in structs:
+                given = argument.id if isinstance(argument, ast.Name) else ""
+                if given not in self.structs or self.structs[given][1] is not structs[name]:
+                    self._fail(argument, f"{called.name} takes a record {kind} here")
+                values.append(self.structs[given][0])
             elif kind != "Constant":
                 values.append(self._as(kind, self._expression(argument)))
         found = self.b.call(function, values)

@@ -43,3 +43,28 @@ class Value:
 
     value: ir.Value
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array argument, or an array of a record: where it begins, its kind, and what LLVM may take it for.
+
+    Memory of two `alias` nodes is not the same memory; an array without one may be any.
+    """
+
+    pointer: ir.Value
+    kind: str
+    alias: ir.MDValue | None = None
+
+    def load(self, b: ir.IRBuilder, place: ir.Value, align: int | None = None) -> ir.Value:
+        """What lies at a place of the array."""
+        found = b.load(place, align=align)
+        if self.alias is not None:
+            found.set_metadata("tbaa", self.alias)
+        return found
+
+    def store(self, b: ir.IRBuilder, value: ir.Value, place: ir.Value, align: int | None = None) -> None:
+        """Set what lies at a place of the array."""
+        made = b.store(value, place, align=align)
+        if self.alias is not None:
+            made.set_metadata("tbaa", self.alias)

@@ -7,15 +7,17 @@ them.
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, U64, kernel
+from sglc.kernels.dsl.language import U64, kernel
+from sglc.kernels.trie.arrays import CharacterArrays
 
 BLOCKS = 1024
 """How many there are up to U+FFFF."""
 
 
 @kernel
-def make_blocks(base: int, edges: I32, start: int, stop: int, blocks: I32) -> None:
+def make_blocks(lexeme: CharacterArrays, base: int, start: int, stop: int) -> None:
     """By block: -1 if no character of it goes on, the state if all lead to one, else -2 - an edge."""
+    edges, blocks = lexeme.edges, lexeme.blocks
     at = start
     for block in range(BLOCKS):
         low = block << 6
@@ -30,41 +32,40 @@ def make_blocks(base: int, edges: I32, start: int, stop: int, blocks: I32) -> No
 
 
 @kernel
-def goes_on(
-    state: int, least: int, most: int, lo: I32, hi: I32, labels: U64, width: int, open: U64
-) -> int:  # fmt: skip
+def goes_on(lexeme: CharacterArrays, state: int, least: int, most: int, width: int, open: U64) -> int:
     """1 if a word leads from a state with so many characters to come, else 0."""
-    if lo[state] > most or hi[state] < least:
+    if lexeme.lo[state] > most or lexeme.hi[state] < least:
         return 0
     for word in range(width):
-        if labels[state * width + word] & open[word] != 0:
+        if lexeme.labels[state * width + word] & open[word] != 0:
             return 1
     return 1 if width == 0 else 0
 
 
 @kernel
 def block_goes_on(
-    low: int, base: int, blocks: I32, edges: I32, stop: int, least: int, most: int, lo: I32, hi: I32,
-    labels: U64, width: int, open: U64,
-) -> int:  # fmt: skip
+    lexeme: CharacterArrays, low: int, base: int, stop: int, least: int, most: int, width: int, open: U64
+) -> int:
     """1 if a word goes on with one of the 64 characters from `low` on."""
-    found = blocks[base + (low >> 6)]
+    edges = lexeme.edges
+    found = lexeme.blocks[base + (low >> 6)]
     if found >= 0:
-        return goes_on(found, least, most, lo, hi, labels, width, open)
+        return goes_on(lexeme, found, least, most, width, open)
     if found == -1:
         return 0
     at = -2 - found
     while at < stop and edges[3 * at] <= low + 63:
-        if goes_on(edges[3 * at + 2], least, most, lo, hi, labels, width, open):
+        if goes_on(lexeme, edges[3 * at + 2], least, most, width, open):
             return 1
         at += 1
     return 0
 
 
 @kernel
-def block_target(point: int, base: int, blocks: I32, edges: I32, stop: int) -> int:
+def block_target(lexeme: CharacterArrays, point: int, base: int, stop: int) -> int:
     """The state after a character up to U+FFFF, -1 if there is none."""
-    found = blocks[base + (point >> 6)]
+    edges = lexeme.edges
+    found = lexeme.blocks[base + (point >> 6)]
     if found >= -1:
         return found
     at = -2 - found

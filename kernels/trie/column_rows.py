@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sglc.kernels.array_layouts import LayoutError, expect
-from sglc.kernels.dsl.language import run
-from sglc.kernels.jit_library import address
+from sglc.kernels.dsl.array_layouts import LayoutError, expect
 from sglc.kernels.trie.api import WALKS
 from sglc.kernels.trie.token_columns import put_tokens, without_columns
 
@@ -22,11 +20,7 @@ def leave_out(whole: np.ndarray, columns: np.ndarray, places: Sequence[int]) -> 
     row = np.empty_like(whole)
     numbers = np.array(places, np.int32)
     size = (len(numbers), len(whole))
-    kernels = WALKS.functions()
-    if kernels is None:
-        run(without_columns, whole, columns, numbers, *size, row)
-    else:
-        kernels.without_columns(address(whole), address(columns), address(numbers), *size, address(row))
+    WALKS.run(without_columns, whole, columns, numbers, *size, row)
     return row
 
 
@@ -37,8 +31,4 @@ def put(tokens: np.ndarray, spans: Sequence[tuple[int, int]], present: bool, row
     if not spans:
         return
     bounds = np.array(spans, np.int32)
-    kernels = WALKS.functions()
-    if kernels is None:
-        run(put_tokens, tokens, bounds, len(bounds), int(present), row)
-    else:
-        kernels.put_tokens(address(tokens), address(bounds), len(bounds), int(present), address(row))
+    WALKS.run(put_tokens, tokens, bounds, len(bounds), int(present), row)

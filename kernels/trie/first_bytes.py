@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, U8, U64, kernel
+from sglc.kernels.dsl.language import U8, U64, kernel
+from sglc.kernels.trie.arrays import CharacterArrays
 from sglc.kernels.trie.codepoint_blocks import goes_on
 from sglc.kernels.trie.utf8_walk import JSON, JSON_ANY, RAW
 from sglc.kernels.trie.walks import BACKSLASH
@@ -20,12 +21,12 @@ def lead_byte(point: int) -> int:
 
 @kernel
 def list_first(
-    state: int, least: int, most: int, encoding: int, edges: I32, starts: I32, sizes: I32, lo: I32, hi: I32,
-    labels: U64, width: int, open: U64, found: U8,
-) -> None:  # fmt: skip
+    lexeme: CharacterArrays, state: int, least: int, most: int, width: int, open: U64, found: U8
+) -> None:
     """The bytes with which a loaded state goes on, with `least` to `most` characters to come: uint8[256]."""
-    for at in range(starts[state], starts[state] + sizes[state]):
-        if not goes_on(edges[3 * at + 2], least - 1, most - 1, lo, hi, labels, width, open):
+    encoding, edges, starts = lexeme.encoding, lexeme.edges, lexeme.starts
+    for at in range(starts[state], starts[state] + lexeme.sizes[state]):
+        if not goes_on(lexeme, edges[3 * at + 2], least - 1, most - 1, width, open):
             continue
         low, high = edges[3 * at], edges[3 * at + 1]
         if encoding == JSON_ANY or (

@@ -7,7 +7,9 @@ deterministic automaton are numbered as they are met, found again by hashing, an
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, trailing_zeros
+from sglc.kernels.dsl.language import I32, I64, U64, kernel, trailing_zeros
+from sglc.kernels.dsl.structs import Struct, shape
+from sglc.kernels.trie.arrays import CharacterArrays
 from sglc.kernels.trie.utf8_walk import LOADED
 from sglc.kernels.trie.walks import ENDS
 
@@ -16,12 +18,34 @@ _FACTOR = 0x5BD1E995
 """The multiplier of MurmurHash 2; products of 31 bits each have room in 64."""
 
 
+class Subsets(Struct):
+    """The subsets of an automaton.
+
+    cuts              where pieces begin
+    steps             what each state of the automaton leads to, by piece
+    last, everything  the states in which words may end, and those after which all texts are words
+    sets              by number of a subset: its states
+    table             numbers + 1 by hash, 0 for none
+    """
+
+    width: int
+    pieces: int
+    size: int
+    cuts: I32
+    steps: U64 = shape("automaton", "pieces", "width")
+    last: U64 = shape("width")
+    everything: U64 = shape("width")
+    sets: U64 = shape("subsets", "width")
+    table: I32 = shape("size")
+
+
 @kernel
-def meet_subset(sets: U64, width: int, count: int, table: I32, size: int) -> int:
+def meet_subset(subsets: Subsets, count: int) -> int:
     """The number of the subset that lies behind `count` others, which is `count` if it is new.
 
-    table int32[size], a power of two: numbers + 1 by hash, 0 for none.
+    The size of the table is a power of two.
     """
+    sets, width, table, size = subsets.sets, subsets.width, subsets.table, subsets.size
     base, code = count * width, 0
     for word in range(width):
         here = sets[base + word]
@@ -42,18 +66,16 @@ def meet_subset(sets: U64, width: int, count: int, table: I32, size: int) -> int
 
 @kernel
 def load_subsets(
-    first: int, want: int, few: int, width: int, pieces: int, cuts: I32, steps: U64, last: U64,
-    everything: U64, sets: U64, table: I32, size: int, loaded: I32, edges: I32, starts: I32, sizes: I32,
-    flags: U8, cursor: I64,
-) -> int:  # fmt: skip
+    lexeme: CharacterArrays, subsets: Subsets, first: int, want: int, few: int, loaded: I32, cursor: I64
+) -> int:
     """Load a state and, of those that have no more than `few` edges, their targets, up to `want` in all; how
     many have been loaded.
 
-    cuts int32[pieces + 1]: where pieces begin; steps uint64[n, pieces, width]: what each state of the
-    automaton leads to; last, everything uint64[width]: the states in which words may end, and those after
-    which all texts are words; sets uint64[S, width] by state; loaded int32[want] are those that have been.
-    cursor int64[2]: how many states and edges there are.
+    loaded int32[want] are those that have been. cursor int64[2]: how many states and edges there are.
     """
+    edges, flags = lexeme.edges, lexeme.flags
+    width, pieces, cuts, everything = subsets.width, subsets.pieces, subsets.cuts, subsets.everything
+    sets = subsets.sets
     count, edge = cursor[0], cursor[1]
     loaded[0] = first
     flags[first + 1] = LOADED
@@ -63,7 +85,7 @@ def load_subsets(
         done += 1
         ends = 0
         for word in range(width):
-            if sets[state * width + word] & last[word] != 0:
+            if sets[state * width + word] & subsets.last[word] != 0:
                 ends = ENDS
         for piece in range(pieces):
             new = count * width
@@ -75,7 +97,7 @@ def load_subsets(
                     member = 64 * word + trailing_zeros(members)
                     members &= members - 1
                     for part in range(width):
-                        sets[new + part] |= steps[(member * pieces + piece) * width + part]
+                        sets[new + part] |= subsets.steps[(member * pieces + piece) * width + part]
             some = universal = 0
             for word in range(width):
                 if universal:
@@ -93,7 +115,7 @@ def load_subsets(
             if not some:
                 before = -1
                 continue
-            target = meet_subset(sets, width, count, table, size)
+            target = meet_subset(subsets, count)
             if target == count:
                 count += 1
             if target == before:
@@ -103,7 +125,7 @@ def load_subsets(
             edges[3 * edge], edges[3 * edge + 1] = cuts[piece], cuts[piece + 1] - 1
             edges[3 * edge + 2] = target + 1
             edge += 1
-        starts[state + 1], sizes[state + 1] = begin, edge - begin
+        lexeme.starts[state + 1], lexeme.sizes[state + 1] = begin, edge - begin
         flags[state + 1] = LOADED | ends
         if edge - begin <= few:
             for at in range(begin, edge):
@@ -117,7 +139,7 @@ def load_subsets(
 
 
 @kernel
-def list_subsets(sets: U64, width: int, count: int, table: I32, size: int) -> None:
+def list_subsets(subsets: Subsets, count: int) -> None:
     """Take the numbers of all subsets into an empty table."""
     for number in range(count):
-        meet_subset(sets, width, number, table, size)
+        meet_subset(subsets, number)

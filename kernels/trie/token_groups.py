@@ -10,11 +10,11 @@ others. Tokens that begin or end inside a character have `PARTIAL`, and those th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from sglc.kernels.dsl.language import I32, U8, U64, kernel
+from sglc.kernels.dsl.language import I32, U64, kernel
+from sglc.kernels.dsl.structs import Struct, shape
+from sglc.kernels.trie.arrays import Subtrees, TrieArrays
 
 CONTROL, TILDE, CONTROL_1, SEPARATOR, BROKEN, OTHER, PARTIAL = 1, 2, 3, 4, 5, 126, 127
 GROUP = np.full(256, OTHER, np.uint8)
@@ -60,48 +60,11 @@ _BROKEN = 8
 _BEGUN, _UNIT, _HALF = 100, 101, 102
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenGroups:
-    """The facts about one trie of n nodes.
-
-    nodes  uint64[n, 4]   what a walk reads of a node, beside its siblings (`Children`): its
-                          number (32 bits), byte (8), the most characters of a token of its subtree without
-                          the path to it (24); its end (32), its token as in the trie (32); the groups of its
-                          subtree's tokens without that path
-    order  int32[T]       all tokens by node
-    begins int32[n + 1]   where the tokens of each node begin in `order`
-    parts  int32[T]       the tokens with `PARTIAL` by node
-    firsts int32[n + 1]   where those of each node begin in `parts`
-    read   int32[n]       the characters begun on the path to a node
-    spelled int32[n]      the same inside a JSON string, where escapes are one character
-    tokens int32[32 W]    the characters begun by each token inside a JSON string
-    """
-
-    nodes: np.ndarray
-    order: np.ndarray
-    begins: np.ndarray
-    parts: np.ndarray
-    firsts: np.ndarray
-    read: np.ndarray
-    spelled: np.ndarray
-    tokens: np.ndarray
-
-    def below(self, places: np.ndarray) -> np.ndarray:
-        """uint64[n, 2]: the groups by node, from `Children.places`."""
-        return self.nodes[places, 2:]
-
-    def tall(self, places: np.ndarray) -> np.ndarray:
-        """uint64[n]: the most characters by node."""
-        return self.nodes[places, 0] >> np.uint64(TALL)
-
-
-def empty_groups(size: int, tokens: int, words: int) -> TokenGroups:
-    """Room for so many nodes and tokens, and rows of so many words; no node lies in two lines of memory."""
+def aligned_facts(size: int) -> np.ndarray:
+    """Room for `Subtrees.facts` of so many nodes; no node lies in two lines of memory."""
     room = np.zeros(4 * size + 8, np.uint64)
     skip = (-room.ctypes.data % 64) // 8
-    nodes = room[skip : skip + 4 * size].reshape(-1, 4)
-    sizes = (tokens, size + 1, tokens, size + 1, size, size, 32 * words)
-    return TokenGroups(nodes, *[np.zeros(length, np.int32) for length in sizes])
+    return room[skip : skip + 4 * size].reshape(-1, 4)
 
 
 @kernel
@@ -152,8 +115,9 @@ def escaped(state: int, read: int) -> int:
 
 
 @kernel
-def beyond_group(point: int, scripts: I32) -> int:
+def beyond_group(subtrees: Subtrees, point: int) -> int:
     """The group of a character beyond ASCII."""
+    scripts = subtrees.scripts
     if point < 0xA0:
         return CONTROL_1
     if point == 0x2028 or point == 0x2029:
@@ -170,14 +134,23 @@ def beyond_group(point: int, scripts: I32) -> int:
     return REST
 
 
+class GroupScratch(Struct):
+    """Where `group_tokens` works: by depth, and the groups of each node's own token."""
+
+    points: I32 = shape("levels")
+    states: I32 = shape("levels")
+    escapes: I32 = shape("levels")
+    own: U64 = shape("nodes", 2)
+
+
 @kernel
-def group_tokens(
-    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, parents: I32, places: I32, count: int,
-    group: U8, scripts: I32, points: I32, states: I32, escapes: I32, own: U64, nodes: U64, order: I32,
-    begins: I32, parts: I32, firsts: I32, characters: I32, spelled: I32, by_token: I32,
-) -> None:  # fmt: skip
-    """See `TokenGroups`. parents int32[n], of inner nodes, and places see `walks.list_children`; points,
-    states and escapes int32[deepest + 2], own uint64[n, 2]."""
+def group_tokens(trie: TrieArrays, subtrees: Subtrees, scratch: GroupScratch, count: int) -> None:
+    """Find out about the tokens of `count` nodes: the fields of `Subtrees` from `facts` to `tokens`."""
+    byte, depth, token, duplicates = trie.byte, trie.depth, trie.token, trie.duplicates
+    parents, places, nodes, order = subtrees.parents, subtrees.places, subtrees.facts, subtrees.order
+    begins, parts, firsts = subtrees.begins, subtrees.parts, subtrees.firsts
+    characters, spelled, by_token = subtrees.read, subtrees.spelled, subtrees.tokens
+    points, states, escapes, own = scratch.points, scratch.states, scratch.escapes, scratch.own
     out = partial = 0
     for node in range(count):
         level, read, index = depth[node], byte[node], token[node]
@@ -204,8 +177,8 @@ def group_tokens(
                 place += 1
                 out += 1
         here = 4 * places[node]
-        nodes[here], nodes[here + 1] = (read << BYTE) | node, ((index & LOW) << 32) | end[node]
-        kind = group[read]
+        nodes[here], nodes[here + 1] = (read << BYTE) | node, ((index & LOW) << 32) | trie.end[node]
+        kind = subtrees.group[read]
         own[2 * node + (kind >> 6)] = 1 << (kind & 63)
         if index != -1 and state != 0:
             own[2 * node + (PARTIAL >> 6)] |= 1 << (PARTIAL & 63)
@@ -221,7 +194,7 @@ def group_tokens(
                 point = (points[level - 1] << 6 | (read & 0x3F)) & LAST_POINT
             points[level] = point
             if state == 0:
-                own[2 * node] |= 1 << beyond_group(point, scripts)
+                own[2 * node] |= 1 << beyond_group(subtrees, point)
     begins[count], firsts[count] = out, partial
     node = count
     while node > 0:

@@ -9,7 +9,26 @@ can still come.
 
 from __future__ import annotations
 
-from sglc.kernels.dsl.language import I32, I64, U8, U32, U64, kernel
+from sglc.kernels.dsl.language import I32, U8, U32, U64, kernel
+from sglc.kernels.trie.arrays import (
+    CALM,
+    COUNT,
+    EAGER,
+    ENTRY,
+    HOME,
+    LEAST,
+    MODE,
+    MOST,
+    NODE,
+    OUT,
+    REACH,
+    STATE,
+    WIDTH,
+    CharacterArrays,
+    Quiet,
+    Subtrees,
+    TrieWalk,
+)
 from sglc.kernels.trie.codepoint_blocks import BLOCKS, block_goes_on, block_target, goes_on, make_blocks
 from sglc.kernels.trie.token_groups import (
     BYTE,
@@ -60,23 +79,32 @@ def find_edge(edges: I32, left: int, right: int, point: int) -> int:
 
 @kernel
 def any_goes_on(
-    low: int, high: int, edges: I32, start: int, stop: int, least: int, most: int, lo: I32, hi: I32,
-    labels: U64, width: int, open: U64,
-) -> int:  # fmt: skip
+    lexeme: CharacterArrays,
+    low: int,
+    high: int,
+    start: int,
+    stop: int,
+    least: int,
+    most: int,
+    width: int,
+    open: U64,
+) -> int:
     """1 if a word goes on with one of the characters low..high."""
+    edges = lexeme.edges
     at = find_edge(edges, start, stop, low)
     while at < stop and edges[3 * at] <= high:
-        if goes_on(edges[3 * at + 2], least, most, lo, hi, labels, width, open):
+        if goes_on(lexeme, edges[3 * at + 2], least, most, width, open):
             return 1
         at += 1
     return 0
 
 
 @kernel
-def target_of(point: int, state: int, edges: I32, start: int, stop: int, rows: I32) -> int:
+def target_of(lexeme: CharacterArrays, point: int, state: int, start: int, stop: int) -> int:
     """The state after a character, -1 if there is none."""
+    edges = lexeme.edges
     if point < 128:
-        return rows[(state << 7) + point] - 1
+        return lexeme.rows[(state << 7) + point] - 1
     at = find_edge(edges, start, stop, point)
     if at < stop and edges[3 * at] <= point:
         return edges[3 * at + 2]
@@ -84,18 +112,18 @@ def target_of(point: int, state: int, edges: I32, start: int, stop: int, rows: I
 
 
 @kernel
-def make_row(
-    state: int, encoding: int, edges: I32, start: int, stop: int, rows: I32, loops: U64, blocks: I32,
-    wide: I32, group: U8, scripts: I32,
-) -> None:  # fmt: skip
+def make_row(subtrees: Subtrees, lexeme: CharacterArrays, state: int) -> None:
     """The row of a state (int32[128], states + 1 or 0), its blocks, the groups of bytes that lead back to it.
 
     Groups are those of `token_groups`; all of a group's characters have to. `OTHER` is there where some group
     beyond ASCII is. Where all that are no control characters or separators are, a token may end inside a
     character: every beginning of one can be that of another.
     """
+    group, scripts = subtrees.group, subtrees.scripts
+    edges, rows, loops, wide = lexeme.edges, lexeme.rows, lexeme.loops, lexeme.wide
+    start, stop = lexeme.starts[state], lexeme.starts[state] + lexeme.sizes[state]
     if wide[state] >= 0:
-        make_blocks(BLOCKS * wide[state], edges, start, stop, blocks)
+        make_blocks(lexeme, BLOCKS * wide[state], start, stop)
     control, separators, others = 0, 0, 0
     for at in range(start, stop):
         low, high, target = edges[3 * at], edges[3 * at + 1], edges[3 * at + 2]
@@ -111,7 +139,7 @@ def make_row(
     for point in range(128):
         loops[base + (group[point] >> 6)] |= 1 << (group[point] & 63)
     for point in range(128):
-        escaped = encoding != RAW and (point < 0x20 or point == 0x22 or point == BACKSLASH)
+        escaped = lexeme.encoding != RAW and (point < 0x20 or point == 0x22 or point == BACKSLASH)
         if escaped or rows[(state << 7) + point] != state + 1:
             loops[base + (group[point] >> 6)] &= ~(1 << (group[point] & 63))
     if control == 0x20:
@@ -173,53 +201,69 @@ def hex_digit(read: int, upper: int) -> int:
 
 @kernel
 def unit_goes_on(
-    low: int, high: int, edges: I32, start: int, stop: int, least: int, most: int, lo: I32, hi: I32,
-    labels: U64, width: int, open: U64,
-) -> int:  # fmt: skip
+    lexeme: CharacterArrays,
+    low: int,
+    high: int,
+    start: int,
+    stop: int,
+    least: int,
+    most: int,
+    width: int,
+    open: U64,
+) -> int:
     """1 if a word goes on with a character whose first unit of UTF-16 is in low..high."""
-    if any_goes_on(low, high, edges, start, stop, least, most, lo, hi, labels, width, open):
+    if any_goes_on(lexeme, low, high, start, stop, least, most, width, open):
         return 1
     first, last = max(low, 0xD800), min(high, 0xDBFF)
     if first > last:
         return 0
     first, last = 0x10000 + ((first - 0xD800) << 10), 0x103FF + ((last - 0xD800) << 10)
-    return any_goes_on(first, last, edges, start, stop, least, most, lo, hi, labels, width, open)
+    return any_goes_on(lexeme, first, last, start, stop, least, most, width, open)
 
 
 @kernel
 def control_goes_on(
-    value: int, left: int, state: int, rows: I32, least: int, most: int, lo: I32, hi: I32, labels: U64,
-    width: int, open: U64,
-) -> int:  # fmt: skip
+    lexeme: CharacterArrays, value: int, left: int, state: int, least: int, most: int, width: int, open: U64
+) -> int:
     """1 if a word goes on with a control character without short escape whose number begins like this."""
     for point in range(32):
         if point >> (4 * left) == value and (_SHORT_CONTROLS >> point) & 1 == 0:
-            target = rows[(state << 7) + point] - 1
-            if target >= 0 and goes_on(target, least, most, lo, hi, labels, width, open):
+            target = lexeme.rows[(state << 7) + point] - 1
+            if target >= 0 and goes_on(lexeme, target, least, most, width, open):
                 return 1
     return 0
 
 
 @kernel
 def read_part(
-    read: int, state: int, mode: int, value: int, least: int, most: int, level: int, encoding: int,
-    edges: I32, start: int, stop: int, rows: I32, blocks: I32, wide: int, lo: I32, hi: I32, labels: U64,
-    width: int, open: U64, states: I32, modes: I32, values: I64,
-) -> int:  # fmt: skip
+    lexeme: CharacterArrays,
+    walk: TrieWalk,
+    read: int,
+    state: int,
+    mode: int,
+    least: int,
+    most: int,
+    level: int,
+    width: int,
+    open: U64,
+) -> int:
     """Read a byte of a character of several bytes: the mode then, 0 when it is complete, -1 if it is dead.
 
-    `least` and `most` are what may come behind the character; `wide` is where the blocks of the state are, or
-    negative. The place goes to the stacks at `level`.
+    `least` and `most` are what may come behind the character. The place goes to the stacks at `level`; what
+    has been read of the character's number is one level above.
     """
+    encoding, wide, value = lexeme.encoding, BLOCKS * lexeme.wide[state], walk.values[level - 1]
+    start, stop = lexeme.starts[state], lexeme.starts[state] + lexeme.sizes[state]
+    states, modes = walk.states, walk.modes
     low, high, following, done = 0, -1, 0, -1
     if mode == 0:
         if read == BACKSLASH and encoding != RAW:
             following, value = ESCAPE, 0
             if encoding == JSON_ANY:
                 high = _LAST
-            elif any_goes_on(0, 0x1F, edges, start, stop, least, most, lo, hi, labels, width, open):
+            elif any_goes_on(lexeme, 0, 0x1F, start, stop, least, most, width, open):
                 low, high = 0, 0x1F
-            elif any_goes_on(0x22, 0x22, edges, start, stop, least, most, lo, hi, labels, width, open):
+            elif any_goes_on(lexeme, 0x22, 0x22, start, stop, least, most, width, open):
                 low, high = 0x22, 0x22
             else:
                 low, high = BACKSLASH, BACKSLASH
@@ -256,7 +300,7 @@ def read_part(
             return -1
     elif mode == ESCAPE:
         if encoding == JSON:
-            if not control_goes_on(0, 4, state, rows, least, most, lo, hi, labels, width, open):
+            if not control_goes_on(lexeme, 0, 4, state, least, most, width, open):
                 return -1
             following, value = _CONTROL + 4, 0
         else:
@@ -278,7 +322,7 @@ def read_part(
         left = following - _CONTROL
         if digit < 0:
             return -1
-        if not control_goes_on(value, left, state, rows, least, most, lo, hi, labels, width, open):
+        if not control_goes_on(lexeme, value, left, state, least, most, width, open):
             return -1
         if left == 0:
             done = value
@@ -294,9 +338,7 @@ def read_part(
                 following, value = _LOW_BACKSLASH, 0x10000 + ((value - 0xD800) << 10)
                 low, high = value, value + 0x3FF
             else:
-                if not unit_goes_on(
-                    first, last, edges, start, stop, least, most, lo, hi, labels, width, open
-                ):
+                if not unit_goes_on(lexeme, first, last, start, stop, least, most, width, open):
                     return -1
                 if left == 0:
                     done = value
@@ -313,26 +355,26 @@ def read_part(
                 done = low
     if done >= 0:
         if wide >= 0 and done >= 128 and done < BLOCKS << 6:
-            target = block_target(done, wide, blocks, edges, stop)
+            target = block_target(lexeme, done, wide, stop)
         else:
-            target = target_of(done, state, edges, start, stop, rows)
-        if target < 0 or not goes_on(target, least, most, lo, hi, labels, width, open):
+            target = target_of(lexeme, done, state, start, stop)
+        if target < 0 or not goes_on(lexeme, target, least, most, width, open):
             return -1
         states[level], modes[level] = target, 0
         return 0
     if wide >= 0 and high - low == 63 and high < BLOCKS << 6:
-        if not block_goes_on(low, wide, blocks, edges, stop, least, most, lo, hi, labels, width, open):
+        if not block_goes_on(lexeme, low, wide, stop, least, most, width, open):
             return -1
     elif high >= low:
-        if not any_goes_on(low, high, edges, start, stop, least, most, lo, hi, labels, width, open):
+        if not any_goes_on(lexeme, low, high, start, stop, least, most, width, open):
             return -1
-    states[level], modes[level], values[level] = state, following, value
+    states[level], modes[level], walk.values[level] = state, following, value
     return following
 
 
 @kernel
 def set_token(code: int, duplicates: I32, mask: U32) -> None:
-    """Set the bits of a node's tokens, see `TokenGroups.nodes`."""
+    """Set the bits of a node's tokens, see `Subtrees.facts`."""
     if code < 0x80000000:
         mask[code >> 5] |= 1 << (code & 31)
     elif code < 0xFFFFFFFF:
@@ -344,26 +386,32 @@ def set_token(code: int, duplicates: I32, mask: U32) -> None:
 
 @kernel
 def walk_characters(
-    nodes: U64, kids: I32, places: I32, duplicates: I32, entries: I32, count: int, begin: int, least: int,
-    most: int, eager: int, inside: int, encoding: int, edges: I32, starts: I32, sizes: I32, rows: I32,
-    flags: U8, loops: U64, blocks: I32, wide: I32, lo: I32, hi: I32, labels: U64, width: int, open: U64,
-    first: U8, group: U8, scripts: I32, order: I32, begins: I32, parts: I32, firsts: I32, quiet: U8,
-    quiet0: int, quiet1: int, home: int, states: I32, counts: I32, modes: I32, values: I64, nexts: I32,
-    stops: I32, cursor: I64, mask: U32, exits: I32, ends: I32,
-) -> int:  # fmt: skip
-    """As `walk_leaf`, from state `begin` in mode `inside`; returns the state that is not loaded, or -1.
+    subtrees: Subtrees,
+    lexeme: CharacterArrays,
+    quiet: Quiet,
+    walk: TrieWalk,
+    entries: I32,
+    first: U8,
+    open: U64,
+    mask: U32,
+) -> int:
+    """As `walk_lexeme`, from a state in cursor[MODE]; returns the state that is not loaded, or -1.
 
     A subtree whose characters all lead from a state back to it, with no text to follow between them, is taken
-    as a whole. starts, sizes int32[S]: each state's edges; rows int32[S, 128] and loops uint64[S, 2] see
-    `make_row`; blocks int32[B, 1024], wide int32[S]: which of them are a state's, or -1; nodes, order,
-    begins, parts, firsts see `TokenGroups`; kids, places are starts and places of `list_children`.
+    as a whole.
 
     Nodes are met in the order of the trie, and read where they lie beside their siblings, so that looking at
-    many siblings is looking at memory in order. Stacks are by the bytes read since the entry, [deepest + 1]:
-    states, counts, modes int32, values int64; nexts, stops int32, the siblings still to be looked at. The
-    second number of `cursor` is the level of these.
+    many siblings is looking at memory in order. Stacks are by the bytes read since the entry; nexts and stops
+    are the siblings still to be looked at.
     """
-    entry, level, out, calm, reach = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
+    nodes, kids, duplicates, group = subtrees.facts, subtrees.starts, subtrees.duplicates, subtrees.group
+    order, begins, parts, firsts = subtrees.order, subtrees.begins, subtrees.parts, subtrees.firsts
+    flags, loops = lexeme.flags, lexeme.loops
+    states, counts, modes, values, nexts = walk.states, walk.counts, walk.modes, walk.values, walk.nexts
+    stops, cursor, quiet0, quiet1 = walk.stops, walk.cursor, quiet.groups[0], quiet.groups[1]
+    count, begin, least, most = cursor[COUNT], cursor[STATE], cursor[LEAST], cursor[MOST]
+    eager, inside, home, width = cursor[EAGER], cursor[MODE], cursor[HOME], cursor[WIDTH]
+    entry, level, out, calm, reach = cursor[ENTRY], cursor[NODE], cursor[OUT], cursor[CALM], cursor[REACH]
     leave0, leave1, half1 = 0, 0, quiet1 | 1 << (PARTIAL - 64)
     for read in range(256):
         if first[read]:
@@ -375,19 +423,22 @@ def walk_characters(
         if level < 0:
             level, calm = 0, 0
             states[0], counts[0], modes[0], values[0] = begin, 0, inside, 0
-            nexts[0] = places[entries[entry]]
+            nexts[0] = subtrees.places[entries[entry]]
             stops[0] = nexts[0] + 1
         while level >= 0:
             state, taken, mode = states[level], counts[level], modes[level]
-            here, start = flags[state], starts[state]
+            here = flags[state]
             if here & KNOWN == 0:
                 if here & LOADED == 0:
-                    cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = entry, level, out, calm, reach
+                    cursor[ENTRY], cursor[NODE], cursor[OUT], cursor[CALM], cursor[REACH] = (
+                        entry,
+                        level,
+                        out,
+                        calm,
+                        reach,
+                    )
                     return state
-                make_row(
-                    state, encoding, edges, start, start + sizes[state], rows, loops, blocks, wide, group,
-                    scripts,
-                )  # fmt: skip
+                make_row(subtrees, lexeme, state)
                 here |= KNOWN
                 flags[state] = here
             may_end = mode == 0 and here & ENDS != 0 and level + eager > 0 and taken >= least
@@ -399,25 +450,32 @@ def walk_characters(
                 node, read, after = packed & LOW, (packed >> BYTE) & 0xFF, more & LOW
                 at += 1
                 plain = mode == 0 and read < 128
-                if plain and encoding != RAW:
+                if plain and lexeme.encoding != RAW:
                     plain = read >= 0x20 and read != 0x22 and read != BACKSLASH
                 if plain:
-                    target = rows[(state << 7) + read] - 1
+                    target = lexeme.rows[(state << 7) + read] - 1
                     if target >= 0 and not goes_on(
-                        target, least - taken - 1, most - taken - 1, lo, hi, labels, width, open
+                        lexeme, target, least - taken - 1, most - taken - 1, width, open
                     ):
                         target = -1
                     following = 0 if target >= 0 else -1
                     states[below], modes[below] = target, 0
                 else:
                     following = read_part(
-                        read, state, mode, values[below - 1], least - taken - 1, most - taken - 1, below,
-                        encoding, edges, start, start + sizes[state], rows, blocks, BLOCKS * wide[state], lo,
-                        hi, labels, width, open, states, modes, values,
-                    )  # fmt: skip
+                        lexeme,
+                        walk,
+                        read,
+                        state,
+                        mode,
+                        least - taken - 1,
+                        most - taken - 1,
+                        below,
+                        width,
+                        open,
+                    )
                     target = states[below]
                 if may_end and first[read]:
-                    exits[out], ends[out] = node, state
+                    walk.boundaries[out], walk.ends[out] = node, state
                     out += 1
                     reach = max(reach, taken)
                 if following < 0:
@@ -425,7 +483,7 @@ def walk_characters(
                 now = taken + 1 if following == 0 else taken
                 if calm >= below:
                     calm = below - 1
-                if calm == below - 1 and quiet[read] and (home < 0 or following > 0 or target == home):
+                if calm == below - 1 and quiet.bytes[read] and (home < 0 or following > 0 or target == home):
                     calm = below
                     if (groups0 & ~quiet0) == 0 and (groups1 & ~quiet1) == 0:
                         # A token of whole characters is known to the caller, one that ends inside of one is
@@ -445,17 +503,13 @@ def walk_characters(
                 onto = home if following > 0 and calm == below and home >= 0 and width == 0 else target
                 known = flags[onto]
                 if known & LOADED and known & KNOWN == 0:
-                    begun = starts[onto]
-                    make_row(
-                        onto, encoding, edges, begun, begun + sizes[onto], rows, loops, blocks, wide, group,
-                        scripts,
-                    )  # fmt: skip
+                    make_row(subtrees, lexeme, onto)
                     known |= KNOWN
                     flags[onto] = known
                 if (
                     known
                     and following <= _AFTER_F0
-                    and now + tall + lo[onto] + (1 if following else 0) <= most
+                    and now + tall + lexeme.lo[onto] + (1 if following else 0) <= most
                 ):
                     loop0, loop1 = loops[2 * onto], loops[2 * onto + 1]
                     if known & ENDS:
@@ -475,5 +529,5 @@ def walk_characters(
                 level = below
                 break
         entry += 1
-    cursor[2], cursor[4] = out, reach
+    cursor[OUT], cursor[REACH] = out, reach
     return -1

@@ -2,21 +2,42 @@
 
 A *walk* takes a list of nodes of the token trie, the entries. The byte of an entry is the first one to be
 read; its whole subtree is walked, a branch of it is left as soon as it is not legal. `mask` gets the bits of
-the tokens reached. A walk that needs something that has not been made yet puts its place into `cursor`
-(entry, node or -1 before the entry's first node, exits written, two more of its own) and is called again with
-it.
-
-The trie is that of `sglc.kernels.array_layouts.TrieArrays`: byte, depth, end, token, duplicates.
+the tokens reached. A walk that needs something that has not been made yet puts its place into its cursor
+(`sglc.kernels.trie.arrays`) and is called again with it.
 """
 
 from __future__ import annotations
 
 from sglc.kernels.dsl.language import I32, I64, U8, U32, U64, kernel
+from sglc.kernels.trie.arrays import (
+    CALM,
+    COUNT,
+    EAGER,
+    ENTRY,
+    ESCAPES,
+    HOME,
+    LEAST,
+    MOST,
+    NODE,
+    OUT,
+    REACH,
+    STATE,
+    WIDTH,
+    WORDS,
+    WORDS_END,
+    WORDS_READ,
+    LexemeArrays,
+    Quiet,
+    Subtrees,
+    TrieArrays,
+    TrieWalk,
+    Words,
+)
 
 BOUNDARY, ENDS, KNOWN = 1, 2, 4
-"""Flags of a leaf's states: a character is complete; a word may end here; the state's row has been made."""
+"""Flags of a lexeme's states: a character is complete; a word may end here; the state's row has been made."""
 NO_MOVE = -1
-"""In a leaf's row: no move."""
+"""In a lexeme's row: no move."""
 BACKSLASH = 0x5C
 
 
@@ -35,15 +56,16 @@ def set_bits(token: I32, duplicates: I32, node: int, mask: U32) -> None:
 
 @kernel
 def walk_rows(
-    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, entries: I32, count: int, base: int,
-    rows: I32, row_of: I32, stack: I32, cursor: I64, mask: U32,
-) -> int:  # fmt: skip
+    trie: TrieArrays, walk: TrieWalk, entries: I32, count: int, base: int, rows: I32, row_of: I32, mask: U32
+) -> int:
     """Walk from configuration `base` by rows of configurations.
 
-    rows int32[R, 256], next configuration or 0; row_of int32[C], -1 where there is no row; stack
-    int32[deepest + 1]. Returns the configuration whose row is missing, or -1 when done.
+    rows int32[R, 256], next configuration or 0; row_of int32[C], -1 where there is no row. Returns the
+    configuration whose row is missing, or -1 when done.
     """
-    entry, node = cursor[0], cursor[1]
+    depth, end = trie.depth, trie.end
+    stack, cursor = walk.states, walk.cursor
+    entry, node = cursor[ENTRY], cursor[NODE]
     while entry < count:
         top = entries[entry]
         if node < 0:
@@ -54,14 +76,14 @@ def walk_rows(
             above = stack[level - 1]
             row = row_of[above]
             if row < 0:
-                cursor[0], cursor[1] = entry, node
+                cursor[ENTRY], cursor[NODE] = entry, node
                 return above
-            following = rows[(row << 8) + byte[node]]
+            following = rows[(row << 8) + trie.byte[node]]
             if following == 0:
                 node = end[node]
                 continue
             stack[level] = following
-            set_bits(token, duplicates, node, mask)
+            set_bits(trie.token, trie.duplicates, node, mask)
             node += 1
         node = -1
         entry += 1
@@ -69,30 +91,33 @@ def walk_rows(
 
 
 @kernel
-def walk_leaf(
-    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, entries: I32, count: int, start: int,
-    least: int, most: int, eager: int, rows: I32, flags: U8, lo: I32, hi: I32, labels: U64, width: int,
-    open: U64, first: U8, below: U64, quiet: U8, quiet0: int, quiet1: int, home: int, states: I32,
-    counts: I32, cursor: I64, mask: U32, exits: I32, ends: I32,
-) -> int:  # fmt: skip
-    """Walk inside one leaf from state `start`, with `least` to `most` characters still to come.
+def walk_lexeme(
+    trie: TrieArrays,
+    lexeme: LexemeArrays,
+    quiet: Quiet,
+    walk: TrieWalk,
+    entries: I32,
+    first: U8,
+    open: U64,
+    mask: U32,
+) -> int:
+    """Walk inside one lexeme from cursor[STATE], with cursor[LEAST] to cursor[MOST] characters to come.
 
-    rows int32[S, 256] next state or -1; flags uint8[S]; lo, hi int32[S] fewest and most characters from a
-    state to the end of a word; first uint8[256] bytes with which the text after the leaf may begin; states,
-    counts int32[deepest + 1]. Every node at which that text may begin (its byte being the first) is written
-    to `exits`, the state before it to `ends`; entries themselves only if `eager` is 1, not 0.
+    first uint8[256] are bytes with which the text after the lexeme may begin. Every node at which that text
+    may begin (its byte being the first) is a boundary; entries themselves only if cursor[EAGER] is 1, not 0.
+    open uint64[width] is what may be meant at all: states without a label that is open are dead.
 
-    labels uint64[S, width] are sets of what may still be meant from a state, and open uint64[width] what may
-    be meant at all: states without a label that is open are dead.
-
-    `quiet` uint8[256] are bytes of characters that lead from `start` to states that are alive, without end.
-    While a path has had no others (and was in state `home` after every character, if that is not negative),
-    tokens of whole characters are left out, and a subtree whose groups (below uint64[n, 2], one bit a group)
-    are all among `quiet0` and `quiet1`: the caller knows them. cursor[3] is the level down to which that
-    holds, cursor[4] the most characters of a token or before an exit that was found. Returns the state whose
-    row is missing, or -1 when done.
+    While a path has had only quiet bytes (and was in the quiet state after every character, if there is one),
+    tokens of whole characters are left out, and a subtree all of whose groups are quiet: the caller knows
+    them. Returns the state whose row is missing, or -1 when done.
     """
-    entry, node, out, calm, reach = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
+    depth, end, token, duplicates = trie.depth, trie.end, trie.token, trie.duplicates
+    flags, labels, below = lexeme.flags, lexeme.labels, quiet.below
+    quiet0, quiet1 = quiet.groups[0], quiet.groups[1]
+    states, counts, cursor = walk.states, walk.counts, walk.cursor
+    count, start, least, most = cursor[COUNT], cursor[STATE], cursor[LEAST], cursor[MOST]
+    eager, home, width = cursor[EAGER], cursor[HOME], cursor[WIDTH]
+    entry, node, out, calm, reach = cursor[ENTRY], cursor[NODE], cursor[OUT], cursor[CALM], cursor[REACH]
     while entry < count:
         top = entries[entry]
         base = depth[top] - 1
@@ -107,20 +132,26 @@ def walk_leaf(
             state, taken = states[above], counts[above]
             here = flags[state]
             if here & KNOWN == 0:
-                cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = entry, node, out, calm, reach
+                cursor[ENTRY], cursor[NODE], cursor[OUT], cursor[CALM], cursor[REACH] = (
+                    entry,
+                    node,
+                    out,
+                    calm,
+                    reach,
+                )
                 return state
-            read = byte[node]
+            read = trie.byte[node]
             if here & ENDS and above + eager > base and taken >= least and first[read]:
-                exits[out], ends[out] = node, state
+                walk.boundaries[out], walk.ends[out] = node, state
                 out += 1
                 reach = max(reach, taken)
-            target = rows[(state << 8) + read]
+            target = lexeme.rows[(state << 8) + read]
             if target < 0:
                 node = end[node]
                 continue
             whole = flags[target] & BOUNDARY
             now = taken + whole
-            if lo[target] > most - now or hi[target] < least - now:
+            if lexeme.lo[target] > most - now or lexeme.hi[target] < least - now:
                 node = end[node]
                 continue
             if width > 0:
@@ -133,7 +164,7 @@ def walk_leaf(
                     continue
             if calm > above:
                 calm = above
-            if calm == above and quiet[read] and (home < 0 or whole == 0 or target == home):
+            if calm == above and quiet.bytes[read] and (home < 0 or whole == 0 or target == home):
                 calm = level
                 if (below[2 * node] & ~quiet0) == 0 and (below[2 * node + 1] & ~quiet1) == 0:
                     # A token of whole characters is known to the caller, one that ends inside of one is not.
@@ -149,27 +180,23 @@ def walk_leaf(
             node += 1
         node = -1
         entry += 1
-    cursor[2], cursor[4] = out, reach
+    cursor[OUT], cursor[REACH] = out, reach
     return -1
 
 
 @kernel
-def list_children(
-    byte: U8, end: I32, count: int, starts: I32, nodes: I32, bytes: U8, parents: I32, places: I32
-) -> None:  # fmt: skip
-    """The children of every node side by side: those of node i are at starts[i] to starts[i + 1].
-
-    starts int32[n + 1]; nodes int32[n], bytes uint8[n]: the children in order, and their bytes; behind them
-    the topmost nodes. places int32[n]: where each node is among them. parents int32[n] is written for all
-    nodes but the topmost.
-    """
+def list_children(trie: TrieArrays, subtrees: Subtrees, count: int) -> None:
+    """List the children of `count` nodes: the fields of `Subtrees` from `starts` to `places`. `parents` is
+    written for all nodes but the topmost."""
+    byte, end = trie.byte, trie.end
+    starts, nodes, bytes, places = subtrees.starts, subtrees.nodes, subtrees.bytes, subtrees.places
     out = 0
     for node in range(count):
         starts[node] = out
         child = node + 1
         while child < end[node]:
             nodes[out], bytes[out] = child, byte[child]
-            parents[child], places[child] = node, out
+            subtrees.parents[child], places[child] = node, out
             out += 1
             child = end[child]
     starts[count] = out
@@ -181,9 +208,7 @@ def list_children(
 
 
 @kernel
-def list_paths(
-    byte: U8, depth: I32, parents: I32, nodes: I32, count: int, starts: I64, paths: U8
-) -> None:  # fmt: skip
+def list_paths(trie: TrieArrays, subtrees: Subtrees, nodes: I32, count: int, starts: I64, paths: U8) -> None:
     """The bytes of some nodes one after another; those of the n-th are at starts[n] to starts[n + 1].
 
     starts int64[count + 1]; paths uint8[sum of depths].
@@ -192,13 +217,13 @@ def list_paths(
     for number in range(count):
         node = nodes[number]
         starts[number] = out
-        size = depth[node]
+        size = trie.depth[node]
         at = out + size
         while at > out:
             at -= 1
-            paths[at] = byte[node]
+            paths[at] = trie.byte[node]
             if at > out:
-                node = parents[node]
+                node = subtrees.parents[node]
         out += size
     starts[count] = out
 
@@ -214,17 +239,22 @@ def any_below(end: I32, nodes: I32, count: int) -> int:
 
 @kernel
 def walk_literal(
-    byte: U8, token: I32, duplicates: I32, starts: I32, nodes: I32, bytes: U8, entries: I32, count: int,
-    data: U8, size: int, mask: U32, exits: I32,
-) -> int:  # fmt: skip
-    """Follow the bytes `data` uint8[size], size > 0; the nodes after them go to `exits`.
-
-    For starts, nodes, bytes see `list_children`. Returns the number of exits.
-    """
+    trie: TrieArrays,
+    subtrees: Subtrees,
+    walk: TrieWalk,
+    entries: I32,
+    count: int,
+    data: U8,
+    size: int,
+    mask: U32,
+) -> int:
+    """Follow the bytes `data` uint8[size], size > 0; the nodes after them are boundaries: how many."""
+    token, duplicates = trie.token, trie.duplicates
+    starts, nodes, bytes = subtrees.starts, subtrees.nodes, subtrees.bytes
     out = 0
     for entry in range(count):
         node = entries[entry]
-        if byte[node] != data[0]:
+        if trie.byte[node] != data[0]:
             continue
         set_bits(token, duplicates, node, mask)
         read = 1
@@ -239,7 +269,7 @@ def walk_literal(
             read += 1
         if read == size:
             for at in range(starts[node], starts[node + 1]):
-                exits[out] = nodes[at]
+                walk.boundaries[out] = nodes[at]
                 out += 1
     return out
 
@@ -269,24 +299,26 @@ def next_open(labels: I32, open: U64, left: int, right: int) -> int:
 
 @kernel
 def walk_words(
-    byte: U8, depth: I32, token: I32, duplicates: I32, starts: I32, nodes: I32, bytes: U8, entries: I32,
-    count: int, words: U8, begins: I64, limited: int, labels: I32, open: U64, low: int, high: int, read: int,
-    first: U8, escapes: int, lows: I64, highs: I64, nexts: I64, kids: I32, stops: I32, mask: U32, exits: I32,
-    ends: I32, asides: I32, origins: I64, found: I64,
-) -> None:  # fmt: skip
-    """Walk inside the words number `low` to `high` - 1, of which `read` bytes have been read.
+    trie: TrieArrays,
+    subtrees: Subtrees,
+    words: Words,
+    walk: TrieWalk,
+    entries: I32,
+    first: U8,
+    mask: U32,
+) -> None:
+    """Walk inside words, cursor[WORDS] to cursor[WORDS_END], of which cursor[WORDS_READ] bytes are read.
 
-    words uint8[...] are the bytes of all words in sorted order without repeats, begins int64[n + 1] where
-    each begins. Both the nodes of the trie and the words are in order, so the search for a node goes on where
-    that for the sibling before it came to. Nodes at which a text after a word may begin (its byte being in
-    `first` uint8[256]) go to `exits`, the words' numbers to `ends`. If `limited`, words count only whose
-    labels int32[n] are in the set `open`, uint64[...]. If `escapes`, nodes with a backslash go
-    to `asides`, together with the place they were met at (origins int64[n, 3]).
-
-    For starts, nodes, bytes see `list_children`. Stacks by depth, [deepest + 2]: lows, highs int64 the words
-    that go on like this path, nexts int64 from which of them on the next child is searched; kids, stops
-    int32 the children that are still to be looked at. found int64[2] gets the numbers of exits and asides.
+    Both the nodes of the trie and the words are in order, so the search for a node goes on where that for the
+    sibling before it came to. Nodes at which a text after a word may begin (its byte being in `first`
+    uint8[256]) are boundaries, whose ends are the words' numbers. If cursor[ESCAPES] is 1, nodes with a
+    backslash go to `asides`.
     """
+    starts, data, begins, labels, open = subtrees.starts, words.bytes, words.starts, words.labels, words.open
+    lows, highs, nexts, kids, stops = walk.lows, walk.highs, walk.next_words, walk.kids, walk.last_kids
+    origins, cursor, limited = walk.origins, walk.cursor, words.limited
+    count, low = cursor[COUNT], cursor[WORDS]
+    high, read = cursor[WORDS_END], cursor[WORDS_READ]
     out = aside = 0
     if limited:
         low = next_open(labels, open, low, high)
@@ -294,32 +326,32 @@ def walk_words(
             count = 0
     for entry in range(count):
         node = entries[entry]
-        base = depth[node] - 1
+        base = trie.depth[node] - 1
         level = base
         lows[base], highs[base] = low, high
         nexts[base] = low + (1 if begins[low + 1] - begins[low] == read else 0)
-        wanted = byte[node]
+        wanted = trie.byte[node]
         while True:
             at = read + level - base
             here, stop, left = lows[level], highs[level], nexts[level]
             if first[wanted] and level > base and begins[here + 1] - begins[here] == at:
-                exits[out], ends[out] = node, here
+                walk.boundaries[out], walk.ends[out] = node, here
                 out += 1
-            if escapes and wanted == BACKSLASH:
-                asides[aside] = node
+            if cursor[ESCAPES] and wanted == BACKSLASH:
+                walk.asides[aside] = node
                 origins[3 * aside], origins[3 * aside + 1], origins[3 * aside + 2] = here, stop, at
                 aside += 1
-            if left < stop and words[begins[left] + at] < wanted:
-                left = search_word(words, begins, left, stop, at, wanted)
+            if left < stop and data[begins[left] + at] < wanted:
+                left = search_word(data, begins, left, stop, at, wanted)
                 nexts[level] = left
-            if left < stop and words[begins[left] + at] == wanted:
+            if left < stop and data[begins[left] + at] == wanted:
                 right = stop
-                if words[begins[stop - 1] + at] != wanted:
-                    right = search_word(words, begins, left, stop, at, wanted + 1)
+                if data[begins[stop - 1] + at] != wanted:
+                    right = search_word(data, begins, left, stop, at, wanted + 1)
                 if limited:
                     left = next_open(labels, open, left, right)
                 if left < right:
-                    set_bits(token, duplicates, node, mask)
+                    set_bits(trie.token, trie.duplicates, node, mask)
                     level += 1
                     lows[level], highs[level] = left, right
                     nexts[level] = left + (1 if begins[left + 1] - begins[left] == at + 1 else 0)
@@ -328,6 +360,6 @@ def walk_words(
                 level -= 1
             if level == base:
                 break
-            node, wanted = nodes[kids[level]], bytes[kids[level]]
+            node, wanted = subtrees.nodes[kids[level]], subtrees.bytes[kids[level]]
             kids[level] += 1
-    found[0], found[1] = out, aside
+    walk.found[0], walk.found[1] = out, aside

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sglc.kernels.jit_library import address
+from sglc.kernels.trie.arrays import Words
 
 _NONE, _ALL = np.zeros(0, np.int32), np.zeros(0, np.uint64)
 _PLAIN = re.compile(rb"[ !#-.0-\[\]-~]*")
@@ -23,13 +23,13 @@ def is_plain(data: bytes) -> bool:
 class Found(NamedTuple):
     """Where a walk of words has come to.
 
-    exits    int32[n]    nodes behind words
-    ends     int32[n]    the numbers of these words
-    asides   int32[m]    nodes with a backslash
-    origins  int64[m, 3] the places they were met at
+    boundaries int32[n]    nodes behind words
+    ends       int32[n]    the numbers of these words
+    asides     int32[m]    nodes with a backslash
+    origins    int64[m, 3] the places they were met at
     """
 
-    exits: np.ndarray
+    boundaries: np.ndarray
     ends: np.ndarray
     asides: np.ndarray
     origins: np.ndarray
@@ -38,7 +38,7 @@ class Found(NamedTuple):
 class WordList:
     """Words in sorted order without repeats: `bytes` uint8[...] of all, `starts` int64[n + 1] of each."""
 
-    __slots__ = ("addresses", "bytes", "labels", "limited", "open", "plain", "starts")
+    __slots__ = ("_arrays", "bytes", "labels", "limited", "open", "plain", "starts")
 
     def __init__(self, words: Sequence[bytes]) -> None:
         self._set(b"".join(words), words)
@@ -72,9 +72,20 @@ class WordList:
 
     def _limit(self, labels: np.ndarray, open: np.ndarray) -> None:
         self.labels, self.open, self.limited = labels, open, len(open) > 0
-        self.addresses = (
-            address(self.bytes), address(self.starts), int(self.limited), address(labels), address(open),
-        )  # fmt: skip
+        self._arrays: Words | None = None
+
+    @property
+    def arrays(self) -> Words:
+        """The words as the walk reads them; most lists are walked never or often."""
+        if self._arrays is None:
+            self._arrays = Words(
+                bytes=self.bytes,
+                starts=self.starts,
+                labels=self.labels,
+                open=self.open,
+                limited=int(self.limited),
+            )
+        return self._arrays
 
     def is_open(self, number: int) -> bool:
         """Whether a word is walked."""

@@ -17,9 +17,10 @@ from time import perf_counter
 import numpy as np
 
 from sglc.cache_files import cache_folder, is_own_folder, make_private
+from sglc.kernels.dsl.addresses import address
 from sglc.kernels.dsl.language import Specialised
 from sglc.kernels.dsl.vectors import LANES
-from sglc.kernels.jit_library import address, typed_library
+from sglc.kernels.jit_library import typed_library
 from sglc.kernels.llama.argmax import argmax
 from sglc.kernels.llama.attention import byte_numbers, score_numbers
 from sglc.kernels.llama.linear import FACTORS, FINE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ from hypothesis import strategies as st
 from sglc.automata.charset import ranges
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels import jit_library
-from sglc.kernels.trie.api import UNBOUNDED, Quiet
-from sglc.kernels.trie.token_groups import GROUP, REST, SCRIPTS
+from sglc.kernels.trie.api import UNBOUNDED
+from sglc.kernels.trie.arrays import Quiet
+from sglc.kernels.trie.token_groups import GROUP, REST, SCRIPTS, TALL
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
 from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLexeme
 from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState
@@ -158,7 +158,7 @@ def test_characters_are_walked_as_rows_are(
         if quiet is not None and quiet.home >= 0:
             again = leaf.still(place, vocabulary.columns.longest)
             assert again is not None
-            quiet = replace(quiet, home=again.home)
+            quiet = quiet.changed(home=again.home)
         assert found(False) == compiled
     finally:
         jit_library.use_reference(False)
@@ -203,9 +203,10 @@ def _is_whole(data: bytes) -> bool:
 @settings(deadline=None)
 def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
     vocabulary = Vocabulary([b"a", *tokens, b"a"])
-    trie, groups, places = vocabulary.trie, vocabulary.children.groups, vocabulary.children.places
+    trie, subtrees = vocabulary.trie, vocabulary.subtrees
+    places = subtrees.places
     assert sorted(places.tolist()) == list(range(len(trie.byte)))
-    parts, heights = groups.below(places), groups.tall(places)
+    parts, heights = subtrees.facts[places, 2:], subtrees.facts[places, 0] >> np.uint64(TALL)
     paths: list[bytes] = []
     for node in range(trie.size):
         above = [path for path in paths if len(path) == trie.depth[node] - 1]
@@ -229,15 +230,15 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
             for low, high in bits:
                 expected = [expected[0] | low, expected[1] | high]
         assert parts[node].tolist() == expected
-        assert groups.read[node] == sum(byte & 0xC0 != 0x80 for byte in path)
-        assert groups.spelled[node] == characters_begun(path)
-        assert all(groups.tokens[token] == groups.spelled[node] for token in trie.ids(node))
+        assert subtrees.read[node] == sum(byte & 0xC0 != 0x80 for byte in path)
+        assert subtrees.spelled[node] == characters_begun(path)
+        assert all(subtrees.tokens[token] == subtrees.spelled[node] for token in trie.ids(node))
         leads = [sum(byte & 0xC0 != 0x80 for byte in paths[below][len(path) :]) for below in inside]
         assert heights[node] == max(leads, default=0)
-        partial = groups.parts[groups.firsts[node] : groups.firsts[trie.end[node]]].tolist()
+        partial = subtrees.parts[subtrees.firsts[node] : subtrees.firsts[trie.end[node]]].tolist()
         cut = [below for below in range(node, trie.end[node]) if not _is_whole(paths[below])]
         assert sorted(partial) == sorted(i for below in cut for i in trie.ids(below))
-        span = groups.order[groups.begins[node] : groups.begins[trie.end[node]]].tolist()
+        span = subtrees.order[subtrees.begins[node] : subtrees.begins[trie.end[node]]].tolist()
         assert sorted(span) == sorted(i for below in range(node, trie.end[node]) for i in trie.ids(below))
 
 

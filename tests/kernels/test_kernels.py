@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sglc.kernels import jit_library
-from sglc.kernels.array_layouts import LayoutError, TrieArrays
 from sglc.kernels.bitmask import operations, sampling, sampling_reference
+from sglc.kernels.dsl.array_layouts import LayoutError
 from sglc.kernels.trie import column_rows
+from sglc.kernels.trie.arrays import TrieArrays
 from sglc.runtime.mask.vocabulary.trie import build_trie
 
 pytest.importorskip("llvmlite")
@@ -41,7 +42,8 @@ def test_the_reference_can_be_asked_for() -> None:
 def arrays(tokens: list[bytes | None]) -> TrieArrays:
     trie = build_trie(tokens)
     words = (len(tokens) + 31) // 32
-    return TrieArrays(trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, trie.deepest, words)
+    names = ("byte", "depth", "end", "token", "duplicates", "deepest")
+    return TrieArrays(**{name: getattr(trie, name) for name in names}, words=words)
 
 
 def test_tries_that_would_lead_a_walk_astray_are_refused() -> None:

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sglc.kernels import jit_library
-from sglc.kernels.array_layouts import LayoutError
 from sglc.kernels.bitmask import operations, operations_reference
 from sglc.kernels.bitmask.operations import RowDelta
-from sglc.kernels.jit_library import address
+from sglc.kernels.dsl.addresses import address
+from sglc.kernels.dsl.array_layouts import LayoutError
 
 pytest.importorskip("llvmlite")
 

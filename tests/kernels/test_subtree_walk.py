@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.subtree_walks import BYTES, both_ways, subtrees, trie_of
-from sglc.kernels.array_layouts import TrieArrays
-from sglc.kernels.trie.api import UNBOUNDED, LexemeArrays, Quiet, SubtreeWalk
+from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
+from sglc.kernels.trie.arrays import LexemeArrays, Quiet, TrieArrays
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 
 pytest.importorskip("llvmlite")
@@ -71,7 +71,13 @@ def leaves(draw: st.DrawFn) -> RandomLeaf:
     lo = np.array([draw(st.integers(0, 3)) for _ in range(states)], np.int32)
     hi = lo + np.array([draw(st.sampled_from([0, 1, 4, UNBOUNDED])) for _ in range(states)], np.int32)
     return RandomLeaf(
-        LexemeArrays(rows, flags, lo, hi.astype(np.int32)),
+        LexemeArrays(
+            rows=rows,
+            flags=flags,
+            lo=lo,
+            hi=hi.astype(np.int32),
+            labels=np.zeros((1, 0), np.uint64),
+        ),
         draw(st.integers(0, states - 1)),
         draw(st.integers(0, 4)),
         draw(st.sampled_from([2, 3, 6, UNBOUNDED])),
@@ -92,7 +98,8 @@ def test_leaf(
         words = st.sampled_from((0, 1, 2, 3, 5, 1 << 63))
         below = np.array([[data.draw(words), data.draw(words)] for _ in trie.byte], np.uint64).reshape(-1, 2)
         home = data.draw(st.integers(-1, len(leaf.arrays.lo) - 1))
-        quiet = Quiet(below, calm, np.array([data.draw(words), data.draw(words)], np.uint64), home)
+        groups = np.array([data.draw(words), data.draw(words)], np.uint64)
+        quiet = Quiet(below=below, bytes=calm, groups=groups, home=home)
     eager = data.draw(st.integers(0, 1))
     width = data.draw(st.integers(0, 2))
     sets = st.lists(st.integers(0, 7), min_size=width, max_size=width)
@@ -104,14 +111,14 @@ def test_leaf(
     def run() -> object:
         old = leaf.arrays
         mask, asked = np.zeros(trie.words, np.int32), []
-        arrays = LexemeArrays(old.rows, old.flags.copy(), old.lo, old.hi, labels)
+        arrays = old.changed(flags=old.flags.copy(), labels=labels)
 
         def fill(state: int) -> None:
             asked.append(state)
             arrays.flags[state] |= KNOWN
 
         place = (leaf.start, leaf.least, leaf.most, eager)
-        exits, ends, reach = SubtreeWalk(trie).leaf(
+        exits, ends, reach = SubtreeWalk(trie).lexeme(
             entries, place, first, mask, lambda: arrays, fill, quiet, opened
         )
         return mask.tolist(), exits.tolist(), ends.tolist(), reach, asked

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.subtree_walks import both_ways, subtrees, trie_of
-from sglc.kernels.array_layouts import TrieArrays
 from sglc.kernels.trie.api import SubtreeWalk
+from sglc.kernels.trie.arrays import TrieArrays
 from sglc.kernels.trie.word_list import WordList
 
 pytest.importorskip("llvmlite")
@@ -95,7 +95,7 @@ def test_words_that_are_left_out(tokens, chosen, data, escapes) -> None:
         found = SubtreeWalk(trie).words(roots, names, place, first, mask, escapes)
         on = names.goes_on(found.origins)
         ends = [every[number] for number in found.ends.tolist()]
-        return mask.tobytes(), found.exits.tolist(), ends, found.asides.tolist(), on
+        return mask.tobytes(), found.boundaries.tolist(), ends, found.asides.tolist(), on
 
     compiled, reference = both_ways(lambda: walk(limited, words))
     assert compiled == reference
@@ -113,7 +113,7 @@ def test_subtrees_are_walked_alike(case: tuple[TrieArrays, np.ndarray], chosen: 
         mask = np.zeros(trie.words, np.int32)
         follow = np.ones(256, bool)
         found = SubtreeWalk(trie).words(entries, WordList(words), (0, len(words), 0), follow, mask, False)
-        return mask.tobytes(), found.exits.tolist(), found.ends.tolist()
+        return mask.tobytes(), found.boundaries.tolist(), found.ends.tolist()
 
     compiled, reference = both_ways(run)
     assert compiled == reference

@@ -45,7 +45,7 @@ def test_runs_of_blanks_between_texts_of_blanks(pairs, reference):
 )
 def test_layers_are_apart(words, random):
     vocabulary = Vocabulary(words)
-    walk = SubtreeWalk(vocabulary.arrays, vocabulary.children)
+    walk = SubtreeWalk(vocabulary.arrays, vocabulary.subtrees)
     every = range(len(walk.trie.byte))
     nodes = np.array(sorted(random.sample(every, random.randint(1, len(every)))), np.int32)
     layers = walk.layers(nodes)

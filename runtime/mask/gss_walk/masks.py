@@ -14,7 +14,7 @@ import numpy as np
 from sglc.automata.caches import LeastUsed
 from sglc.automata.work import spend
 from sglc.kernels.gss.api import StackWalk
-from sglc.kernels.gss.frames import (
+from sglc.kernels.gss.arrays import (
     BEGINS,
     BEHIND,
     DONE,
@@ -248,7 +248,7 @@ class StackMasks:
         if len(begins) + len(inside) > _MOST_THREADS:
             return False
         if self._walk is None:
-            self._walk = StackWalk(self._vocabulary.arrays, self._vocabulary.children)
+            self._walk = StackWalk(self._vocabulary.subtrees, self._vocabulary.arrays.deepest)
         self.walks += 1
         self._walk.begin(entries, inside, np.array(begins, np.int32).reshape(-1, 2))
         make = {

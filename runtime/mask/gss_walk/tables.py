@@ -14,25 +14,26 @@ from sglc.automata import charset
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.work import spend
-from sglc.kernels.gss.api import StackArrays
-from sglc.kernels.gss.closure import (
+from sglc.kernels.gss.api import empty_grammar, grown
+from sglc.kernels.gss.arrays import (
     CHOICE,
     ENDS,
     FOREIGN,
+    FRAME,
     GOES_ON,
-    JOINT,
     KNOWN,
-    LEAF,
     LIST,
+    MERGED,
     MOST_LOOKAHEADS,
     NEGATIVE_LOOKAHEAD,
     NOTHING,
     REPEAT,
     RULE,
     SERIES,
+    TEXT,
     UNKNOWN,
+    Grammar,
 )
-from sglc.kernels.gss.frames import FRAME
 from sglc.runtime.mask.automaton.protocol import END, Node
 from sglc.runtime.mask.gss.machine import GssMachine, MergedContinuation
 from sglc.runtime.mask.lexeme.table import LexemeState
@@ -66,7 +67,7 @@ class StackTables:
     """The arrays of one machine's grammars, by the numbers of its nodes and continuations."""
 
     def __init__(self, machine: GssMachine) -> None:
-        self.arrays = StackArrays()
+        self.arrays = empty_grammar()
         """Replaced when they grow; see `current`."""
         self._machine = machine
         self._lists = 0
@@ -94,7 +95,7 @@ class StackTables:
     @property
     def nbytes(self) -> int:
         """Bytes that the arrays take."""
-        return sum([array.nbytes for array in self.arrays.every])
+        return sum([array.nbytes for array in self.arrays.arrays])
 
     def reads(self, conts: Sequence[int]) -> bool:
         """Whether walks read what follows: parts of grammars up to the end. Frames are in the arrays then."""
@@ -134,14 +135,14 @@ class StackTables:
             if missing:
                 stack += missing
                 continue
-            self._set(node.index, (JOINT, 0, 0, 0))
+            self._set(node.index, (MERGED, 0, 0, 0))
             records += (cont, node.index, self._list(state), len(state))
             known[cont] = cont <= FRAME and all([known[each] for each in state])
         if records:
             rows = np.array(records, np.int32).reshape(-1, 4)
             most = max(records[::4])
             if most >= len(self.arrays.frames):
-                self.arrays.grow(frames=2 * most)
+                self.arrays = grown(self.arrays, frames=2 * most)
             self.arrays.frames[rows[:, 0]] = rows[:, 1:]
             spend(len(records) // 4)
 
@@ -172,11 +173,11 @@ class StackTables:
 
     # Parts
 
-    def current(self) -> StackArrays:
+    def current(self) -> Grammar:
         """The arrays, with room for every part that there is."""
         count = len(self._machine.nodes)
         if count > len(self.arrays.program):
-            self.arrays.grow(program=2 * count)
+            self.arrays = grown(self.arrays, program=2 * count)
         return self.arrays
 
     def describe(self, index: int) -> None:
@@ -185,7 +186,7 @@ class StackTables:
             raise TooLarge
         node = self._machine.nodes[index]
         kind, a, b = self._part(node)
-        first = self._begins(node) if kind in (LEAF, LIST, SERIES, CHOICE, RULE, REPEAT) else 0
+        first = self._begins(node) if kind in (TEXT, LIST, SERIES, CHOICE, RULE, REPEAT) else 0
         self._set(index, (kind, a, b, first))
         if type(node) in _COMPOSED:
             # Rules that begin with other bytes than are wanted need not be compiled.
@@ -260,7 +261,7 @@ class StackTables:
             if begins and table.can_end(local, 0):
                 # That it may be empty says nothing of what it begins with; its row does.
                 self.make_row(state)
-            return LEAF, state, table.can_end(local, 0)
+            return TEXT, state, table.can_end(local, 0)
         assert isinstance(node, WordNode | CaseNode)
         first = self._words_of(node)
         return LIST, first, first + len(node.set.words)
@@ -269,7 +270,7 @@ class StackTables:
         some = list(numbers)
         begin, self._lists = self._lists, self._lists + len(some)
         if self._lists > len(self.arrays.lists):
-            self.arrays.grow(lists=2 * self._lists)
+            self.arrays = grown(self.arrays, lists=2 * self._lists)
         self.arrays.lists[begin : self._lists] = some
         return begin
 
@@ -278,7 +279,7 @@ class StackTables:
         if found is None:
             found = self._firsts[bytes] = len(self._firsts) + 1
             if found >= len(self.arrays.firsts):
-                self.arrays.grow(firsts=2 * found)
+                self.arrays = grown(self.arrays, firsts=2 * found)
             self.arrays.firsts[found] = np.frombuffer(bytes.to_bytes(32, "little"), np.uint64)
         return found
 
@@ -329,9 +330,9 @@ class StackTables:
             self._word_bytes += len(data)
             arrays = self.arrays
             if self._words >= len(arrays.behind):
-                arrays.grow(word_starts=2 * self._words, behind=2 * self._words)
+                arrays = self.arrays = grown(arrays, word_starts=2 * self._words, behind=2 * self._words)
             if self._word_bytes > len(arrays.words):
-                arrays.grow(words=2 * self._word_bytes)
+                arrays = self.arrays = grown(arrays, words=2 * self._word_bytes)
             arrays.words[begin : self._word_bytes] = np.frombuffer(data, np.uint8)
             if len(words) == 1:
                 arrays.word_starts[self._words] = self._word_bytes
@@ -353,7 +354,7 @@ class StackTables:
             arrays = self.arrays
             if found >= len(arrays.rows):
                 size = 2 * found
-                arrays.grow(rows=size, begins=size, flags=size, loops=size)
+                arrays = self.arrays = grown(arrays, rows=size, begins=size, flags=size, loops=size)
             ends, goes_on = table.can_end(local, 0), table.can_go_on(local, 0, None)
             arrays.flags[found] = ENDS * ends | GOES_ON * goes_on
         return found
@@ -363,7 +364,7 @@ class StackTables:
         table, local = self._places[state]
         moves = [(low, high, self._state(table, to)) for low, high, to in table.moves(local)]
         arrays = self.arrays
-        row = arrays.rows[state]
+        row = arrays.rows[state, :]
         for low, high, target in moves:
             row[low : high + 1] = target
         begins = np.packbits(row >= 0, bitorder="little")
@@ -421,7 +422,7 @@ class StackTables:
             found = self._bar_states[table, local] = len(self._bar_places)
             self._bar_places.append((table, local))
             if found >= len(self.arrays.lookahead_rows):
-                self.arrays.grow(lookahead_rows=2 * found, lookahead_flags=2 * found)
+                self.arrays = grown(self.arrays, lookahead_rows=2 * found, lookahead_flags=2 * found)
         return found
 
     def make_bar_row(self, state: int) -> None:
@@ -432,7 +433,7 @@ class StackTables:
             (low, high, -1 if to < table.boundary else self.bar_at(table, to))
             for low, high, to in table.moves(local)
         ]
-        row = self.arrays.lookahead_rows[state]
+        row = self.arrays.lookahead_rows[state, :]
         for low, high, target in moves:
             row[low : high + 1] = target
         self.arrays.lookahead_flags[state] |= KNOWN

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from sglc.automata.work import spend
-from sglc.kernels.trie.api import UNBOUNDED, CharacterArrays, first_bytes
+from sglc.kernels.trie.api import UNBOUNDED, first_bytes
+from sglc.kernels.trie.arrays import CharacterArrays
 from sglc.kernels.trie.codepoint_blocks import BLOCKS
 from sglc.kernels.trie.utf8_walk import JSON, JSON_ANY, LOADED, RAW
 from sglc.kernels.trie.walks import ENDS, KNOWN
@@ -42,7 +42,9 @@ class CharacterLexeme:
         # Rows are of memory that is not there before it is written to.
         blocks = np.zeros((0, BLOCKS), np.int32)
         encoding = ENCODINGS[characters.encoding]
-        self._arrays = CharacterArrays(encoding, edges, blocks=blocks, **_states(size + 1, width))
+        self._arrays = CharacterArrays(
+            encoding=encoding, edges=edges, blocks=blocks, **_states(size + 1, width)
+        )
         self._loaded = 0
         self._blocks = 0
         """How many states have blocks."""
@@ -118,7 +120,7 @@ class CharacterLexeme:
         if count == len(blocks):
             grown = np.zeros((2 * count or 1, BLOCKS), np.int32)
             grown[:count] = blocks
-            self._arrays = replace(self._arrays, blocks=grown)
+            self._arrays = self._arrays.changed(blocks=grown)
         self._arrays.wide[number] = count
         self._blocks = count + 1
 
@@ -128,7 +130,7 @@ class CharacterLexeme:
         if first + count > len(edges):
             grown = np.zeros((max(2 * len(edges), first + count), 3), np.int32)
             grown[:first] = edges[:first]
-            self._arrays = replace(self._arrays, edges=grown)
+            self._arrays = self._arrays.changed(edges=grown)
 
     def _append(self, row: Sequence[Edge]) -> int:
         """Take the edges of a state into the arrays; where they begin."""
@@ -155,7 +157,7 @@ class CharacterLexeme:
                 if name != "rows":
                     new[:size] = getattr(old, name)
             grown["flags"] &= ~KNOWN & 0xFF
-            self._arrays = CharacterArrays(old.encoding, old.edges, blocks=old.blocks, **grown)
+            self._arrays = old.changed(**grown)
 
 
 def _states(size: int, width: int) -> dict[str, np.ndarray]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from sglc.kernels.trie.api import Quiet, SubtreeWalk
+from sglc.kernels.trie.api import SubtreeWalk
+from sglc.kernels.trie.arrays import Quiet
 from sglc.kernels.trie.walks import ENDS
 from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
 from sglc.runtime.mask.lexeme.escapes import ByteMoves

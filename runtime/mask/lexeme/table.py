@@ -18,7 +18,8 @@ import numpy as np
 from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
-from sglc.kernels.trie.api import UNBOUNDED, LexemeArrays, Quiet, SubtreeWalk
+from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
+from sglc.kernels.trie.arrays import LexemeArrays, Quiet
 from sglc.kernels.trie.walks import BOUNDARY, KNOWN, NO_MOVE
 from sglc.runtime.mask.core.table_bytes import Tally, open_tally
 from sglc.runtime.mask.lexeme.self_loops import SelfLoop
@@ -110,13 +111,8 @@ class LexemeDfa:
     def arrays(self) -> LexemeArrays:
         """The rows; most leaves are walked without any."""
         if self._arrays is None:
-            self._arrays = LexemeArrays(
-                np.full((8, 256), NO_MOVE, np.int32),
-                np.zeros(8, np.uint8),
-                np.zeros(8, np.int32),
-                np.zeros(8, np.int32),
-                np.zeros((8, self._width), np.uint64),
-            )
+            rows = np.full((8, 256), NO_MOVE, np.int32)
+            self._arrays = LexemeArrays.zeros({"rows": rows}, states=8, labelled=8, width=self._width)
             self._take(self._arrays.rows.nbytes)
         return self._arrays
 
@@ -221,7 +217,7 @@ class LexemeDfa:
         moves = self.moves(state)
         if state >= self._size:
             self.current()
-        row = self.arrays.rows[state]
+        row = self.arrays.rows[state, :]
         for low, high, target in moves:
             row[low : high + 1] = target
         self.arrays.flags[state] |= KNOWN
@@ -234,7 +230,7 @@ class LexemeDfa:
         if found is None:
             if state >= self._size or not self.arrays.flags[state] & KNOWN:
                 self.fill(state)
-            found = self._lists.keep(state, tuple(self.arrays.rows[state].tolist()))
+            found = self._lists.keep(state, tuple(self.arrays.rows[state, :].tolist()))
         return found
 
     def step(self, state: int, byte: int) -> int:
@@ -276,7 +272,7 @@ class LexemeDfa:
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Set the bits of the legal tokens: (exits, the states before them, most characters of a path)."""
         where = self._bounds(place)
-        return whole.leaf(entries, where, first, row, self.current, self.fill, quiet, place.open)
+        return whole.lexeme(entries, where, first, row, self.current, self.fill, quiet, place.open)
 
     def _bounds(self, place: LexemeState) -> tuple[int, int, int, int]:
         """(state, least, most, eager) of a place, for walks."""
@@ -325,7 +321,7 @@ class LexemeDfa:
             labels = np.zeros((room, arrays.labels.shape[1]), np.uint64)
             flags[:size], labels[:size] = arrays.flags[:size], arrays.labels[:size]
             lo[:size], hi[:size] = arrays.lo[:size], arrays.hi[:size]
-            arrays = self._arrays = LexemeArrays(rows, flags, lo, hi, labels)
+            arrays = self._arrays = LexemeArrays(rows=rows, flags=flags, lo=lo, hi=hi, labels=labels)
             self._take(rows.nbytes - self._taken)
         wide = arrays.labels.shape[1]
         arrays.flags[size:count] = self.flags[size:count]

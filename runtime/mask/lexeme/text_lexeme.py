@@ -13,7 +13,8 @@ from sglc.automata.charset import Ranges, meet
 from sglc.automata.dfa.operations import step as dfa_step
 from sglc.automata.dfa.operations import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels.trie.api import UNBOUNDED, Quiet, SubtreeWalk
+from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
+from sglc.kernels.trie.arrays import Quiet
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.lexeme.bounded_loops import Runs
 from sglc.runtime.mask.lexeme.codepoint_lexeme import TextCharacters

@@ -71,7 +71,7 @@ class CaseLexeme(LexemeDfa):
         self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
         found = whole.words(entries, self.set.list, self.places[place.state], first, row, False)
-        return found.exits, found.ends
+        return found.boundaries, found.ends
 
     def plain_step(self, state: int, byte: int) -> int | None:
         found = self.set.child(self.places[state], byte)

@@ -12,7 +12,8 @@ import numpy as np
 from sglc.automata.caches import LeastUsed, small_cache
 from sglc.automata.charset import ALL
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels.trie.api import UNBOUNDED, Quiet, SubtreeWalk
+from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
+from sglc.kernels.trie.arrays import Quiet
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.trie.word_list import WordList
 from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
@@ -214,9 +215,9 @@ class KeyLexeme(LexemeDfa):
             return None
         size = names.starts.item(low + 1) - names.starts.item(low)
         if size > open.read or not names.is_open(low):
-            return found.exits, open.labels[found.ends]
+            return found.boundaries, open.labels[found.ends]
         at_once = entries[first[whole.trie.byte[entries]]]
-        nodes = np.concatenate([found.exits, at_once])
+        nodes = np.concatenate([found.boundaries, at_once])
         order = np.argsort(nodes, kind="stable")
         numbers = np.concatenate([found.ends, np.full(len(at_once), low, np.int32)])
         return nodes[order], open.labels[numbers[order]]

@@ -176,8 +176,8 @@ class WordLexeme(LexemeDfa):
             return None
         found = whole.words(entries, table.set.list, table.places[local], first, row, table.free)
         if not len(found.asides) or not len(left := asides_left(whole, found, table.set.list, row)):
-            return found.exits, None
-        exits = [found.exits]
+            return found.boundaries, None
+        exits = [found.boundaries]
         for number in left:
             node, origin = found.asides[number], found.origins[number].tolist()
             if table.may_escape(tuple(origin)):
@@ -186,7 +186,7 @@ class WordLexeme(LexemeDfa):
                 if len(below):
                     inside = self.number(table.escape(table.number(tuple(origin))))
                     state = (inside, 0, UNBOUNDED, 0)
-                    exits.append(whole.leaf(below, state, first, row, self.current, self.fill)[0])
+                    exits.append(whole.lexeme(below, state, first, row, self.current, self.fill)[0])
         return np.unique(np.concatenate(exits)), None
 
 

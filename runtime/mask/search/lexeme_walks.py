@@ -12,7 +12,8 @@ from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.automata.work import spend
-from sglc.kernels.trie.api import Quiet, SubtreeWalk
+from sglc.kernels.trie.api import SubtreeWalk
+from sglc.kernels.trie.arrays import Quiet
 from sglc.runtime.mask.lexeme.escapes import read
 from sglc.runtime.mask.lexeme.self_loops import SelfLoop, self_loop_class
 from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState, Names
@@ -70,7 +71,7 @@ class LexemeWalks:
     def __init__(self, vocabulary: Vocabulary, most: int) -> None:
         """`most`: walks are kept that take together as many bytes as so many rows."""
         self.vocabulary = vocabulary
-        self.whole = SubtreeWalk(vocabulary.arrays, vocabulary.children)
+        self.whole = SubtreeWalk(vocabulary.arrays, vocabulary.subtrees)
         # A mask has a row or is a part of one that has.
         most_bytes = 4 * vocabulary.words * most
         self._leaves: LeastUsed[tuple[Any, ...], WalkResult] = LeastUsed(most_bytes, _nbytes)
@@ -347,7 +348,7 @@ class LexemeWalks:
             return rest
         if counts.tokens is None:
             tokens = self.vocabulary.unpack(rest)
-            read_by = columns.characters if encoding == "raw" else self.whole.groups.tokens
+            read_by = columns.characters if encoding == "raw" else self.whole.subtrees.tokens
             counts.tokens = tokens, read_by[tokens].astype(np.int64)
         tokens, read = counts.tokens
         return self._row_of(tokens[read <= most])

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sglc.kernels.array_layouts import NO_ROW
 from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask.automaton.limits import LimitTracker
-from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.machine import NO_ROW, Machine
 from sglc.runtime.mask.automaton.protocol import DEAD
 
 

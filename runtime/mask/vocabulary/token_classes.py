@@ -19,7 +19,7 @@ from operator import attrgetter
 import numpy as np
 
 from sglc.automata.caches import BoundedCache, small_cache
-from sglc.kernels.trie.api import Quiet
+from sglc.kernels.trie.arrays import Quiet
 from sglc.kernels.trie.column_rows import leave_out, put
 from sglc.kernels.trie.token_groups import (
     CONTROL,
@@ -203,7 +203,7 @@ class Columns:
 
         first: bool[256], the bytes behind the text, which do not die.
         """
-        return Quiet(self.below, bytes, (groups | dead) & ~_groups_of(first), home)
+        return Quiet(below=self.below, bytes=bytes, groups=(groups | dead) & ~_groups_of(first), home=home)
 
     def quiet_but(self, first: np.ndarray) -> Quiet:
         """All groups but those of some bytes, bool[256]."""
@@ -211,7 +211,8 @@ class Columns:
         found = self._quiet.get(key)
         if found is None:
             groups = ~_groups_of(first)
-            found = self._quiet.keep(key, Quiet(self.below, ~first, groups))
+            quiet = Quiet(below=self.below, bytes=~first, groups=groups, home=-1)
+            found = self._quiet.keep(key, quiet)
         return found
 
     def inside(self, groups: np.ndarray, most: int | None, barred: bytes = b"") -> np.ndarray:

@@ -15,8 +15,8 @@ import numpy as np
 
 from sglc.automata.caches import BoundedCache
 from sglc.automata.charset import Ranges
-from sglc.kernels.array_layouts import TrieArrays
-from sglc.kernels.trie.api import Children, children_of
+from sglc.kernels.trie.api import subtrees_of
+from sglc.kernels.trie.arrays import Subtrees, TrieArrays
 from sglc.runtime.mask.vocabulary import disk_cache as vocabulary_cache
 from sglc.runtime.mask.vocabulary.row_deltas import BaseRows
 from sglc.runtime.mask.vocabulary.token_classes import BegunTokens, Columns
@@ -97,24 +97,31 @@ class Vocabulary:
     def arrays(self) -> TrieArrays:
         """The trie as walks read it."""
         trie = self.trie
-        parts = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)
-        return TrieArrays(*parts, trie.deepest, self.words)
+        return TrieArrays(
+            byte=trie.byte,
+            depth=trie.depth,
+            end=trie.end,
+            token=trie.token,
+            duplicates=trie.duplicates,
+            deepest=trie.deepest,
+            words=self.words,
+        )
 
     @cached_property
-    def children(self) -> Children:
-        return children_of(self.arrays)
+    def subtrees(self) -> Subtrees:
+        """What lies below the nodes of the trie."""
+        return subtrees_of(self.arrays)
 
     @cached_property
     def columns(self) -> Columns:
-        trie, children = self.trie, self.children
-        groups = children.groups
+        trie, subtrees = self.trie, self.subtrees
         roots = np.flatnonzero(trie.depth == 1)
-        starts, stops = groups.begins[roots], groups.begins[trie.end[roots]]
+        starts, stops = subtrees.begins[roots], subtrees.begins[trie.end[roots]]
         spans = dict(
             zip(trie.byte[roots].tolist(), zip(starts.tolist(), stops.tolist(), strict=True), strict=True)
         )
-        begun = BegunTokens(groups.order, spans, self.words)
-        return Columns(groups.below(children.places), self.token_bytes, begun)
+        begun = BegunTokens(subtrees.order, spans, self.words)
+        return Columns(subtrees.facts[subtrees.places, 2:], self.token_bytes, begun)
 
     @cached_property
     def writable(self) -> np.ndarray:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("llvmlite")
 
-from sglc.kernels.jit_library import address, typed_library
+from sglc.kernels.dsl.addresses import address
+from sglc.kernels.jit_library import typed_library
 from sglc.kernels.llama.argmax import CHUNK, argmax
 
 MACHINE = typed_library(argmax, wide=True)

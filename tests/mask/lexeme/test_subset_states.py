@@ -13,7 +13,7 @@ from example_budget import examples
 from sglc.automata.dfa.subset_construction import Subsets
 from sglc.automata.term import CharNfa, Pattern
 from sglc.kernels import jit_library
-from sglc.kernels.array_layouts import LayoutError
+from sglc.kernels.dsl.array_layouts import LayoutError
 from sglc.kernels.trie.subset_api import SubsetTable
 from sglc.runtime.mask.lexeme import subset_dfa as subset_states
 from sglc.runtime.mask.lexeme.subset_dfa import SubsetStates, few_ranges

@@ -23,7 +23,7 @@ from sglc.cfg.model.serialize import to_text
 from sglc.cfg.notation.reader import read_grammar
 from sglc.kernels.gss import api, closure, follow, frames, states, step
 from sglc.kernels.gss import walk as gss_walk
-from sglc.kernels.gss.frames import DONE, FULL, NEEDS_TABLES, PAUSED, TOO_MUCH
+from sglc.kernels.gss.arrays import DONE, FULL, NEEDS_TABLES, PAUSED, TOO_MUCH
 from sglc.kernels.jit_library import use_reference
 from sglc.runtime.decoding.requests import filled_language
 from sglc.runtime.mask.automaton.limits import LimitTracker

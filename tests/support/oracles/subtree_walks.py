@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sglc.kernels import jit_library
-from sglc.kernels.array_layouts import TrieArrays
+from sglc.kernels.trie.arrays import TrieArrays
 from sglc.runtime.mask.vocabulary.trie import build_trie
 
 BYTES = 4
@@ -15,7 +15,8 @@ BYTES = 4
 def trie_of(tokens: list[bytes | None]) -> TrieArrays:
     trie = build_trie(tokens)
     words = (len(tokens) + 31) // 32
-    return TrieArrays(trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, trie.deepest, words)
+    names = ("byte", "depth", "end", "token", "duplicates", "deepest")
+    return TrieArrays(**{name: getattr(trie, name) for name in names}, words=words)
 
 
 @st.composite

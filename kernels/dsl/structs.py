@@ -1,0 +1,174 @@
+"""Records of arrays and whole numbers that a kernel takes as one argument.
+
+A record is declared as a class, whose fields have the kinds of arguments (`sglc.kernels.dsl.language`):
+
+    class Automaton(Struct):
+        rows: I32 = shape("states", 256)
+        flags: U8 = shape("states")
+        start: int
+
+`Automaton(rows=…, flags=…, start=…)` checks the arrays once: their elements, their dimensions, and that
+lengths of one name are equal. A kernel with an argument `of: Automaton` reads `of.rows[at]` and `of.start`.
+
+Machine code gets the address of a table: for each field in the order of the declaration 8 bytes, the address
+of an array or a number. The record keeps its table and its arrays alive; its user keeps the record. Two
+fields never share memory, unless kernels only read both. Numbers of a record are read only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from struct import Struct as Packed
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sglc.kernels.dsl.addresses import address
+from sglc.kernels.dsl.array_layouts import LayoutError, expect
+
+KINDS: Mapping[str, type[np.generic]] = {
+    "U8": np.uint8,
+    "I8": np.int8,
+    "U16": np.uint16,
+    "I32": np.int32,
+    "U32": np.uint32,
+    "I64": np.int64,
+    "U64": np.uint64,
+    "F32": np.float32,
+    "F64": np.float64,
+}
+"""By kind of array: its elements."""
+
+Length = int | str
+"""Of a dimension: a number, or a name for any number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    lengths: tuple[Length, ...]
+
+
+def shape(*lengths: Length) -> Any:
+    """The shape of an array field, in its declaration; else an array has one dimension of any length."""
+    return _Shape(lengths)
+
+
+class Field:
+    """A field of a record: its place in the table, its kind, and the shape of an array."""
+
+    __slots__ = ("dimensions", "dtype", "fixed", "kind", "lengths", "name", "named", "other", "place")
+
+    def __init__(self, name: str, place: int, kind: str, lengths: tuple[Length, ...]) -> None:
+        self.name, self.place, self.kind, self.lengths = name, place, kind, lengths
+        self.dtype = None if kind == "int" else np.dtype(KINDS[kind])
+        self.dimensions = len(lengths)
+        self.other = np.dtype(np.bool_) if kind == "U8" else self.dtype
+        numbered = list(enumerate(lengths))
+        self.fixed = [(axis, length) for axis, length in numbered if isinstance(length, int)]
+        self.named = [(axis, length) for axis, length in numbered if isinstance(length, str) and length]
+
+    def word(self, value: Any, known: dict[str, tuple[int, str]]) -> int:
+        """What the table has for a value. `known`: lengths by name, each with the field that has it.
+
+        Raises LayoutError where the value does not fit.
+        """
+        if self.dtype is None:
+            if not isinstance(value, int | np.integer):
+                raise LayoutError(f"{self.name} must be a whole number")
+            return int(value)
+        if (
+            type(value) is not np.ndarray
+            or (value.dtype is not self.dtype and value.dtype is not self.other)
+            or value.ndim != self.dimensions
+            or not value.flags.c_contiguous
+        ):
+            if self.kind == "U8" and isinstance(value, np.ndarray) and value.dtype == np.bool_:
+                value = value.view(np.uint8)
+            expect(value, self.name, KINDS[self.kind], self.dimensions)
+        found = value.shape
+        for axis, wanted in self.fixed:
+            if found[axis] != wanted:
+                raise LayoutError(f"{self.name} must have the shape {self.lengths}, not {found}")
+        for axis, length in self.named:
+            first, other = known.setdefault(length, (found[axis], self.name))
+            if first != found[axis]:
+                raise LayoutError(f"{length} is {first} in {other} and {found[axis]} in {self.name}")
+        return address(value)
+
+
+class Struct:
+    """A record of named fields for kernels. Raises LayoutError where a value is not as declared."""
+
+    fields: ClassVar[Mapping[str, Field]] = {}
+    """The fields of a class in their order."""
+    _pack: ClassVar[Callable[..., bytes]]
+    _as_parameter_: bytes
+    """The table, which ctypes passes by its address: eight bytes for each field."""
+
+    def __init_subclass__(cls) -> None:
+        found: dict[str, Field] = {}
+        for name, kind in cls.__annotations__.items():
+            if kind not in KINDS and kind != "int":
+                raise TypeError(f"{cls.__name__}.{name} has the unknown kind {kind}")
+            given = cls.__dict__.get(name, _Shape(() if kind == "int" else ("",)))
+            if name in cls.__dict__:
+                delattr(cls, name)
+            found[name] = Field(name, len(found), kind, given.lengths)
+        cls.fields, cls._pack = found, Packed(f"={len(found)}q").pack
+
+    def __init__(self, **values: Any) -> None:
+        fields = self.fields
+        if values.keys() != fields.keys():
+            raise LayoutError(_difference(type(self), values))
+        known: dict[str, tuple[int, str]] = {}
+        try:
+            table = self._pack(*[field.word(values[name], known) for name, field in fields.items()])
+        except LayoutError as fault:
+            raise LayoutError(f"{type(self).__name__}: {fault}") from None
+        self.__dict__.update(values, _as_parameter_=table)
+
+    @classmethod
+    def zeros(cls, given: Mapping[str, Any] | None = None, /, **lengths: int) -> Self:
+        """A record with arrays of zeros; `given` fields are taken, `lengths` are of dimensions by name."""
+        values = dict(given or {})
+        for name, field in cls.fields.items():
+            if name not in values and field.kind != "int":
+                size = [length if isinstance(length, int) else lengths[length] for length in field.lengths]
+                values[name] = np.zeros(size, KINDS[field.kind])
+        return cls(**values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is fixed: machine code has its address")
+
+    def changed(self, **values: Any) -> Self:
+        """A new record with other values for some fields; a kernel may be reading this one."""
+        return type(self)(**{name: self.__dict__[name] for name in self.fields} | values)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays in the order of the fields."""
+        return tuple([self.__dict__[name] for name, field in self.fields.items() if field.kind != "int"])
+
+    def as_python(self) -> SimpleNamespace:
+        """The record for a kernel that runs as Python: arrays have one dimension and Python's numbers."""
+        held = self.__dict__
+        return SimpleNamespace(
+            **{
+                name: held[name] if field.kind == "int" else elements(held[name], field.kind)
+                for name, field in self.fields.items()
+            }
+        )
+
+
+def _difference(kind: type[Struct], values: Mapping[str, Any]) -> str:
+    """In which names values differ from the fields of a record."""
+    if missing := kind.fields.keys() - values.keys():
+        return f"{kind.__name__} lacks {', '.join(sorted(missing))}"
+    return f"{kind.__name__} has no {', '.join(sorted(values.keys() - kind.fields.keys()))}"
+
+
+def elements(array: np.ndarray, kind: str) -> Any:
+    """An array as one dimension of a kind of elements; a memory view gives and takes Python's own numbers."""
+    return array.reshape(-1).view(KINDS[kind]).data if array.size else array
