@@ -44,7 +44,7 @@ def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
     """
     from sglc.diagnostics.catalogue.codes import CATALOGUE
 
-    def as_data(entry: Entry) -> dict[str, Any]:
+    def as_data(entry: Entry) -> dict[str, object]:
         return {
             "code": entry.code,
             "title": entry.title,

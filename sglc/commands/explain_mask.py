@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -162,13 +162,13 @@ def _types(place: Place, hole: Hole, program: Program) -> list[str]:
     return [shown] if shown else []
 
 
-def _as_data(found: Explanation, hole: Hole, program: Program) -> dict[str, Any]:
+def _as_data(found: Explanation, hole: Hole, program: Program) -> dict[str, object]:
     from sglc.runtime.mask.json_position import show_path
 
     def text(data: bytes | None) -> str | None:
         return None if data is None else data.decode("utf-8", "backslashreplace")
 
-    def place(of: Place) -> dict[str, Any]:
+    def place(of: Place) -> dict[str, object]:
         return {
             "bytes": len(of.read),
             "may_end": of.may_end,
@@ -179,7 +179,7 @@ def _as_data(found: Explanation, hole: Hole, program: Program) -> dict[str, Any]
             "reads": [{"part": part.reads, "rules": list(part.rules)} for part in of.parts],
         }
 
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "hole": hole.spec.name,
         "where": hole.where,
         "text": text(found.text),
@@ -191,14 +191,15 @@ def _as_data(found: Explanation, hole: Hole, program: Program) -> dict[str, Any]
         data["sample"] = [{"id": id, "text": text(piece)} for id, piece in found.sample]
     if found.token is not None:
         token = found.token
-        data["token"] = {
+        shown: dict[str, object] = {
             "id": token.id,
             "text": text(token.data),
             "allowed": token.allowed,
             "legal_bytes": token.at,
         }
         if not token.allowed:
-            data["token"]["place"] = place(token.place)
+            shown["place"] = place(token.place)
+        data["token"] = shown
     if found.trace is not None:
         data["trace"] = dataclasses.asdict(found.trace)
     return data

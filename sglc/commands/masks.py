@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sglc.automata.term import Language
 from sglc.automata.term_digest import TooDeep
@@ -35,6 +35,11 @@ from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sglc.bytecode.code import Instruction
 
 _TEXT = BY_NAME["TEXT"].number
 _LINE = BY_NAME["LINE"].number
@@ -161,7 +166,7 @@ def _texts_before(program: Program, index: int) -> set[str]:
     }
 
 
-def _text_before(program: Program, instructions: Any) -> str:
+def _text_before(program: Program, instructions: Sequence[Instruction]) -> str:
     """The literal text that stands in front of a hole, lines before its own included; options of the hole may
     lie between."""
     text = ""

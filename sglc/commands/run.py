@@ -25,6 +25,7 @@ from sglc.runtime.engine.core.options import EngineOptions
 if TYPE_CHECKING:
     from sglc.bytecode.code import Code, Program
     from sglc.commands.running.execution import Call, Outcome
+    from sglc.diagnostics.diagnostic import Diagnostic
     from sglc.runtime.errors import SglError
     from sglc.types.values import Value
 
@@ -119,7 +120,7 @@ def command(
     code, problems = choose_function(program, function)
     texts, found = read_pairs(pairs)
     problems += found
-    values: dict[str, Any] = {}
+    values: dict[str, Value] = {}
     if arguments is not None:
         values, found = read_file(arguments)
         problems += found
@@ -144,7 +145,7 @@ def command(
     _run_once(invocation, call, bound, trace, verbose, as_json, compiled=file.suffix == ARTEFACT)
 
 
-def _refused(invocation: Invocation, problems: list[Any], as_json: bool) -> CommandFailed:
+def _refused(invocation: Invocation, problems: list[Diagnostic], as_json: bool) -> CommandFailed:
     failed = fail(invocation, *problems, as_json=as_json)
     if len(problems) > 1 and not as_json:
         click.echo(summary(problems), err=True)
@@ -218,8 +219,12 @@ def _as_json(program: Program, code: Code, outcome: Outcome) -> str:
     from sglc.commands.running.execution import value_text
     from sglc.diagnostics.render import to_json
 
-    head: dict[str, Any] = {"ok": outcome.failed is None, "function": code.name}
-    tail: dict[str, Any] = {"text": outcome.text, "statistics": outcome.statistics, "checks": outcome.checks}
+    head: dict[str, object] = {"ok": outcome.failed is None, "function": code.name}
+    tail: dict[str, object] = {
+        "text": outcome.text,
+        "statistics": outcome.statistics,
+        "checks": outcome.checks,
+    }
     if outcome.failed is not None:
         tail["partial"] = outcome.partial
         tail["diagnostics"] = [to_json(outcome.failed.diagnostic)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +18,11 @@ from sglc.commands.shared.invocation import (
     print_json,
     show,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sglc.testing import Report
 
 
 @click.command("test")
@@ -57,15 +62,16 @@ def command(
     programs = [(path, load_program(invocation, path)) for path in files]
     from sglc.testing import run_tests
 
-    results: list[dict[str, Any]] = []
+    results: list[bool] = []
+    shown: list[dict[str, object]] = []
     for path, program in programs:
         if not as_json and len(programs) > 1:
             click.echo(f"{path}")
         for report in _stages(invocation, path, run_tests(program, words, seed=seed, rounds=rounds)):
+            results.append(report.passed)
             if as_json:
-                results.append(_as_data(path, report))
+                shown.append(_as_data(path, report))
                 continue
-            results.append({"passed": report.passed})
             mark = _styled(
                 invocation, "ok    " if report.passed else "FAILED", "green" if report.passed else "red"
             )
@@ -76,10 +82,10 @@ def command(
                 show(invocation, report.failures)
                 again = f'sglc test {path} -k "{report.title}" --seed {report.seed}'
                 click.echo(f"to repeat it: {again}\n", err=True)
-    passed = sum(result["passed"] for result in results)
+    passed = sum(results)
     failed = len(results) - passed
     if as_json:
-        print_json({"ok": failed == 0, "passed": passed, "failed": failed, "tests": results})
+        print_json({"ok": failed == 0, "passed": passed, "failed": failed, "tests": shown})
     elif results:
         click.echo(f"{counted(len(results), 'test')}: {passed} passed, {failed} failed")
     else:
@@ -89,7 +95,7 @@ def command(
         raise CommandFailed(1)
 
 
-def _stages(invocation: Invocation, path: Path, reports: Any) -> Any:
+def _stages(invocation: Invocation, path: Path, reports: Iterator[Report]) -> Iterator[Report]:
     invocation.stage = f"testing {path}"
     yield from reports
 
@@ -98,7 +104,7 @@ def _styled(invocation: Invocation, text: str, color: str) -> str:
     return click.style(text, fg=color) if invocation.color_stdout else text
 
 
-def _as_data(path: Path, report: Any) -> dict[str, Any]:
+def _as_data(path: Path, report: Report) -> dict[str, object]:
     from sglc.diagnostics.render import to_json
 
     return {

@@ -18,6 +18,7 @@ from sglc.check.core.result import (
     LocalSymbol,
     PartSymbol,
     RecordSymbol,
+    Symbol,
     VariantSymbol,
 )
 from sglc.ir import ops, terminators
@@ -115,7 +116,7 @@ class Expressions:
     def _reference(self, node: ast.Reference) -> int:
         return self.symbol(self.checked.symbols[id(node)], node.span)
 
-    def symbol(self, symbol: Any, span: Span) -> int:
+    def symbol(self, symbol: Symbol, span: Span) -> int:
         """The value that a name stands for."""
         match symbol:
             case LocalSymbol(slot=slot):

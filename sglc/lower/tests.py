@@ -26,7 +26,7 @@ class Tests:
         self.inside = inside
 
     def mock(self, node: ast.Mock) -> None:
-        symbol: Any = self.checked.symbols[id(node)]
+        symbol = self.checked.symbols[id(node)]
         assert isinstance(symbol, FunctionSymbol)
         value = self.expressions.value(node.value)
         self.build.add(ops.MockHole(f"{symbol.name}.{node.hole.text}", value, node.always, node.span))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.signatures import signature
@@ -44,7 +43,7 @@ def read_pairs(pairs: Sequence[str]) -> tuple[dict[str, str], list[Diagnostic]]:
     return values, problems
 
 
-def read_file(path: Path) -> tuple[dict[str, Any], list[Diagnostic]]:
+def read_file(path: Path) -> tuple[dict[str, Value], list[Diagnostic]]:
     """The JSON object in a file."""
     from sglc.commands.shared.programs import read_text
 
@@ -67,7 +66,7 @@ def read_file(path: Path) -> tuple[dict[str, Any], list[Diagnostic]]:
 
 
 def bind(
-    program: Program, code: Code, texts: Mapping[str, str], data: Mapping[str, Any], where: str = ""
+    program: Program, code: Code, texts: Mapping[str, str], data: Mapping[str, Value], where: str = ""
 ) -> tuple[dict[str, Value], list[Diagnostic]]:
     """Typed arguments of a function from texts (which win) and JSON data, and all that is wrong with them.
 

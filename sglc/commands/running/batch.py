@@ -13,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,6 +25,9 @@ from sglc.commands.shared.invocation import CommandFailed, Invocation, counted, 
 from sglc.commands.shared.progress import BatchProgress, Figures, batch_progress
 from sglc.diagnostics.diagnostic import Diagnostic
 
+if TYPE_CHECKING:
+    from sglc.types.values import Value
+
 INTERRUPTED = 130
 TICK = 0.25
 """Seconds after which figures are shown again though no row has finished."""
@@ -35,7 +38,7 @@ class Common:
     """Arguments of all rows, as texts and as JSON; a row's own win over both."""
 
     texts: Mapping[str, str]
-    values: Mapping[str, Any]
+    values: Mapping[str, Value]
 
 
 class Unwritable(Exception):
@@ -122,7 +125,7 @@ def run_rows(
         raise CommandFailed(1)
 
 
-def _read(invocation: Invocation, call: Call, data: Path, common: Mapping[str, Any]) -> list[Row]:
+def _read(invocation: Invocation, call: Call, data: Path, common: Mapping[str, Value]) -> list[Row]:
     invocation.stage = f"reading {data}"
     try:
         return read_rows(data, call.code.name, common)
@@ -238,7 +241,7 @@ class Batch:
         }
         self._add(row, {"ok": False, "tokens": tokens, "seconds": seconds, "error": problem})
 
-    def _add(self, row: Row, entry: Mapping[str, Any], value: str | None = None) -> None:
+    def _add(self, row: Row, entry: Mapping[str, object], value: str | None = None) -> None:
         try:
             self._results.add(row, entry, value)
         except OSError as problem:

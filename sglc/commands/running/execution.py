@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from sglc.bytecode.code import Code, Program
 from sglc.commands.running.narration import Narrator
@@ -68,8 +67,8 @@ class Outcome:
     failed: Failed | None = None
     interrupted: bool = False
     text: str = ""
-    statistics: Mapping[str, Any] = field(default_factory=dict)
-    checks: tuple[Mapping[str, Any], ...] = ()
+    statistics: Mapping[str, object] = field(default_factory=dict)
+    checks: tuple[Mapping[str, object], ...] = ()
 
     @property
     def partial(self) -> str:
@@ -214,7 +213,7 @@ def value_text(program: Program, code: Code, value: Value, *, indent: int | None
     return dumps(value, program.types[code.result], program.table, indent=indent)
 
 
-def _numbers(result: RunResult) -> dict[str, Any]:
+def _numbers(result: RunResult) -> dict[str, object]:
     found = result.statistics
     return {
         "holes": found.holes,
@@ -228,7 +227,7 @@ def _numbers(result: RunResult) -> dict[str, Any]:
     }
 
 
-def _checks(result: RunResult) -> Iterator[dict[str, Any]]:
+def _checks(result: RunResult) -> Iterator[dict[str, object]]:
     for check in result.checks:
         line = check.place.line if check.place is not None else None
         yield {"passed": check.passed, "reason": check.reason, "function": check.function, "line": line}

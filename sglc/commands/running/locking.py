@@ -11,7 +11,7 @@ import errno
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 try:
     import fcntl
@@ -30,7 +30,7 @@ class NoLocks(Exception):
     """Files cannot be locked here; the message says why."""
 
 
-def lock(file: IO[Any]) -> None:
+def lock(file: IO[str] | IO[bytes]) -> None:
     """Lock an open file until it is closed. Raises InUse, and NoLocks where there is no such thing."""
     if fcntl is None:
         raise NoLocks("this system has no locks of files")
@@ -44,7 +44,7 @@ def lock(file: IO[Any]) -> None:
         raise
 
 
-def is_named(file: IO[Any], path: Path) -> bool:
+def is_named(file: IO[str] | IO[bytes], path: Path) -> bool:
     """Whether an open file is still the one of that name: who comes late may lock one that was replaced."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))

@@ -20,12 +20,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO, TypedDict
 
 from sglc.cache_files import sync_folder
 from sglc.commands.running.locking import NoLocks, is_named, lock
 from sglc.types.language.membership import MemberError
 from sglc.types.text.plain_json import parse_json
+
+if TYPE_CHECKING:
+    from sglc.types.values import Value
 
 SYNC_SECONDS = 0.25
 """A disk takes up to some 20 ms to keep what it is given; this much of a run's time is not noticed."""
@@ -49,14 +52,14 @@ class Row:
     number: int
     """Counted from 0 over the rows of the file, blank lines left out."""
     line: int
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Value]
     digest: str
 
 
-def digest_of(function: str, arguments: Mapping[str, Any]) -> str:
+def digest_of(function: str, arguments: Mapping[str, Value]) -> str:
     """What tells one call from another: a digest of the function's name and its arguments, in any order."""
 
-    def plain(value: Any) -> Any:
+    def plain(value: object) -> dict[str, str]:
         if isinstance(value, Decimal):
             return {"decimal": str(value)}
         raise TypeError(type(value).__name__)
@@ -65,7 +68,7 @@ def digest_of(function: str, arguments: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 
 
-def read_rows(path: Path, function: str, common: Mapping[str, Any] | None = None) -> list[Row]:
+def read_rows(path: Path, function: str, common: Mapping[str, Value] | None = None) -> list[Row]:
     """All rows of a file of JSON lines; raises BadRows, naming the line, and OSError.
 
     `common` are arguments of all rows that have no others of that name; digests are of them too.
@@ -91,7 +94,7 @@ def read_rows(path: Path, function: str, common: Mapping[str, Any] | None = None
     return rows
 
 
-def _lines(file: Any) -> Iterator[bytes]:
+def _lines(file: BinaryIO) -> Iterator[bytes]:
     while line := file.readline(LONGEST_ROW + 1):
         if len(line) > LONGEST_ROW:
             raise BadRows(f"a line is longer than {LONGEST_ROW // 1024 // 1024} MiB")
@@ -157,21 +160,21 @@ class Results:
                         break
                     raise NoResults(f"line {number} is no result of a row")
                 whole += len(line)
-                if retry_errors and not entry.get("ok"):
+                if retry_errors and not entry["ok"]:
                     dropped = True
                     continue
                 if retry_errors:
                     kept.append(line)
                 key = (entry["row"], entry["digest"])
                 self.finished.add(key)
-                if not entry.get("ok"):
+                if not entry["ok"]:
                     self.failed.add(key)
         if dropped:
             self._put_in_place(path, b"".join(kept))
         elif whole < path.stat().st_size:
             os.truncate(path, whole)
 
-    def add(self, row: Row, entry: Mapping[str, Any], value: str | None = None) -> None:
+    def add(self, row: Row, entry: Mapping[str, object], value: str | None = None) -> None:
         """Write one finished row; raises OSError. `value` is JSON text that is put in as it is."""
         head = json.dumps({"row": row.number, "digest": row.digest, **entry}, ensure_ascii=False)
         line = head if value is None else f'{head[:-1]}, "value": {value}}}'
@@ -238,7 +241,15 @@ def _appended(path: Path) -> TextIO:
     return path.open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
-def _entry(line: bytes) -> dict[str, Any] | None:
+class _Entry(TypedDict):
+    """What is read of the line of a finished row."""
+
+    row: int
+    digest: str
+    ok: bool
+
+
+def _entry(line: bytes) -> _Entry | None:
     """A finished row's line, or None for a line that is cut off or is none of ours."""
     if not line.endswith(b"\n"):
         return None
@@ -246,9 +257,12 @@ def _entry(line: bytes) -> dict[str, Any] | None:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if isinstance(entry, dict) and isinstance(entry.get("row"), int) and isinstance(entry.get("digest"), str):
-        return entry
-    return None
+    if not isinstance(entry, dict):
+        return None
+    row, digest = entry.get("row"), entry.get("digest")
+    if not isinstance(row, int) or not isinstance(digest, str):
+        return None
+    return {"row": row, "digest": digest, "ok": bool(entry.get("ok"))}
 
 
 def _is_cut(line: bytes) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import click
 
@@ -72,7 +71,7 @@ class CommandFailed(Exception):
         self.exit_code = exit_code
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print plain data on stdout as indented JSON; letters beyond ASCII stay as they are."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
