@@ -58,9 +58,11 @@ class CommandTable(click.Group):
     """A group that knows its commands' names and first lines without importing them."""
 
     def list_commands(self, context: click.Context) -> list[str]:
+        """The names of the commands, in the order of the help text."""
         return list(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """A command, whose module is imported now; None if there is no such command."""
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"sglc.commands.{name}").command
@@ -69,6 +71,8 @@ class CommandTable(click.Group):
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names; a wrong one is told the nearest name, or `sglc run` for a
+        file."""
         if args and args[0] not in COMMANDS:
             from sglc.diagnostics.suggest import nearest
 
@@ -82,12 +86,14 @@ class CommandTable(click.Group):
         return super().resolve_command(context, args)
 
     def invoke(self, context: click.Context) -> Any:
+        """Run the command. Raises ReaderLeft if nobody reads what it writes."""
         try:
             return super().invoke(context)
         except BrokenPipeError:
             raise ReaderLeft from None
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

@@ -58,6 +58,7 @@ class Span:
 
     @property
     def text(self) -> str:
+        """The characters of the span."""
         return self.source.text[self.start : self.end]
 
     def to(self, other: Span) -> Span:

@@ -231,6 +231,7 @@ _CODE_KINDS = ("fn", "part", "pure", "fork", "test")
 
 
 def encode_head(code: Code) -> list[JsonData]:
+    """The plain fields of a code object as JSON data, in the order of `CodeHead`."""
     return [encode(getattr(code, name)) for name in CodeHead._fields]
 
 

@@ -49,4 +49,5 @@ class Diagnostic:
 
 
 def has_errors(diagnostics: list[Diagnostic]) -> bool:
+    """Whether one of the findings is an error."""
     return any(d.severity == "error" for d in diagnostics)

@@ -50,6 +50,7 @@ def compatible(
 
 
 def by_source(edits: Sequence[Edit]) -> dict[Source, list[Edit]]:
+    """Edits by the text that they change, in their order."""
     found: dict[Source, list[Edit]] = {}
     for edit in edits:
         found.setdefault(edit.span.source, []).append(edit)

@@ -123,6 +123,7 @@ def to_json(diagnostic: Diagnostic) -> dict[str, object]:
 
 
 def edit_to_json(edit: Edit) -> dict[str, object]:
+    """An edit as JSON data: the place that it replaces, and the new text."""
     return {"span": _place(edit.span), "text": edit.text}
 
 

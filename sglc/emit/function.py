@@ -81,20 +81,24 @@ class FunctionEmitter:
         """Where loops end, by label: the block they go on to and the place of the loop."""
 
     def slot(self, name: str) -> int:
+        """The number of a variable; a new one gets the next."""
         index = self.slots.get(name)
         if index is None:
             index = self.slots[name] = len(self.slots)
         return index
 
     def put(self, op: int, a: int = 0, b: int = 0) -> None:
+        """Append an instruction, at the current place of the source."""
         self.instructions.append(Instruction(op, a, b))
         self.places.append(self.place)
 
     def jump(self, op: int, label: str, b: int = 0) -> None:
+        """Append a jump to a label, whose number is filled in at the end."""
         self.fixups.append((len(self.instructions), label))
         self.put(op, 0, b)
 
     def emit(self) -> Code:
+        """The code object of the function: blocks that can be reached, then what catches their errors."""
         function = self.function
         blocks = list(reachable(function).values())
         for index, block in enumerate(blocks):

@@ -29,6 +29,7 @@ class Pools:
         self._places: dict[tuple[int, int, int], Place] = {}
 
     def constant(self, value: Value) -> int:
+        """The number of a constant; equal ones of one kind share it."""
         # 1, true, 1.0 and 1.50 are equal or look alike to Python but are different constants.
         key = (type(value), value) if isinstance(value, str | int) else print_literal(value)
         index = self._constants.get(key)
@@ -38,6 +39,7 @@ class Pools:
         return index
 
     def name(self, name: str) -> int:
+        """The number of a name."""
         index = self._names.get(name)
         if index is None:
             index = self._names[name] = len(self.names)
@@ -45,6 +47,7 @@ class Pools:
         return index
 
     def type(self, type_: Type) -> int:
+        """The number of a type; equal types share it."""
         key = repr(type_)
         index = self._types.get(key)
         if index is None:

@@ -41,6 +41,7 @@ class FunctionBuilder:
         return self._temps - 1
 
     def fresh_label(self, stem: str) -> str:
+        """A label that no block has yet; `stem` says what the block is for."""
         count = self._labels.get(stem, 0)
         self._labels[stem] = count + 1
         return f"{stem}{count}" if count else stem
@@ -65,12 +66,15 @@ class FunctionBuilder:
         return temp
 
     def const(self, value: Value, span: Span | None = None) -> int:
+        """Append a constant; its temporary."""
         return self.value(Const, value, span=span)
 
     def load(self, slot: str, span: Span | None = None) -> int:
+        """Append the reading of a variable; its temporary."""
         return self.value(Load, slot, span=span)
 
     def store(self, slot: str, value: int, span: Span | None = None) -> None:
+        """Append the writing of a temporary into a variable."""
         self.add(Store(slot, value, span))
 
     def end(self, terminator: Terminator) -> None:

@@ -14,6 +14,7 @@ State = TypeVar("State")
 
 
 def block_map(function: Function) -> dict[str, Block]:
+    """The blocks of a function by label."""
     return {block.label: block for block in function.blocks}
 
 

@@ -115,13 +115,16 @@ class Cursor:
 
     @property
     def kind(self) -> str:
+        """The kind of the next token."""
         return self.tokens[self.at][0]
 
     @property
     def text(self) -> str:
+        """The text of the next token."""
         return self.tokens[self.at][1]
 
     def fail(self, reason: str) -> IrSyntaxError:
+        """An error at the line of the next token."""
         return IrSyntaxError(self.tokens[self.at][2], reason)
 
     def take(self, kind: str) -> str:
@@ -133,6 +136,7 @@ class Cursor:
         return text
 
     def expect(self, text: str) -> None:
+        """Step over the next token, which must be that one. Raises IrSyntaxError."""
         if self.text != text or self.kind == "string":
             raise self.fail(f"expected {text!r}, found {self.text!r}")
         self.at += 1

@@ -21,10 +21,12 @@ _PLAIN_FUNCTION = re.compile(r"[\w.]+\Z")
 
 
 def print_slot(name: str) -> str:
+    """A variable with its sigil, in quotes where its name has other characters."""
     return f"${name}" if _PLAIN_SLOT.match(name) else f"${json.dumps(name, ensure_ascii=False)}"
 
 
 def print_function_name(name: str) -> str:
+    """A function with its sigil, in quotes where its name has other characters."""
     return f"@{name}" if _PLAIN_FUNCTION.match(name) else f"@{json.dumps(name, ensure_ascii=False)}"
 
 
@@ -57,6 +59,7 @@ def print_op(op: Op | Terminator) -> str:
 
 
 def print_block(block: Block) -> str:
+    """A label and the operations behind it, one a line."""
     lines = [f"^{block.label}:", *(f"  {print_op(op)}" for op in block.ops), f"  {print_op(block.end)}"]
     return "\n".join(lines)
 

@@ -30,6 +30,7 @@ class Tokens:
     ends: list[int] = field(default_factory=list)
 
     def add(self, kind: str, start: int, end: int) -> None:
+        """Append a token of a kind: characters `start` to `end`, exclusive."""
         self.kinds.append(kind)
         self.starts.append(start)
         self.ends.append(end)

@@ -18,6 +18,7 @@ class Conditions:
         self.expressions = expressions
 
     def ensure(self, node: ast.Ensure) -> None:
+        """An `ensure` or `check`, of each item where it says `each`."""
         build = self.build
         if node.each is None:
             self.one(node)
@@ -34,6 +35,7 @@ class Conditions:
         build.start(done)
 
     def one(self, node: ast.Ensure) -> None:
+        """The test of one condition, and what follows where it fails: a retry, an error, or a record."""
         build, span = self.build, node.condition.span
         holds, fails = build.fresh_label("holds"), build.fresh_label("fails")
         done = holds if node.hard else build.fresh_label("done")

@@ -41,6 +41,7 @@ class Statements:
             _LOWER[type(statement)](self, statement)
 
     def inside(self, surrounding: Surrounding, statements: tuple[ast.Statement, ...]) -> None:
+        """Statements with something around them that a `return` or an error has to leave."""
         self.context.surroundings.append(surrounding)
         self.body(statements)
         self.context.surroundings.pop()

@@ -26,12 +26,14 @@ class Tests:
         self.inside = inside
 
     def mock(self, node: ast.Mock) -> None:
+        """The value that a hole is to have next, or always."""
         symbol = self.checked.symbols[id(node)]
         assert isinstance(symbol, FunctionSymbol)
         value = self.expressions.value(node.value)
         self.build.add(ops.MockHole(f"{symbol.name}.{node.hole.text}", value, node.always, node.span))
 
     def fuzz(self, node: ast.Fuzz) -> None:
+        """A loop over the rounds, with random values for holes in each."""
         build = self.build
         iterator, number = build.fresh_slot("iterator"), build.fresh_slot("round")
         build.add(ops.SetFuzz(True, node.span))
@@ -50,12 +52,14 @@ class Tests:
         build.add(ops.SetFuzz(False, node.span))
 
     def expect(self, node: ast.Expect) -> None:
+        """A condition that a test asks, with the parts that a failure shows."""
         self.context.witnesses = {id(part): shown_text(part.span) for part in witnesses(node.condition)}
         value = self.expressions.value(node.condition)
         self.context.witnesses = {}
         self.build.add(ops.ExpectTrue(value, node.span))
 
     def expect_raises(self, node: ast.ExpectRaises) -> None:
+        """A call that has to raise an error; what it returns or raises instead is the failure."""
         build = self.build
         symbol: Any = self.checked.symbols[id(node)]
         body, failed, came, other, done = (

@@ -44,6 +44,7 @@ class Binding:
 
     @property
     def variant(self) -> str | None:
+        """The name of the variant; None for what is no variant of a union."""
         declared = self.classes.table[self.name]
         return self.shape.name if isinstance(declared, UnionType) and self.shape is not declared else None
 

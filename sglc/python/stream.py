@@ -44,6 +44,7 @@ class Mailbox(Generic[T]):
         self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
 
     def put(self, item: T) -> None:
+        """Append an item and wake those that wait, in whatever event loop. From any thread."""
         with self._filled:
             self._items.append(item)
             self._filled.notify()

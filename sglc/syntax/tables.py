@@ -19,6 +19,7 @@ def load() -> Tables:
 
 
 def grammar_text() -> str:
+    """The text of the grammar that is installed, in Lark's notation."""
     return Path(str(sglc.grammar.__file__)).with_name("sgl.lark").read_text(encoding="utf-8")
 
 

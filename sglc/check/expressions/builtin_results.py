@@ -50,6 +50,8 @@ class BuiltinResults:
     def result(
         self, row: Builtin, owner: ExpressionType, arguments: tuple[ExpressionType, ...], node: ast.Expression
     ) -> ExpressionType:
+        """The type of a call of a built-in function or method: `owner` is what it is called on, `row` what
+        is known of it."""
         table = self.module.table
         simple = SIMPLE.get(row.result)
         if simple is not None:

@@ -52,6 +52,8 @@ class Taking:
     """Names of the value in it."""
 
     def part(self, type: t.Type, node: ast.Expression, holds: bool = True) -> Taken:
+        """The type of those values for which a condition holds (`holds`) or does not; NOT_TAKEN if no type
+        says so."""
         plain = expand(type, self.module.table)
         if isinstance(plain, t.Str) and plain.grammar:
             return NOT_TAKEN
@@ -84,6 +86,7 @@ class Taking:
         return NOT_TAKEN
 
     def is_value(self, node: ast.Expression) -> bool:
+        """Whether an expression is the value of the hole itself."""
         return isinstance(node, ast.Reference) and node.name in self.names
 
     def known(self, node: ast.Expression) -> tuple[bool, Value]:
@@ -98,12 +101,14 @@ class Taking:
         return fold(self.module, node)
 
     def text(self, node: ast.Expression) -> str | None:
+        """The text that an expression is known to be; None for others."""
         known, value = self.known(node)
         return value if known and isinstance(value, str) else None
 
     # -- texts -------------------------------------------------------------------------------------
 
     def contains(self, plain: ExpressionType, node: ast.Expression, holds: bool) -> Taken:
+        """Texts that contain a known text, or do not."""
         text = self.text(node) if isinstance(plain, t.Str) else None
         if text is None or not text:
             return NOT_TAKEN
@@ -113,6 +118,7 @@ class Taking:
         return replace(plain, patterns=(*plain.patterns, f"{ANY}{_escaped(text)}{ANY}")), True
 
     def edge(self, plain: ExpressionType, method: str, argument: ast.Argument) -> Taken:
+        """Texts that start or end with a known text."""
         if method not in ("starts_with", "ends_with") or not isinstance(plain, t.Str):
             return NOT_TAKEN
         text = self.text(argument.value)
@@ -124,6 +130,7 @@ class Taking:
     # -- sets --------------------------------------------------------------------------------------
 
     def among(self, plain: ExpressionType, node: ast.Expression) -> Taken:
+        """Values of a known list or range."""
         if isinstance(node, ast.Range) and isinstance(plain, t.Int):
             low, high = self.known(node.start), self.known(node.stop)
             if low[0] and high[0] and isinstance(low[1], int) and isinstance(high[1], int):
@@ -178,6 +185,7 @@ class Taking:
     def compared(
         self, plain: ExpressionType, operator: str, left: ast.Expression, right: ast.Expression
     ) -> Taken:
+        """Values, or values of a length, that compare so with a known one."""
         if mentions(right, self.names):
             left, right, operator = right, left, FLIPPED[operator]
         known, bound = self.known(right)

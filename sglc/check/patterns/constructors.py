@@ -55,6 +55,7 @@ class Constructor:
     """Name of the declared type, else the class of the type that it belongs to."""
 
     def write(self, parts: Sequence[str]) -> str:
+        """A pattern of it as a program writes it, its parts being written already."""
         if self.names is None:
             return self.text if not parts else "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
         said = [f"{n} = {p}" for n, p in zip(self.names, parts, strict=True) if p != "_"]
@@ -71,6 +72,7 @@ class NumberArm:
     kind: object
 
     def holds(self, number: Number) -> bool:
+        """Whether a number is one of the arm."""
         if (self.low is not None and number < self.low) or (self.high is not None and number > self.high):
             return False
         return self.step is None or (int(number) == number and int(number) % self.step == 0)
@@ -123,6 +125,7 @@ class Looks:
     json: bool = False
 
     def add(self, constructor: Constructor) -> None:
+        """Note a constructor, unless an equal one is noted."""
         key = exact(constructor.key)
         if key not in self.listed:
             self.listed[key] = constructor
@@ -130,6 +133,8 @@ class Looks:
 
 
 def looks(type: ExpressionType, table: Table) -> Looks:
+    """What the values of a type look like: the constructors that can be listed, and the numbers, texts and
+    JSON besides."""
     found = Looks()
     waiting = [type]
     while waiting:

@@ -85,6 +85,7 @@ def expand(type: ExpressionType, table: Table) -> ExpressionType:
 
 
 def base_of_constant(type: Constant) -> Type:
+    """The type that a literal type is a case of."""
     value = type.value
     if isinstance(value, str):
         return STR
@@ -142,6 +143,7 @@ def numeric_rank(type: ExpressionType, table: Table) -> int | None:
 
 
 def numeric(rank: int) -> Type:
+    """The type of numbers of a rank: int, decimal, float."""
     return (INT, DEC, FLOAT)[rank]
 
 
@@ -159,6 +161,7 @@ def is_text(type: ExpressionType, table: Table) -> bool:
 
 
 def is_bool(type: ExpressionType, table: Table) -> bool:
+    """Whether all values of a type are booleans."""
     plain = expand(type, table)
     if plain.__class__ is Constant:
         return isinstance(plain.value, bool)
@@ -168,6 +171,7 @@ def is_bool(type: ExpressionType, table: Table) -> bool:
 
 
 def allows_null(type: ExpressionType, table: Table) -> bool:
+    """Whether null is a value of a type."""
     plain = expand(type, table)
     if plain.__class__ is Alternatives:
         return any(allows_null(arm, table) for arm in plain.arms)
@@ -175,6 +179,7 @@ def allows_null(type: ExpressionType, table: Table) -> bool:
 
 
 def without_null(type: ExpressionType, table: Table) -> ExpressionType:
+    """The type behind `?`; itself if there is none."""
     plain = expand(type, table)
     return without_null(plain.item, table) if plain.__class__ is Optional else type
 
@@ -442,6 +447,7 @@ def comparable(left: ExpressionType, right: ExpressionType, table: Table) -> boo
 
 
 def is_enum(type: ExpressionType, table: Table) -> EnumType | None:
+    """The declaration of an enum type, aliases followed; None for other types."""
     plain = expand(type, table)
     if plain.__class__ is Named:
         declared = table.get(plain.name)

@@ -160,6 +160,7 @@ class TypeFacts:
     # -- is there a value --------------------------------------------------------------------------
 
     def inhabited(self, type: Type) -> bool:
+        """Whether a type has a value."""
         return self.shortest_bytes(type) is not None
 
     def shortest_bytes(self, type: Type, raw: bool = True) -> int | None:
@@ -224,6 +225,7 @@ class TypeFacts:
         return None
 
     def declared_bytes(self, name: str, raw: bool, named: Sizes) -> int | None:
+        """Bytes of the shortest text of a declared type, `raw` without quotes; None if it has no value."""
         declared = self.table.get(name)
         match declared:
             case EnumType():

@@ -179,6 +179,7 @@ def add_until(module: ModuleContext, type: Str, text: str, span: Span) -> Type:
 def check_counts(
     module: ModuleContext, minimum: int | None, maximum: int | None, unit: str, span: Span
 ) -> None:
+    """Report bounds of a length that contradict each other; `unit` names what is counted, in the plural."""
     if maximum is not None and (minimum or 0) > maximum:
         module.report(
             "E0304",

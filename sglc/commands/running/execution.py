@@ -93,12 +93,15 @@ class Unseen:
     """Takes narrated text where nobody watches."""
 
     def write(self, text: str, generated: bool) -> None:
+        """Text is not shown."""
         pass
 
     def token(self) -> None:
+        """Tokens are not shown."""
         pass
 
     def finish(self) -> None:
+        """There is nothing to finish."""
         pass
 
 

@@ -41,6 +41,7 @@ class PlainText:
         self._last = "\n"
 
     def write(self, text: str, generated: bool) -> None:
+        """Write text as it comes, whether it was generated or not."""
         if text:
             self._out.write(text)
             self._out.flush()
@@ -50,6 +51,7 @@ class PlainText:
         """One more piece was generated, which is a token but for characters that take several."""
 
     def finish(self) -> None:
+        """End the last line."""
         if self._last != "\n":
             self._out.write("\n")
             self._out.flush()

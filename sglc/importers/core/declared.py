@@ -45,6 +45,7 @@ def reachable(root: str, types: Mapping[str, DeclaredType]) -> dict[str, Declare
 
 
 def parts_of(declared: DeclaredType) -> list[Type]:
+    """The types of the fields of a declaration, or the one that an alias stands for."""
     match declared:
         case RecordType(fields=fields):
             return [field.type for field in fields]

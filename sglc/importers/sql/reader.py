@@ -89,6 +89,7 @@ def read_sql(text: str, wanted: str | None, like: str) -> Declared:
 
 @cache
 def sql_machine() -> LalrMachine:
+    """The parser of `create table` statements, made once."""
     grammar = Path(__file__).with_name("sql.lark").read_text(encoding="utf-8")
     return machine_of(tables.load("sql", grammar, lambda text: tables.build(text, ("table",))))
 

@@ -91,4 +91,5 @@ def name_of(token: Token) -> str:
 
 
 def string_of(token: Token) -> str:
+    """The characters of a text in single quotes, doubled ones taken for one."""
     return token.text[1:-1].replace("''", "'")

@@ -98,6 +98,7 @@ class Written:
 
     @property
     def name(self) -> str:
+        """The type as it is written, for messages."""
         return f"{self.words} {self.behind}".strip()
 
 

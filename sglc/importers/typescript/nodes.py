@@ -22,6 +22,7 @@ def only(part: Part) -> ParseNode:
 
 
 def is_node(part: Part, kind: str) -> bool:
+    """Whether a part is a node of a kind."""
     return isinstance(part, ParseNode) and part.kind == kind
 
 
@@ -32,6 +33,7 @@ def reference_of(node: ParseNode) -> tuple[str, list[ParseNode]]:
 
 
 def value_of(node: ParseNode) -> Value:
+    """The value of a literal, numbers exact. Raises SourceFault for one of more than 15 digits."""
     token = node.parts[0]
     assert isinstance(token, Token)
     if node.kind == "string":

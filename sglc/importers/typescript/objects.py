@@ -124,6 +124,7 @@ class Objects:
         raise SourceFault(node.start, node.end, "an object type with properties is due here")
 
     def shape_of_declared(self, name: str, node: ParseNode) -> tuple[FieldType, ...]:
+        """The properties of a declared object. Raises SourceFault if it is none, or depends on itself."""
         if name in self.shapes:
             return self.shapes[name]
         declaration = self.nodes[name]
@@ -138,6 +139,8 @@ class Objects:
         raise SourceFault(node.start, node.end, f"{name} is no object type with properties")
 
     def utility(self, name: str, arguments: Sequence[ParseNode], path: str) -> tuple[FieldType, ...]:
+        """The properties that `Partial`, `Required`, `Readonly`, `Pick` or `Omit` makes of an object's.
+        Raises SourceFault."""
         fields = self.shape(arguments[0], path)
         if name == "Partial":
             return tuple(replace(field, optional=True) for field in fields)
@@ -176,6 +179,7 @@ class Objects:
         return tuple(known.values())
 
     def properties(self, node: ParseNode, path: str) -> tuple[FieldType, ...]:
+        """The properties between braces, as fields; `path` leads to the object, for messages."""
         fields: dict[str, FieldType] = {}
         last = len(node.parts) - 1
         outer, self.open = self.open, []
@@ -214,6 +218,7 @@ class Objects:
         return tuple(fields.values())
 
     def field(self, name: str, body: ParseNode, path: str, question: bool, part: ParseNode) -> FieldType:
+        """A property as a field: `| undefined` and `?` make it optional, `| null` its type."""
         end = part.parts[-1]
         assert isinstance(end, ParseNode)
         doc = self.comments.of(part.start, end.end if end.start < end.end else body.end)

@@ -68,6 +68,7 @@ def read_typescript(text: str, wanted: str | None, like: str) -> Declared:
 
 @cache
 def typescript_machine() -> LalrMachine:
+    """The parser of declarations of TypeScript, made once."""
     grammar = Path(__file__).with_name("typescript.lark").read_text(encoding="utf-8")
     return machine_of(tables.load("typescript", grammar, lambda text: tables.build(text, ("module",))))
 

@@ -117,6 +117,8 @@ class Declarations(Objects):
         self.open.remove(name)
 
     def named(self, token: Token) -> Type:
+        """A declared type by its name, declared now if it was not yet. Raises SourceFault for an alias
+        that contains itself."""
         name = token.text
         if name in self.open:
             raise SourceFault(
@@ -183,6 +185,7 @@ class Declarations(Objects):
         return [plain if isinstance(plain, Constant | Null | Json) else type]
 
     def plain(self, type: Type) -> Type:
+        """What a type is behind its aliases."""
         while isinstance(type, Named):
             declared = self.types.get(type.name)
             if not isinstance(declared, AliasType):
@@ -243,6 +246,7 @@ class Declarations(Objects):
         raise SourceFault(node.start, node.end, "this is no type of data")
 
     def literal(self, part: Part) -> Type:
+        """A literal type."""
         assert isinstance(part, ParseNode)
         value = value_of(part)
         return one_of_constants([value], part.start, part.end)
@@ -263,6 +267,8 @@ class Declarations(Objects):
         return Named(name)
 
     def tuple_of(self, node: ParseNode, path: str) -> Type:
+        """A tuple, or a list where only a rest is written. Raises SourceFault for items that may be
+        missing."""
         items: list[Type] = []
         rest: Type | None = None
         for part in node.parts:
@@ -314,6 +320,8 @@ class Declarations(Objects):
         return self.union(arms, node)
 
     def reference(self, node: ParseNode, path: str) -> Type:
+        """The type that a name stands for, with its arguments: declared, built in, or a member of an enum.
+        Raises SourceFault."""
         first = node.parts[0]
         assert isinstance(first, Token)
         name, arguments = reference_of(node)
@@ -358,6 +366,7 @@ class Declarations(Objects):
     # -- enums -------------------------------------------------------------------------------------
 
     def members(self, node: ParseNode) -> dict[str, str | int | Decimal | bool]:
+        """The values of an enum by name; numbers count on from the one before. Raises SourceFault."""
         found: dict[str, str | int | Decimal | bool] = {}
         following: int | Decimal | None = 0
         for part in node.parts[1:]:
@@ -379,6 +388,7 @@ class Declarations(Objects):
         return found
 
     def enumeration(self, node: ParseNode) -> Type:
+        """The values of an enum as literal types. Raises SourceFault if there are none."""
         values = list(self.members(node).values())
         if not values:
             raise SourceFault(node.start, node.end, "an enum without members has no value")

@@ -15,6 +15,7 @@ Verdict = tuple[Expression | None, ast.Raise | None]
 def ensure(
     context: Context, start: int, end: int, each: Each | None, condition: Expression, verdict: Verdict | None
 ) -> ast.Ensure:
+    """`ensure CONDITION`, which must hold."""
     message, fallback = verdict or (None, None)
     return ast.Ensure(True, each, condition, message, None, fallback, context.span(start, end))
 
@@ -22,6 +23,7 @@ def ensure(
 def check(
     context: Context, start: int, end: int, each: Each | None, condition: Expression, verdict: Verdict | None
 ) -> ast.Ensure:
+    """`check CONDITION`, which is recorded."""
     message, fallback = verdict or (None, None)
     return ast.Ensure(False, each, condition, message, None, fallback, context.span(start, end))
 
@@ -29,20 +31,24 @@ def check(
 def verdict(
     context: Context, start: int, end: int, message: Expression, fallback: ast.Raise | None = None
 ) -> Verdict:
+    """`else MESSAGE`, perhaps with `else raise …` behind it."""
     return message, fallback
 
 
 def verdict_raise(context: Context, start: int, end: int, fallback: ast.Raise) -> Verdict:
+    """`else raise …` without a message."""
     return None, fallback
 
 
 def each(context: Context, start: int, end: int, variable: Name, iterable: Expression) -> Each:
+    """`each NAME in ITERABLE:` before a condition."""
     return variable, iterable
 
 
 def ensure_policy(
     context: Context, start: int, end: int, ensure: ast.Ensure, *policies: ast.Retry | ast.Raise | None
 ) -> ast.Ensure:
+    """An `ensure` with the block below it: `retry` and `else raise`, each at most once."""
     retry, fallback = ensure.retry, ensure.fallback
     for policy in policies:
         if policy is None:
@@ -82,6 +88,7 @@ def ensure_policy(
 
 
 def retry(context: Context, start: int, end: int, count: Expression, strategy: Name) -> ast.Retry:
+    """`retry COUNT STRATEGY`; reported if there is no such strategy."""
     text = strategy.text
     if text not in ("resample", "repair"):
         context.reporter.error(
@@ -96,4 +103,5 @@ def retry(context: Context, start: int, end: int, count: Expression, strategy: N
 
 
 def policy_raise(context: Context, start: int, end: int, fallback: ast.Raise) -> ast.Raise:
+    """`else raise …` on a line of its own below an `ensure`."""
     return fallback

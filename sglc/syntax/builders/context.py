@@ -98,4 +98,5 @@ class Context:
         self.docs = docs
 
     def span(self, start: int, end: int) -> Span:
+        """The place of characters `start` to `end`, exclusive, in the text that is parsed."""
         return Span(self.source, start, end)

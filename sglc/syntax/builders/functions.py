@@ -37,12 +37,14 @@ Rest = Result | Clause | Body | None
 def parameters(
     context: Context, start: int, end: int, *parameters: ast.Parameter | None
 ) -> tuple[ast.Parameter, ...]:
+    """`(PARAMETER, …)`."""
     return present(parameters)
 
 
 def parameter(
     context: Context, start: int, end: int, name: Name, type: WrittenType, default: Expression | None
 ) -> ast.Parameter:
+    """`NAME: TYPE = DEFAULT`; a word of the language is reported and taken for a name."""
     if name.text in HARD:
         context.reporter.error(
             "E0136",
@@ -70,14 +72,17 @@ def result(context: Context, start: int, end: int, type: WrittenType) -> Result:
 
 
 def using_result(context: Context, start: int, end: int, models: Models) -> Result:
+    """`using MODEL` where a function has no written result."""
     return None, models
 
 
 def within(context: Context, start: int, end: int, count: Expression, models: Models | None) -> Clause:
+    """`within COUNT tok`: the budget of a function."""
     return Clause("within", start, end, models or (), count=count)
 
 
 def raises(context: Context, start: int, end: int, *parts: Name | Models | None) -> Clause:
+    """`raises NAME, …`, perhaps with `using` behind it."""
     models = cast("Models | None", parts[-1])
     return Clause("raises", start, end, models or (), errors=cast("tuple[Name, ...]", parts[:-1]))
 
@@ -85,24 +90,28 @@ def raises(context: Context, start: int, end: int, *parts: Name | Models | None)
 def function(
     context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
 ) -> ast.FunctionDeclaration:
+    """`fn NAME(…) -> TYPE` with its block."""
     return _function(context, "fn", start, end, name, parameters, rest)
 
 
 def pure_function(
     context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
 ) -> ast.FunctionDeclaration:
+    """`pure fn NAME(…) -> TYPE` with its block."""
     return _function(context, "pure", start, end, name, parameters, rest)
 
 
 def part_function(
     context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
 ) -> ast.FunctionDeclaration:
+    """`part NAME(…)` with its block."""
     return _function(context, "part", start, end, name, parameters, rest)
 
 
 def aside_function(
     context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
 ) -> ast.FunctionDeclaration:
+    """`aside NAME(…)` with its block."""
     return _function(context, "aside", start, end, name, parameters, rest)
 
 
@@ -161,6 +170,7 @@ def extern(
     type: WrittenType | None,
     effects: Name | None,
 ) -> ast.ExternDeclaration:
+    """`extern py "TARGET" fn NAME(…) -> TYPE`."""
     doc = context.docs.take(start, end)
     word = "write" if effects is None else effects.text
     if effects is not None and word not in ("pure", "model", "read", "write"):

@@ -23,48 +23,59 @@ def _option(context: Context, kind: str, start: int, end: int, value: ast.Expres
 
 
 def max_tokens(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    """`max COUNT tok`: the budget of a hole."""
     return _option(context, "max_tokens", start, end, value)
 
 
 def temp(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    """`temp NUMBER`: the temperature."""
     return _option(context, "temp", start, end, value)
 
 
 def top_p(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    """`top_p NUMBER`: the probability that is kept."""
     return _option(context, "top_p", start, end, value)
 
 
 def top_k(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    """`top_k COUNT`: how many tokens are kept."""
     return _option(context, "top_k", start, end, value)
 
 
 def min_p(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    """`min_p NUMBER`: the least probability, as a share of the highest."""
     return _option(context, "min_p", start, end, value)
 
 
 def seed(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    """`seed COUNT`."""
     return _option(context, "seed", start, end, value)
 
 
 def samples(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    """`n COUNT`: the value is a list of so many."""
     return _option(context, "n", start, end, value)
 
 
 def decode(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    """`decode STRATEGY`."""
     return _option(context, "decode", start, end, value)
 
 
 def using(context: Context, start: int, end: int, *models: ast.Name) -> tuple[ast.Name, ...]:
+    """`using MODEL or MODEL`: the names."""
     return models
 
 
 def using_option(context: Context, start: int, end: int, models: tuple[ast.Name, ...]) -> ast.HoleOption:
+    """`using` as an option of a hole; its value is one reference, or a list of them."""
     names = tuple(ast.Reference(model.text, model.span) for model in models)
     value: ast.Expression = names[0] if len(names) == 1 else ast.ListDisplay(names, context.span(start, end))
     return _option(context, "using", start, end, value)
 
 
 def by(context: Context, start: int, end: int, name: ast.Name) -> By:
+    """`by NORMALISER` of a `select`, with its place; reported if there is none of that name."""
     if name.text not in ("sum", "mean", "greedy", "contrast"):
         context.reporter.error(
             "E0115",
@@ -78,6 +89,7 @@ def by(context: Context, start: int, end: int, name: ast.Name) -> By:
 
 
 def gen(context: Context, start: int, end: int, type: WrittenType) -> ast.Gen:
+    """`gen TYPE` with the options behind the type."""
     written = type.options if isinstance(type, OpenType) else ()
     options, by = split_by(context, written)
     if by is not None:
@@ -98,10 +110,12 @@ hole_type = gen
 def hole(
     context: Context, start: int, end: int, name: ast.Name, content: HoleContent
 ) -> tuple[ast.Name, HoleContent]:
+    """The inside of `?{NAME: CONTENT}`."""
     return name, content
 
 
 def choose(context: Context, start: int, end: int, choices: Choices, options: Modifiers) -> ast.Choose:
+    """`choose CHOICES OPTIONS`."""
     kept, by = split_by(context, choice_options(context, options))
     if by is not None:
         context.reporter.error(
@@ -116,6 +130,7 @@ def choose(context: Context, start: int, end: int, choices: Choices, options: Mo
 
 
 def select(context: Context, start: int, end: int, choices: Choices, options: Modifiers) -> ast.Select:
+    """`select CHOICES OPTIONS`; `by` among the options is its normaliser."""
     kept, by = split_by(context, choice_options(context, options))
     return ast.Select(choices, None if by is None else by[0], kept, context.span(start, end))
 

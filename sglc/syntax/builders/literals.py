@@ -25,9 +25,13 @@ Operator = tuple[str, int, int]
 class InnerParser(Protocol):
     """Parses what stands inside a text; None after a fault, which is reported."""
 
-    def expression(self, lexed: LexedText, place: Span) -> ast.Expression | None: ...
+    def expression(self, lexed: LexedText, place: Span) -> ast.Expression | None:
+        """The expression of an insert at `place`; None after a fault, which is reported."""
+        ...
 
-    def hole(self, lexed: LexedText, place: Span) -> tuple[ast.Name, HoleContent] | None: ...
+    def hole(self, lexed: LexedText, place: Span) -> tuple[ast.Name, HoleContent] | None:
+        """Name and content of the hole at `place`; None after a fault, which is reported."""
+        ...
 
 
 class Literals:
@@ -43,6 +47,7 @@ class Literals:
         self.strings = strings
 
     def name(self, start: int, end: int) -> ast.Name:
+        """A name, as it is written."""
         return ast.Name(self.text[start:end], Span(self.source, start, end))
 
     def characters(self, start: int, end: int) -> str:
@@ -50,6 +55,7 @@ class Literals:
         return self.text[start:end]
 
     def number(self, start: int, end: int) -> ast.Number:
+        """A number without its underscores, exact; one that is too long is reported and taken for 0."""
         digits = self.text[start:end].replace("_", "")
         span = Span(self.source, start, end)
         if len(digits) > _MAX_DIGITS:
@@ -65,6 +71,7 @@ class Literals:
         return ast.Number(Decimal(digits), span)
 
     def string(self, start: int, end: int) -> ast.String:
+        """A text, its escapes resolved and its inserts parsed."""
         text, span = self.text, Span(self.source, start, end)
         pieces = self.strings.get(start)
         if pieces is None:
@@ -85,12 +92,14 @@ class Literals:
         return ast.String(tuple(parts), span)
 
     def regex(self, start: int, end: int) -> ast.Regex:
+        """`/PATTERN/`; `\\/` stands for a slash in it."""
         pattern = self.text[start + 1 : end - 1]
         if "\\/" in pattern:
             pattern = re.sub(r"\\(.)", lambda m: "/" if m[1] == "/" else m[0], pattern)
         return ast.Regex(pattern, Span(self.source, start, end))
 
     def operator(self, start: int, end: int) -> Operator:
+        """An infix operator with its place, words in it one blank apart (`not in`)."""
         text = self.text[start:end]
         return " ".join(text.split()) if text.startswith("not") else text, start, end
 

@@ -54,14 +54,17 @@ Operand = ast.Expression | Prefixed
 
 
 def prefix_minus(context: Context, start: int, end: int, operand: Operand) -> Prefixed:
+    """`-OPERAND`, before precedence is known."""
     return Prefixed("-", operand, start, end)
 
 
 def prefix_not(context: Context, start: int, end: int, operand: Operand) -> Prefixed:
+    """`not OPERAND`, before precedence is known."""
     return Prefixed("not", operand, start, end)
 
 
 def prefix_only(context: Context, start: int, end: int, operand: Prefixed) -> ast.Expression:
+    """A prefixed operand that stands without infix operators."""
     return chain(context, start, end, operand)
 
 

@@ -69,60 +69,74 @@ def _with(
 
 
 def optional(context: Context, start: int, end: int) -> QuestionMark:
+    """`?` behind a type."""
     return QuestionMark(start)
 
 
 def range_refinement(context: Context, start: int, end: int, ends: RangeEnds) -> ast.RangeRefinement:
+    """`in LOW..HIGH` behind a type."""
     low, high, below = ends
     return ast.RangeRefinement(low, high, below, context.span(start, end))
 
 
 def range_from(context: Context, start: int, end: int, low: ast.Number) -> RangeEnds:
+    """`LOW..`."""
     return low.value, None, False
 
 
 def range_between(context: Context, start: int, end: int, low: ast.Number, high: ast.Number) -> RangeEnds:
+    """`LOW..HIGH`, which holds both ends."""
     return low.value, high.value, False
 
 
 def range_below(context: Context, start: int, end: int, low: ast.Number, high: ast.Number) -> RangeEnds:
+    """`LOW..<HIGH`, which does not hold its end."""
     return low.value, high.value, True
 
 
 def range_to(context: Context, start: int, end: int, high: ast.Number) -> RangeEnds:
+    """`..HIGH`, which holds its end."""
     return None, high.value, False
 
 
 def range_to_below(context: Context, start: int, end: int, high: ast.Number) -> RangeEnds:
+    """`..<HIGH`, which does not hold its end."""
     return None, high.value, True
 
 
 def negative(context: Context, start: int, end: int, number: ast.Number) -> ast.Number:
+    """`-NUMBER`."""
     return ast.Number(-number.value, context.span(start, end))
 
 
 def where(context: Context, start: int, end: int, condition: ast.Expression) -> ast.Where:
+    """`where CONDITION` behind a type."""
     return ast.Where(condition, context.span(start, end))
 
 
 def max_chars(context: Context, start: int, end: int, count: ast.Expression) -> ast.MaxChars:
+    """`max COUNT chars`."""
     return ast.MaxChars(whole_number(context, count), context.span(start, end))
 
 
 def min_chars(context: Context, start: int, end: int, count: ast.Expression) -> ast.MinChars:
+    """`min COUNT chars`."""
     return ast.MinChars(whole_number(context, count), context.span(start, end))
 
 
 def matching(context: Context, start: int, end: int, regex: ast.Regex) -> ast.Matching:
+    """`matching /REGEX/`."""
     return ast.Matching(regex.pattern, context.span(start, end))
 
 
 def until(context: Context, start: int, end: int, value: ast.Expression) -> ast.Until | None:
+    """`until "TEXT"`; None if it is no plain text, which is reported."""
     text = _text_of(context, value, "until")
     return None if text is None else ast.Until(text, context.span(start, end))
 
 
 def not_containing(context: Context, start: int, end: int, value: ast.Expression) -> ast.NotContaining | None:
+    """`not containing "TEXT"`; None if it is no plain text, which is reported."""
     text = _text_of(context, value, "not containing")
     return None if text is None else ast.NotContaining(text, context.span(start, end))
 
@@ -142,8 +156,10 @@ def _text_of(context: Context, value: ast.Expression, word: str) -> str | None:
 
 
 def multiple_of(context: Context, start: int, end: int, number: ast.Number) -> ast.MultipleOf:
+    """`multiple of NUMBER`."""
     return ast.MultipleOf(number.value, context.span(start, end))
 
 
 def surface(context: Context, start: int, end: int, name: ast.Name) -> ast.Surface:
+    """`as NAME`: how the value is written."""
     return ast.Surface(name.text, context.span(start, end))

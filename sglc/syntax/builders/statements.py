@@ -48,34 +48,41 @@ block = body
 
 
 def include(context: Context, start: int, end: int, path: ast.String) -> ast.Include:
+    """`include "PATH"`: the text of a file."""
     return ast.Include(plain_text(context, path, "a path"), context.span(start, end))
 
 
 def let(
     context: Context, start: int, end: int, name: Name, type: WrittenType | None, value: Expression
 ) -> ast.Let:
+    """`let NAME: TYPE = VALUE`."""
     return ast.Let(name, False, settled(context, type), value, context.span(start, end))
 
 
 def var(
     context: Context, start: int, end: int, name: Name, type: WrittenType | None, value: Expression
 ) -> ast.Let:
+    """`var NAME: TYPE = VALUE`: a variable that may be assigned again."""
     return ast.Let(name, True, settled(context, type), value, context.span(start, end))
 
 
 def let_part(context: Context, start: int, end: int, name: Name, call: Expression) -> ast.Part:
+    """`let NAME = part CALL`."""
     return ast.Part("part", _called(context, call, "part"), name, context.span(start, end))
 
 
 def let_aside(context: Context, start: int, end: int, name: Name, call: Expression) -> ast.Part:
+    """`let NAME = aside CALL`."""
     return ast.Part("aside", _called(context, call, "aside"), name, context.span(start, end))
 
 
 def part(context: Context, start: int, end: int, call: Expression) -> ast.Part:
+    """`part CALL`: the text of the part, in the message of its caller."""
     return ast.Part("part", _called(context, call, "part"), None, context.span(start, end))
 
 
 def aside(context: Context, start: int, end: int, call: Expression) -> ast.Part:
+    """`aside CALL`."""
     return ast.Part("aside", _called(context, call, "aside"), None, context.span(start, end))
 
 
@@ -95,12 +102,14 @@ def _called(context: Context, node: Expression, word: str) -> ast.Call:
 
 
 def assign(context: Context, start: int, end: int, target: Expression, value: Expression) -> ast.Assign:
+    """`TARGET = VALUE`."""
     return ast.Assign(_target(context, target), "=", value, context.span(start, end))
 
 
 def augment(
     context: Context, start: int, end: int, target: Expression, operator: str, value: Expression
 ) -> ast.Assign:
+    """`TARGET += VALUE` and its like."""
     return ast.Assign(_target(context, target), operator, value, context.span(start, end))
 
 
@@ -118,40 +127,49 @@ def _target(context: Context, target: Expression) -> Expression:
 
 
 def evaluate(context: Context, start: int, end: int, value: Expression) -> ast.Evaluate:
+    """An expression as a statement."""
     return ast.Evaluate(value, context.span(start, end))
 
 
 def return_nothing(context: Context, start: int, end: int) -> ast.Return:
+    """`return` alone."""
     return ast.Return(None, context.span(start, end))
 
 
 def return_value(context: Context, start: int, end: int, value: Expression) -> ast.Return:
+    """`return VALUE`."""
     return ast.Return(value, context.span(start, end))
 
 
 def break_(context: Context, start: int, end: int) -> ast.Break:
+    """`break`."""
     return ast.Break(context.span(start, end))
 
 
 def continue_(context: Context, start: int, end: int) -> ast.Continue:
+    """`continue`."""
     return ast.Continue(context.span(start, end))
 
 
 def raise_(
     context: Context, start: int, end: int, error: Name | None, *arguments: ast.Argument | None
 ) -> ast.Raise:
+    """`raise ERROR(ARGUMENTS)`; without an error the one that is handled is raised again."""
     return ast.Raise(error, present(arguments), context.span(start, end))
 
 
 def yield_(context: Context, start: int, end: int, value: Expression) -> ast.Yield:
+    """`yield VALUE`."""
     return ast.Yield(value, context.span(start, end))
 
 
 def adopt(context: Context, start: int, end: int, value: Expression) -> ast.Adopt:
+    """`adopt BRANCH`."""
     return ast.Adopt(value, context.span(start, end))
 
 
 def think(context: Context, start: int, end: int, *options: Option | ast.Refinement | None) -> ast.Think:
+    """`think OPTIONS`."""
     return ast.Think(_options(context, options), context.span(start, end))
 
 
@@ -159,34 +177,41 @@ def think(context: Context, start: int, end: int, *options: Option | ast.Refinem
 
 
 def expect(context: Context, start: int, end: int, condition: Expression) -> ast.Expect:
+    """`expect CONDITION`, in a test."""
     return ast.Expect(condition, context.span(start, end))
 
 
 def expect_raises(context: Context, start: int, end: int, error: Name, call: Expression) -> ast.ExpectRaises:
+    """`expect raises ERROR: CALL`, in a test."""
     return ast.ExpectRaises(error, call, context.span(start, end))
 
 
 def mock(context: Context, start: int, end: int, function: Name, hole: Name, value: Expression) -> ast.Mock:
+    """`mock FUNCTION.HOLE = VALUE`: the hole's next value, in a test."""
     return ast.Mock(function, hole, value, False, context.span(start, end))
 
 
 def mock_always(
     context: Context, start: int, end: int, function: Name, hole: Name, value: Expression
 ) -> ast.Mock:
+    """`mock FUNCTION.HOLE = VALUE always`: each value of the hole, in a test."""
     return ast.Mock(function, hole, value, True, context.span(start, end))
 
 
 def fuzz(
     context: Context, start: int, end: int, call: Expression, times: Expression, body: Body = ()
 ) -> ast.Fuzz:
+    """`fuzz CALL times COUNT`, perhaps with a block that is checked after each round."""
     return ast.Fuzz(_called(context, call, "fuzz"), times, body, context.span(start, end))
 
 
 def golden(context: Context, start: int, end: int, call: Expression) -> ast.Golden:
+    """`golden CALL`, in a test."""
     return ast.Golden(_called(context, call, "golden"), context.span(start, end))
 
 
 def replay(context: Context, start: int, end: int, path: ast.String) -> ast.Replay:
+    """`replay "PATH"`, in a test."""
     return ast.Replay(plain_text(context, path, "a path"), context.span(start, end))
 
 
@@ -196,62 +221,74 @@ def replay(context: Context, start: int, end: int, path: ast.String) -> ast.Repl
 def if_(
     context: Context, start: int, end: int, condition: Expression, body: Body, *rest: Branch | Body | None
 ) -> ast.If:
+    """`if CONDITION:` with its block, the `elif` and `else` behind it."""
     branches = cast("tuple[Branch, ...]", rest[:-1])
     otherwise = cast("Body | None", rest[-1])
     return ast.If(((condition, body), *branches), otherwise or (), context.span(start, end))
 
 
 def elif_(context: Context, start: int, end: int, condition: Expression, body: Body) -> Branch:
+    """`elif CONDITION:` with its block."""
     return condition, body
 
 
 def otherwise(context: Context, start: int, end: int, body: Body) -> Body:
+    """`else:` with its block."""
     return body
 
 
 def for_(context: Context, start: int, end: int, variable: Name, iterable: Expression, body: Body) -> ast.For:
+    """`for NAME in ITERABLE:` with its block."""
     return ast.For(variable, iterable, body, context.span(start, end))
 
 
 def stream_for(
     context: Context, start: int, end: int, variable: Name, call: Expression, body: Body
 ) -> ast.StreamFor:
+    """`for NAME in stream CALL:` with its block."""
     return ast.StreamFor(variable, _called(context, call, "stream"), body, context.span(start, end))
 
 
 def while_(
     context: Context, start: int, end: int, condition: Expression, limit: Expression | None, body: Body
 ) -> ast.While:
+    """`while CONDITION limit COUNT:` with its block."""
     return ast.While(condition, limit, body, context.span(start, end))
 
 
 def match(context: Context, start: int, end: int, subject: Expression, *cases: ast.Case | None) -> ast.Match:
+    """`match SUBJECT:` with its cases; those that could not be read are left out."""
     return ast.Match(subject, tuple(case for case in cases if case is not None), context.span(start, end))
 
 
 def case(
     context: Context, start: int, end: int, pattern: ast.Pattern, guard: Expression | None, body: Body
 ) -> ast.Case:
+    """`case PATTERN if GUARD:` with its block."""
     return ast.Case(pattern, guard, body, context.span(start, end))
 
 
 def try_(context: Context, start: int, end: int, body: Body, *handlers: ast.Except) -> ast.Try:
+    """`try:` with its block and its handlers."""
     return ast.Try(body, handlers, context.span(start, end))
 
 
 def except_(
     context: Context, start: int, end: int, errors: list[Name] | None, binding: Name | None, body: Body
 ) -> ast.Except:
+    """`except ERROR, … as NAME:` with its block; without errors it handles all."""
     return ast.Except(tuple(errors or ()), binding, body, context.span(start, end))
 
 
 def role(context: Context, start: int, end: int, word: Name, body: Body) -> ast.Role:
+    """`system:`, `user:` or `assistant:` with its block."""
     return ast.Role(word.text, body, (), None, context.span(start, end), word.span)
 
 
 def role_with_tools(
     context: Context, start: int, end: int, word: Name, *rest: Expression | Body | None
 ) -> ast.Role:
+    """`assistant with tools [FUNCTION, …] limit COUNT calls:` with its block; reported for another role."""
     tools = cast("tuple[Expression | None, ...]", rest[:-2])
     limit, body = cast("tuple[Expression | None, Body]", rest[-2:])
     if word.text != "assistant":
@@ -266,14 +303,17 @@ def role_with_tools(
 
 
 def forget(context: Context, start: int, end: int, body: Body) -> ast.Forget:
+    """`forget:` with its block."""
     return ast.Forget(body, context.span(start, end))
 
 
 def parallel(context: Context, start: int, end: int, body: Body) -> ast.Parallel:
+    """`par:` with its block."""
     return ast.Parallel(body, context.span(start, end))
 
 
 def using_block(context: Context, start: int, end: int, models: tuple[Name, ...], body: Body) -> ast.Using:
+    """`using MODEL:` with its block."""
     return ast.Using(models, body, context.span(start, end))
 
 
@@ -287,6 +327,7 @@ def fork(
     skip: bool | None,
     body: Body,
 ) -> ast.Fork:
+    """`fork NAME in ITERABLE OPTIONS or skip:` with its block."""
     kept = _options(context, options)
     return ast.Fork(variable, iterable, kept, skip is not None, body, context.span(start, end))
 

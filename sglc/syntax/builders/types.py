@@ -17,12 +17,14 @@ from sglc.syntax.tree import ast
 
 
 def type_name(context: Context, start: int, end: int, name: ast.Name) -> ast.TypeName:
+    """The name of a type."""
     return ast.TypeName(name.text, (), name.span)
 
 
 def type_call(
     context: Context, start: int, end: int, name: ast.Name, *arguments: ast.Argument | None
 ) -> ast.TypeName:
+    """`NAME(ARGUMENT, …)` as a type; an argument with a name is reported."""
     values = []
     for argument in present(arguments):
         if argument.name is not None:
@@ -38,25 +40,30 @@ def type_call(
 
 
 def type_literal(context: Context, start: int, end: int, value: ast.String | ast.Number) -> ast.TypeLiteral:
+    """A text or number as a type: exactly this value."""
     plain = literal_value(context, value, "a literal type")
     return ast.TypeLiteral(plain, context.span(start, end))
 
 
 def type_true(context: Context, start: int, end: int) -> ast.TypeLiteral:
+    """`true` as a type."""
     return ast.TypeLiteral(True, context.span(start, end))
 
 
 def type_false(context: Context, start: int, end: int) -> ast.TypeLiteral:
+    """`false` as a type."""
     return ast.TypeLiteral(False, context.span(start, end))
 
 
 def type_null(context: Context, start: int, end: int) -> ast.TypeName:
+    """`null` as a type."""
     return ast.TypeName("null", (), context.span(start, end))
 
 
 def type_list(
     context: Context, start: int, end: int, item: WrittenType, bounds: Bounds | None
 ) -> ast.TypeList:
+    """`[ITEM; BOUNDS]`."""
     low, high = bounds or (None, None)
     return ast.TypeList(settled(context, item), low, high, context.span(start, end))
 
@@ -64,6 +71,7 @@ def type_list(
 def type_map(
     context: Context, start: int, end: int, key: WrittenType, value: WrittenType, bounds: Bounds | None
 ) -> ast.TypeMap:
+    """`{KEY: VALUE; BOUNDS}`."""
     low, high = bounds or (None, None)
     return ast.TypeMap(
         settled(context, key),
@@ -75,10 +83,12 @@ def type_map(
 
 
 def type_tuple(context: Context, start: int, end: int, *items: WrittenType) -> ast.TypeTuple:
+    """`(ITEM, ITEM)`."""
     return ast.TypeTuple(tuple(settled(context, item) for item in items), context.span(start, end))
 
 
 def type_union(context: Context, start: int, end: int, *arms: WrittenType) -> WrittenType:
+    """`ARM | ARM`; refinements and options behind the last arm belong to the whole union."""
     *firsts, last = arms
     types = [settled(context, arm) for arm in firsts]
     if not isinstance(last, OpenType):
@@ -104,38 +114,46 @@ def group(context: Context, start: int, end: int, inner: object) -> object:
 
 
 def span_of(context: Context, start: int, end: int, value: ast.Expression) -> ast.TypeSpanOf:
+    """`span of TEXT`."""
     return ast.TypeSpanOf(value, context.span(start, end))
 
 
 def one_of(context: Context, start: int, end: int, values: ast.Expression) -> ast.TypeOneOf:
+    """`one of VALUES`."""
     return ast.TypeOneOf(values, context.span(start, end))
 
 
 def json_schema_file(context: Context, start: int, end: int, path: ast.String) -> ast.TypeJsonSchema:
+    """`json schema "PATH"`."""
     return ast.TypeJsonSchema(plain_text(context, path, "a path"), False, context.span(start, end))
 
 
 def json_schema_inline(context: Context, start: int, end: int, json: tuple[int, int]) -> ast.TypeJsonSchema:
+    """`json schema { … }`: the JSON text between its braces, as it is written."""
     return ast.TypeJsonSchema(context.source.text[json[0] : json[1]], True, context.span(start, end))
 
 
 def sql_table(context: Context, start: int, end: int, source: ast.String) -> ast.TypeSource:
+    """`sql table "SOURCE"`: declarations, or the path of a file of them."""
     return _type_source(context, "sql", None, source, start, end)
 
 
 def sql_table_from(
     context: Context, start: int, end: int, name: ast.Name | ast.String, source: ast.String
 ) -> ast.TypeSource:
+    """`sql table NAME from "PATH"`."""
     return _type_source(context, "sql", name, source, start, end)
 
 
 def typescript(context: Context, start: int, end: int, source: ast.String) -> ast.TypeSource:
+    """`typescript "SOURCE"`: declarations, or the path of a file of them."""
     return _type_source(context, "typescript", None, source, start, end)
 
 
 def typescript_from(
     context: Context, start: int, end: int, name: ast.Name, source: ast.String
 ) -> ast.TypeSource:
+    """`typescript NAME from "PATH"`."""
     return _type_source(context, "typescript", name, source, start, end)
 
 
@@ -150,24 +168,30 @@ def _type_source(
 
 
 def bound_exactly(context: Context, start: int, end: int, count: ast.Number) -> Bounds:
+    """`; COUNT`: exactly so many."""
     return whole_number(context, count), whole_number(context, count)
 
 
 def bound_from(context: Context, start: int, end: int, low: ast.Number) -> Bounds:
+    """`; LOW..`: at least so many."""
     return whole_number(context, low), None
 
 
 def bound_between(context: Context, start: int, end: int, low: ast.Number, high: ast.Number) -> Bounds:
+    """`; LOW..HIGH`, which holds both ends."""
     return whole_number(context, low), whole_number(context, high)
 
 
 def bound_to(context: Context, start: int, end: int, high: ast.Number) -> Bounds:
+    """`; ..HIGH`: at most so many."""
     return None, whole_number(context, high)
 
 
 def bound_below(context: Context, start: int, end: int, low: ast.Number, high: ast.Number) -> Bounds:
+    """`; LOW..<HIGH`: fewer than HIGH."""
     return whole_number(context, low), whole_number(context, high) - 1
 
 
 def bound_to_below(context: Context, start: int, end: int, high: ast.Number) -> Bounds:
+    """`; ..<HIGH`: fewer than HIGH."""
     return None, whole_number(context, high) - 1

@@ -70,15 +70,19 @@ class Line:
 
     @property
     def token(self) -> str:
+        """The text of the token that does not fit."""
         return self.at(self.index)
 
     def kinds(self) -> list[str]:
+        """The kinds of the tokens of the line."""
         return self.tokens.kinds[self.first : self.last]
 
     def starts(self, index: int) -> int:
+        """The character at which a token begins, by its index among all tokens."""
         return self.tokens.starts[index]
 
     def ends(self, index: int) -> int:
+        """The character behind a token, by its index among all tokens."""
         return self.tokens.ends[index]
 
     def touching(self, left: int, right: int) -> bool:
@@ -124,6 +128,7 @@ class Line:
 
     @property
     def indentation(self) -> str:
+        """The blanks before the first token of the line."""
         start = self.text.rfind("\n", 0, self.tokens.starts[self.first]) + 1
         return self.text[start : self.tokens.starts[self.first]]
 

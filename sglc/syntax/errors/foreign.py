@@ -325,6 +325,7 @@ def _null_default(line: Line, index: int) -> Replacements:
 
 
 def type_of_another(word: str) -> bool:
+    """Whether a word names a type in another language."""
     return word in TYPE_NAMES or word in GENERICS
 
 

@@ -575,6 +575,7 @@ def _comma(run: Run, line: Line, module_level: bool) -> Mistake | None:
 
 
 def reserved(run: Run, line: Line, module_level: bool) -> Mistake | None:
+    """A word of the language where a name is due."""
     word = line.token
     if word in HARD and run.could_take("NAME") and not run.could_take("NUMBER"):
         return Mistake(
