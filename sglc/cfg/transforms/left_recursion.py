@@ -79,8 +79,9 @@ class _Remover:
 
     def run(self) -> None:
         graph = self.graph
-        for node in self.cycle_of:
-            self.nonempty(node)
+        for cycle in self.cycles:
+            for rule in cycle.rules:
+                self.nonempty(rule)
         # What is needed from outside; others come up as rests refer to them.
         outside = [below for node, below in enumerate(graph.below) if node not in self.cycle_of]
         self.enter([inner for below in outside for inner in below if inner in self.cycle_of])
@@ -416,7 +417,7 @@ class _Remover:
 def _merged(live: list[int], accepting: set[int], moves: dict[int, list[Edge]]) -> dict[int, int]:
     """State to a representative of its equivalence class, as far as a few rounds of merging find."""
     class_of = {state: state for state in live}
-    for _ in range(4):
+    for _ in range(4 if len(live) > 1 else 0):
         known: dict[tuple[bool, frozenset[Edge]], int] = {}
         changed = False
         following: dict[int, int] = {}
