@@ -33,7 +33,7 @@ bench:
 
 # Pages that are made from the code.
 docs:
-	$(PYTHON) -P -c "from sglc.schema.support_page import page; print(page(), end='')" > docs/json-schema.md
-	$(PYTHON) -P -c "from sglc.automata.regex.support_page import page; print(page(), end='')" > docs/patterns.md
-	$(PYTHON) -P -c "from sglc.cfg.support_page import page; print(page(), end='')" > docs/grammars.md
+	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.json_schema import page; print(page(), end='')" > docs/json-schema.md
+	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.patterns import page; print(page(), end='')" > docs/patterns.md
+	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.grammars import page; print(page(), end='')" > docs/grammars.md
 	$(PYTHON) -P -m pytest -q tests/project/pages/test_architecture.py --update-golden

@@ -14,7 +14,6 @@ from example_budget import examples
 from oracles import term_oracle
 from sglc.automata.caches import clear_caches
 from sglc.automata.dfa import operations as dfa
-from sglc.automata.regex import support_page
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.automata.regex.parse import parse_regex
 from sglc.automata.regex.to_term import regex_term, regex_texts
@@ -23,6 +22,7 @@ from sglc.automata.term import CharDfa, Choice, Language, Repeat, Sequence, Text
 from sglc.automata.unicode.properties import property_set
 from sglc.automata.work import WorkAccount, charged
 from strategies.regex_patterns import patterns
+from supported.patterns import FEATURES, page, refusal
 
 TEXTS = st.text(st.sampled_from("aabbcAB01_ -\n\r\t.éſK٣İı\u00a0\u2028😀"), max_size=7)
 
@@ -341,7 +341,7 @@ def test_places_between_large_repeats_are_matched_where_they_are():
 
 def test_the_page_of_patterns_is_that_of_the_code():
     written = DOCS / "patterns.md"
-    assert written.read_text("utf-8") == support_page.page()
+    assert written.read_text("utf-8") == page()
 
 
 PROBES = ("", "a", "A", "b", "ab", "aa", "aac", "abc", "a\n", "]", "a]", "'a'", "é", "1", "q")
@@ -349,7 +349,7 @@ PROBES = ("", "a", "A", "b", "ab", "aa", "aac", "abc", "a\n", "]", "a]", "'a'", 
 
 def test_the_page_says_where_python_differs():
     more, fewer = set(), set()
-    for features in support_page.FEATURES.values():
+    for features in FEATURES.values():
         for _, example in features:
             try:
                 with warnings.catch_warnings():
@@ -357,7 +357,7 @@ def test_the_page_says_where_python_differs():
                     expected = re.compile(example)
             except re.error:
                 expected = None
-            refused = support_page.refusal(example, "python")
+            refused = refusal(example, "python")
             if expected is None and refused is None:
                 more.add(example)
             elif expected is not None and refused is not None:

@@ -8,7 +8,6 @@ from checkout import DOCS
 from sglc.cfg.language import GrammarOptions, grammar_language
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.reader import read_grammar
-from sglc.cfg.support_page import FEATURES, Feature, page
 from sglc.check.program import check
 from sglc.library import Library
 from sglc.runtime.mask.constraint import compile_constraint
@@ -16,6 +15,7 @@ from sglc.source import Source
 from sglc.types.language.language import language
 from sglc.types.type import Str
 from strategies.grammar_strategies import BYTES
+from supported.grammars import FEATURES, Feature, page
 
 PAGE = DOCS / "grammars.md"
 

@@ -16,7 +16,7 @@ from sglc.runtime.mask.core.errors import ConstraintError, UnsupportedConstraint
 from sglc.schema.compile import compile_schema
 from sglc.schema.core.errors import SchemaError, SchemaFault, SchemaTooLarge, Unsatisfiable, UnsupportedSchema
 from sglc.schema.core.options import Draft, SchemaLimits, SchemaOptions
-from sglc.schema.support_page import page
+from supported.json_schema import page
 
 FREE = SchemaOptions(order="any", spelling="any")
 

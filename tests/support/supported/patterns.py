@@ -1,6 +1,6 @@
 """The page that says what of regular expressions is supported, found out by reading an example of each.
 
-`python -c "from sglc.automata.regex.support_page import page; print(page(), end='')" > docs/patterns.md`
+`make docs` writes it to `docs/patterns.md`.
 """
 
 from __future__ import annotations

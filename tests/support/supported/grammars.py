@@ -1,6 +1,6 @@
 """The page that says what of each notation is supported: every line has an example that a test runs.
 
-`python -c "from sglc.cfg.support_page import page; print(page(), end='')" > docs/grammars.md`
+`make docs` writes it to `docs/grammars.md`.
 """
 
 from __future__ import annotations
@@ -187,12 +187,10 @@ def page() -> str:
     lines = [
         "# Grammars",
         "",
-        "A grammar becomes the exact set of its texts, whatever its recursion and ambiguity: the mask "
-        "at each token",
-        "leaves what some text of the grammar goes on with, and nothing else. What cannot be taken over "
-        "exactly is",
-        "refused, with the place. This page is made by `sglc.cfg.support_page`; a test runs an example "
-        "of every line.",
+        "A grammar becomes the exact set of its texts, whatever its recursion and ambiguity: the mask at each",
+        "token leaves what some text of the grammar goes on with, and nothing else. What cannot be taken over",
+        "exactly is refused, with the place. `tests/support/supported/grammars.py` makes this page; a test runs",
+        "an example of every line.",
     ]
     for notation, title in _TITLES.items():
         endings = [f"`.{ending}`" for ending, dialect in ENDINGS.items() if dialect == notation]

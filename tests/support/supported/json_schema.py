@@ -1,6 +1,6 @@
 """The page that says what of JSON Schema is supported, made from the tables that the compiler works with.
 
-`python -c "from sglc.schema.support_page import page; print(page(), end='')" > docs/json-schema.md`
+`make docs` writes it to `docs/json-schema.md`.
 """
 
 from __future__ import annotations
