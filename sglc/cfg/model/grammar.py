@@ -9,8 +9,8 @@ beside: it does not change which texts are legal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 
 from sglc.source import Source
@@ -131,6 +131,20 @@ Expression = (
     | Named
 )
 EMPTY = Sequence(())
+
+
+def with_parts(item: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """An expression with its direct parts changed; itself where it has none."""
+    match item:
+        case Sequence(items):
+            return Sequence(tuple([change(inner) for inner in items]))
+        case Alternatives(arms):
+            return Alternatives(tuple([change(arm) for arm in arms]))
+        case Repeat(inner) | Named(inner):
+            return replace(item, item=change(inner))
+        case Difference(inner, without):
+            return replace(item, item=change(inner), without=change(without))
+    return item
 
 
 @dataclass(frozen=True, slots=True)

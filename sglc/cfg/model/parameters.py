@@ -44,17 +44,6 @@ def sampled(grammar: g.Grammar) -> g.Grammar:
 
 
 def _changed(body: g.Expression, change: Callable[[g.Given], g.Expression]) -> g.Expression:
-    match body:
-        case g.Given():
-            return change(body)
-        case g.Sequence(items):
-            return g.Sequence(tuple(_changed(item, change) for item in items))
-        case g.Alternatives(arms):
-            return g.Alternatives(tuple(_changed(arm, change) for arm in arms))
-        case g.Repeat(item, low, high):
-            return g.Repeat(_changed(item, change), low, high)
-        case g.Named(item, name):
-            return g.Named(_changed(item, change), name)
-        case g.Difference(item, without, at):
-            return g.Difference(_changed(item, change), _changed(without, change), at)
-    return body
+    return (
+        change(body) if isinstance(body, g.Given) else g.with_parts(body, lambda part: _changed(part, change))
+    )

@@ -57,15 +57,15 @@ class Expander:
 
     def expand(self) -> dict[str, g.Rule]:
         for name, rule in self.file.read.items():
-            self.rules[name] = replace(rule, body=self.rewrite(rule.body, {}, name))
+            self.rules[name] = replace(rule, body=self.rewrite(rule.body, {}))
         while self.waiting:
             name, template, arguments = self.waiting.pop()
             values = dict(zip(template.parameters, arguments, strict=True))
             rule = template.rule
-            self.rules[name] = replace(rule, name=name, body=self.rewrite(rule.body, values, name))
+            self.rules[name] = replace(rule, name=name, body=self.rewrite(rule.body, values))
         return self.rules
 
-    def rewrite(self, item: g.Expression, values: dict[str, g.Expression], where: str) -> g.Expression:
+    def rewrite(self, item: g.Expression, values: dict[str, g.Expression]) -> g.Expression:
         match item:
             case g.Reference(name, at):
                 if name in values:
@@ -75,19 +75,11 @@ class Expander:
                     count = _arguments(len(template.parameters))
                     raise GrammarError(f"the template {name} takes {count}", self.source, at)
                 return item
-            case g.Sequence(items):
-                return g.Sequence(tuple(self.rewrite(inner, values, where) for inner in items))
-            case g.Alternatives(arms):
-                return g.Alternatives(tuple(self.rewrite(arm, values, where) for arm in arms))
-            case g.Repeat(inner, minimum, maximum):
-                return g.Repeat(self.rewrite(inner, values, where), minimum, maximum)
-            case g.Named(inner, name):
-                return g.Named(self.rewrite(inner, values, where), name)
             case Use():
-                return self.use(item, values, where)
-        return item
+                return self.use(item, values)
+        return g.with_parts(item, lambda part: self.rewrite(part, values))
 
-    def use(self, item: Use, values: dict[str, g.Expression], where: str) -> g.Expression:
+    def use(self, item: Use, values: dict[str, g.Expression]) -> g.Expression:
         name = item.name
         given = values.get(name)
         if given is not None:
@@ -98,7 +90,7 @@ class Expander:
         if template is None:
             known = nearest(name, self.file.templates)
             raise GrammarError(f"no template is called {name}", self.source, item.at, meant(known))
-        arguments = tuple(self.rewrite(argument, values, where) for argument in item.arguments)
+        arguments = tuple(self.rewrite(argument, values) for argument in item.arguments)
         if len(arguments) != len(template.parameters):
             raise GrammarError(
                 f"{name} takes {_arguments(len(template.parameters))}, not {len(arguments)}",
@@ -154,18 +146,9 @@ def names(item: g.Expression) -> list[str]:
 
 def renamed(item: g.Expression, new: Callable[[str], str]) -> g.Expression:
     """An expression with other names."""
-    match item:
-        case g.Reference(name):
-            return g.Reference(new(name))
-        case g.Sequence(items):
-            return g.Sequence(tuple(renamed(inner, new) for inner in items))
-        case g.Alternatives(arms):
-            return g.Alternatives(tuple(renamed(arm, new) for arm in arms))
-        case g.Repeat(inner, minimum, maximum):
-            return g.Repeat(renamed(inner, new), minimum, maximum)
-        case g.Named(inner, name):
-            return g.Named(renamed(inner, new), name)
-    return item
+    if isinstance(item, g.Reference):
+        return g.Reference(new(item.name))
+    return g.with_parts(item, lambda part: renamed(part, new))
 
 
 def meant(name: str | None) -> str:

@@ -184,14 +184,13 @@ _OTHERS = (
 
 def page() -> str:
     """The text of `docs/grammars.md`."""
-    lines = [
-        "# Grammars",
-        "",
-        "A grammar becomes the exact set of its texts, whatever its recursion and ambiguity: the mask at each",
-        "token leaves what some text of the grammar goes on with, and nothing else. What cannot be taken over",
-        "exactly is refused, with the place. `tests/support/supported/grammars.py` makes this page; a test runs",
-        "an example of every line.",
-    ]
+    about = (
+        "A grammar becomes the exact set of its texts, whatever its recursion and ambiguity: the mask at "
+        "each token leaves what some text of the grammar goes on with, and nothing else. What cannot be "
+        "taken over exactly is refused, with the place. `tests/support/supported/grammars.py` makes this "
+        "page; a test runs an example of every line."
+    )
+    lines = ["# Grammars", "", *textwrap.wrap(about, 110)]
     for notation, title in _TITLES.items():
         endings = [f"`.{ending}`" for ending, dialect in ENDINGS.items() if dialect == notation]
         lines += ["", f"## {title}" + (f" ({', '.join(endings)})" if endings else ""), ""]
