@@ -120,7 +120,7 @@ class StackTables:
                 if reads:
                     known_kind = kinds.get(node.index)
                     reads = self._readable(node) if known_kind is None else known_kind
-                if not reads or cont > FRAME:
+                if not reads or cont > FRAME or node.index >= _MOST_PARTS:
                     known[cont] = False
                 elif after in known:
                     records += (cont, node.index, state, after)

@@ -268,12 +268,12 @@ def size(characters: Iterable[tuple[int, int]]) -> int:
     return sum([high - low + 1 for low, high in characters])
 
 
-def is_small(characters: Iterable[tuple[int, int]], few: int | None = None) -> bool:
-    """Whether a class has so few characters that it is walked; `few`: fewer than that."""
-    found, most = 0, _FEW if few is None else few
+def is_small(characters: Iterable[tuple[int, int]]) -> bool:
+    """Whether a class has so few characters that it is walked."""
+    found = 0
     for low, high in characters:
         found += high - low + 1
-        if found >= most:
+        if found >= _FEW:
             return False
     return True
 

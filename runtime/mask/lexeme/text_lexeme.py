@@ -21,16 +21,12 @@ from sglc.runtime.mask.lexeme.codepoint_lexeme import TextCharacters
 from sglc.runtime.mask.lexeme.self_loops import (
     ReachableFacts,
     SelfLoop,
-    is_small,
     onward,
     self_loop_after,
     size,
 )
 from sglc.runtime.mask.lexeme.table import NO_LABELS, PLAIN_BYTES, LexemeDfa, LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
-
-_FEW_CHARACTERS = 16
-"""No run of so few characters is looked for: to walk tokens of these is quicker."""
 
 
 class TextLexeme(LexemeDfa):
@@ -143,8 +139,7 @@ class TextLexeme(LexemeDfa):
         if self._runs is None:
             return None
         if local not in self._run_stills:
-            few = is_small(self.table.rows.covered(local), _FEW_CHARACTERS)
-            self._run_stills[local] = None if few else self._runs.still(local)
+            self._run_stills[local] = self._runs.still(local)
         return self._run_stills[local]
 
     def _loop(self, local: int) -> tuple[SelfLoop | None, int]:

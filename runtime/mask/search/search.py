@@ -25,7 +25,7 @@ from sglc.runtime.mask.search.boundaries import by_label
 from sglc.runtime.mask.search.lexeme_walks import LexemeWalks
 from sglc.runtime.mask.search.mask_sharing import MaskSharing, Path, Question
 from sglc.runtime.mask.search.row_walks import RowMasks
-from sglc.runtime.mask.search.unique_masks import ItemMasks, TooMany, UniqueItemMasks
+from sglc.runtime.mask.search.unique_masks import ItemMasks, UniqueItemMasks
 from sglc.runtime.mask.search.visited import Visited
 from sglc.runtime.mask.search.walk_result import WalkResult
 
@@ -306,17 +306,13 @@ class MaskSearch:
         by_rows: list[int] = []
         for cont in group.conts:
             parts = group.node.difference(machine, group.state, cont)
-            if parts is not None:
-                try:
-                    plain = self._differences.find(parts, entries, search.account)
-                except TooMany:
-                    parts = None
-                else:
-                    search.row |= plain.row
-                    search.lost |= parts.barred != DEAD
-                    self._step_through(search, plain.unknown)
             if parts is None:
                 by_rows.append(machine.thread(group.node, group.state, cont))
+                continue
+            plain = self._differences.find(parts, entries, search.account)
+            search.row |= plain.row
+            search.lost |= parts.barred != DEAD
+            self._step_through(search, plain.unknown)
         if by_rows:
             self._by_rows(search, machine.config(by_rows), entries)
 

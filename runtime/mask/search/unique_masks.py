@@ -14,13 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sglc.automata.caches import LeastUsed
+from sglc.automata.work import spend
 from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, UniqueItems
-
-_MOST_LOOKED_AT = 20_000
-"""Nodes of the trie that are looked at for the words left out; beyond, masks are walked by rows."""
 
 
 class ItemMasks(NamedTuple):
@@ -32,10 +30,6 @@ class ItemMasks(NamedTuple):
 
 def _of_plain(plain: ItemMasks) -> int:
     return plain.row.nbytes + 8 * len(plain.unknown)
-
-
-class TooMany(Exception):
-    """There are too many places to be looked at one by one."""
 
 
 class UniqueItemMasks:
@@ -57,7 +51,7 @@ class UniqueItemMasks:
         self._plain: LeastUsed[int, ItemMasks] = LeastUsed(size=_of_plain)
 
     def find(self, parts: UniqueItems, entries: np.ndarray | None, account: LimitTracker) -> ItemMasks:
-        """The tokens below entries (None: all) as far as they are known. Raises TooMany."""
+        """The tokens below entries (None: all) as far as they are known."""
         plain = (
             self._of(parts.plain, account) if entries is None else self._search(parts.plain, entries, account)
         )
@@ -90,12 +84,9 @@ class UniqueItemMasks:
             stack.extend([(node, inner, barred) for node in nodes[begins].tolist()])
 
         enter(entries, parts.inner, parts.barred)
-        looked = 0
         while stack:
+            spend(1)
             node, inner, barred = stack.pop()
-            looked += 1
-            if looked > _MOST_LOOKED_AT:
-                raise TooMany
             value = byte.item(node)
             barred = machine.step(barred, value)
             if barred == DEAD or (inner := machine.step(inner, value)) == DEAD:

@@ -16,7 +16,6 @@ from example_budget import examples
 from sglc.kernels.trie.token_groups import CONTROL_1, REST, SEPARATOR
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.lexeme import text_lexeme as text_leaf
 from sglc.runtime.mask.lexeme.text_lexeme import TextLexeme
 from sglc.runtime.mask.vocabulary import token_classes as columns
 from sglc.runtime.mask.vocabulary.token_classes import bytes_in, group_set
@@ -252,7 +251,6 @@ def test_texts_that_go_on_otherwise_than_they_begin(
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(TextLexeme, "_loop", loop)
                 patch.setattr(TextLexeme, "_run", run)
-                patch.setattr(text_leaf, "_FEW_CHARACTERS", 4)
                 rows.append(matcher.mask())
         assert np.array_equal(*rows), vocabulary.unpack(rows[0] ^ rows[1])
         legal = vocabulary.unpack(rows[0])

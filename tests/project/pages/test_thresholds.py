@@ -1,0 +1,39 @@
+"""Thresholds of the mask engine and of what only it uses: they get fewer, and each says why it is so large.
+
+`tests/benchmarks/mask/house_counts.py --each` lists them, and says what a threshold is.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+import pytest
+
+from checkout import BENCHMARKS, ROOT
+
+MOST = {"runtime/mask": 37, "kernels": 34, "sglc/automata": 47, "sglc/cfg": 44, "sglc/schema": 15}
+"""Thresholds by room. Who deletes one makes the number smaller."""
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module("mask.house_counts")
+
+
+def test_thresholds_are_not_more(counts: ModuleType) -> None:
+    every = [path for room in counts.ROOMS for path in counts.files(ROOT, room)]
+    found = counts.thresholds(every)
+    assert set(MOST) == set(counts.ROOMS)
+    for room, most in MOST.items():
+        some = [
+            (str(path.relative_to(ROOT)), name) for path, _, name in found if path.is_relative_to(ROOT / room)
+        ]
+        assert len(some) <= most, "\n".join(map(str, some))
+
+
+@pytest.mark.parametrize("room", ["runtime/mask"])
+def test_thresholds_say_why(room: str, counts: ModuleType) -> None:
+    bare = counts.without_reason(counts.files(ROOT, room))
+    assert not bare, "\n".join([f"{path.relative_to(ROOT)}:{line} {name}" for path, line, name in bare])
