@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import random
 import sys
 import tracemalloc
 import weakref
@@ -252,6 +253,31 @@ def test_a_kept_constraint_is_few_objects(vocabulary: Vocabulary) -> None:
     # It was 300 with the terms, an object for each entry, and lists of numbers.
     assert (tracked() - before) / count < 100
     assert first.machine is kept[0].machine
+
+
+def test_masks_leave_few_objects(vocabulary: Vocabulary) -> None:
+    """What texts leave is bounded by the caches: four times as many masks are not more objects."""
+    options = ConstraintOptions(mask_bytes=16_000, max_terms=199_007)
+    made = compile_constraint(json_schema=record(0), schema_options=ANY, options=options)
+    row = np.zeros(vocabulary.words, np.int32)
+    masks, counts = 0, []
+    for number in range(80):
+        chance = random.Random(number)
+        matcher = made.matcher(vocabulary)
+        for _ in range(40):
+            matcher.fill_mask(row)
+            tokens = vocabulary.unpack(row).tolist()
+            if not tokens:
+                break
+            masks += 1
+            assert matcher.accept(chance.choice(tokens))
+        assert matcher.accept_bytes(matcher.shortest_completion())
+        del matcher
+        if number in (19, 79):
+            counts.append((masks, tracked()))
+    (few, before), (many, after) = counts
+    assert many > 3 * few
+    assert after - before < 300
 
 
 @pytest.mark.parametrize("kind", [LeastUsed, BoundedCache])

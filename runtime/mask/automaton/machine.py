@@ -32,7 +32,7 @@ _OF_CONFIG, _OF_THREAD, _OF_ROW, _OF_OPENED = 4, 2, 40, 3
 """Units of work of a new configuration, of each of its threads, of the row of a thread, and of what a closure
 opens."""
 
-VIEW_BYTES = 256 << 10
+VIEW_BYTES = 64 << 10
 """Of the groups of all configurations, and of their views for mask sharing: the mask and the step that come
 next ask for them once more. They are objects, at which each full garbage collection looks."""
 _OF_GROUPS = 800

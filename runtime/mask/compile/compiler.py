@@ -31,7 +31,8 @@ from sglc.runtime.mask.nodes.core import (
 from sglc.runtime.mask.nodes.dispatch import MANY, CaseNode, cases_of
 from sglc.runtime.mask.nodes.longest_match import GreedyNode
 from sglc.runtime.mask.nodes.object import ObjectNode
-from sglc.runtime.mask.nodes.object_parts import ObjectParts, Options
+from sglc.runtime.mask.nodes.object_parts import ObjectParts
+from sglc.runtime.mask.nodes.options import Options
 from sglc.runtime.mask.nodes.pattern import PatternNode, PatternTable
 from sglc.runtime.mask.nodes.substring import SpanNode, SpanTable
 from sglc.runtime.mask.nodes.text import KeyedEntries, TextNode
@@ -357,7 +358,7 @@ class Compiler:
         comma = self._node(term.comma, depth)
         places = tuple(tuple(self._options(arms, counts, depth)) for arms in (*term.places, term.rest))
         key = tuple([tuple([(vector, node.index) for vector, node in place]) for place in places])
-        parts = ArrayParts(places, term.minimum, term.maximum, term.counters, comma)
+        parts = ArrayParts(Options(places), term.minimum, term.maximum, term.counters, comma)
         whole = ("array", key, term.minimum, term.maximum, term.counters, comma.index, term.distinct)
         if not term.distinct:
             return self._intern(whole, lambda: ArrayNode(parts))

@@ -8,7 +8,6 @@ from typing import Any
 
 from sglc.automata.dfa.operations import MOST_ENTRIES
 from sglc.automata.json.array_states import ArrayStates
-from sglc.automata.json.counters import Vector
 from sglc.automata.term import Counter
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import Node, Worklist
@@ -18,6 +17,7 @@ from sglc.runtime.mask.core.errors import (
     ConstraintError,
 )
 from sglc.runtime.mask.nodes.core import measure
+from sglc.runtime.mask.nodes.options import NULLABLE, PRODUCTIVE, Options
 
 _SOME = 1 << 30
 """A cost that no item reaches, for what is not known yet."""
@@ -30,7 +30,7 @@ AFTER, NEXT = 0, 1
 class ArrayParts:
     """An `Array` term with nodes: for each place, then for all others, (what counters go up, node)."""
 
-    places: tuple[tuple[tuple[Vector, Node], ...], ...]
+    places: Options
     minimum: int
     maximum: int | None
     counters: tuple[Counter, ...]
@@ -42,22 +42,21 @@ class ArrayNode(Node):
 
     def __init__(self, parts: ArrayParts) -> None:
         self.parts = parts
-        self._items = tuple([node for place in parts.places for _, node in place])
         self._analysed: tuple[list[bool], tuple[bool, bool]] | None = None
-        self._made: tuple[list[bool], list[list[Node]], ArrayStates] | None = None
-        """Nodes by place and states, by what is productive; they are final when the analysis is."""
-        self._measured: tuple[list[int | None], int | None] | None = None
-        self._nodes: list[list[Node]] | None = None
+        self._made: tuple[tuple[bool, ...], Options, ArrayStates] | None = None
+        """Options by place and states, by what is productive; they are final when the analysis is."""
+        self._measured: tuple[tuple[int | None, ...], int | None] | None = None
+        self._options: Options | None = None
         most = parts.maximum
         self._no_item = parts.minimum <= 0 and not parts.counters and (most is None or most >= 0)
         """Whether no item has to be there."""
         self.states: ArrayStates
 
     def children(self) -> Sequence[Node]:
-        return (*self._items, self.parts.comma)
+        return (*self.parts.places.tails, self.parts.comma)
 
     def openers(self) -> Sequence[Node]:
-        first = [node for _, node in self.parts.places[0]]
+        first = self.parts.places.tails_of(0)
         if not any(node.nullable for node in first):
             return first
         return self.children() if self.parts.comma.nullable else (*first, self.parts.comma)
@@ -76,33 +75,31 @@ class ArrayNode(Node):
         return self._analysed[1]
 
     def _may_be_empty(self) -> bool:
-        if self.parts.minimum > 0 and not any(node.nullable for node in self._items):
+        if self.parts.minimum > 0 and not any(map(NULLABLE, self.parts.places.tails)):
             return False
         return self._make_states(empty=True)[1].feasible(0)
 
-    def _productive_states(self) -> tuple[list[list[Node]], ArrayStates]:
-        key = [node.productive for node in self.children()]
+    def _productive_states(self) -> tuple[Options, ArrayStates]:
+        key = tuple(map(PRODUCTIVE, self.children()))
         if self._made is None or self._made[0] != key:
             self._made = key, *self._make_states(empty=False)
         return self._made[1], self._made[2]
 
-    def _make_states(self, empty: bool) -> tuple[list[list[Node]], ArrayStates]:
-        """The nodes of each place, and their states; `empty`: only of what may be without any byte."""
+    def _make_states(self, empty: bool) -> tuple[Options, ArrayStates]:
+        """The options of each place, and their states; `empty`: only of what may be without any byte."""
         parts = self.parts
-        some = [
-            [(vector, node) for vector, node in place if (node.nullable if empty else node.productive)]
-            for place in parts.places
-        ]
+        some = parts.places.only(NULLABLE if empty else PRODUCTIVE)
         most = parts.maximum
         if not (parts.comma.nullable if empty else parts.comma.productive):
             most = 1 if most is None else min(most, 1)
-        options = [[vector for vector, _ in place] for place in some]
-        states = ArrayStates(options[:-1], options[-1], parts.minimum, most, parts.counters, ConstraintError)
-        return [[node for _, node in place] for place in some], states
+        vectors = list(map(some.vectors_of, range(len(some))))
+        states = ArrayStates(vectors[:-1], vectors[-1], parts.minimum, most, parts.counters, ConstraintError)
+        return some, states
 
     def _settle(self) -> None:
-        if self._nodes is None:
-            self._nodes, self.states = self._productive_states()
+        if self._options is None:
+            self._options, self.states = self._productive_states()
+            self._made = None
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
         if not self.productive:
@@ -123,8 +120,8 @@ class ArrayNode(Node):
             work.append((self.parts.comma, machine.cont(self, (NEXT, here), cont)))
 
     def _enter(self, machine: Machine, state: int, cont: int, work: Worklist) -> None:
-        assert self._nodes is not None
-        nodes = self._nodes[self.states.place(state)]
+        assert self._options is not None
+        nodes = self._options.tails_of(self.states.place(state))
         for option, after in self.states.options(state):
             work.append((nodes[option], machine.cont(self, (AFTER, after), cont)))
 
@@ -134,7 +131,7 @@ class ArrayNode(Node):
         if self._no_item:
             return 0
         self._settle()
-        sizes = [node.size for node in self.children()]
+        sizes = tuple([node.size for node in self.children()])
         if self._measured is None or self._measured[0] != sizes:
             found = self._cheapest(0, 0)
             size = None if found is None else found[0] - (self._between() if found[1] else 0)
@@ -146,14 +143,14 @@ class ArrayNode(Node):
         return 0 if not comma.productive else _SOME if comma.size is None else comma.size
 
     def _cheapest(self, state: int, at_least: int) -> tuple[int, list[tuple[int, int]]] | None:
-        assert self._nodes is not None
+        assert self._options is not None
         parts = self.parts
         if max([parts.minimum, *[counter.minimum for counter in parts.counters]]) > MOST_ENTRIES:
             return None
-        nodes, between = self._nodes, self._between()
+        nodes, between = self._options, self._between()
 
         def cost(place: int, option: int) -> int | None:
-            size = nodes[place][option].size
+            size = nodes.tail(place, option).size
             return None if size is None else size + between
 
         return self.states.cheapest(state, at_least, cost)
@@ -165,8 +162,8 @@ class ArrayNode(Node):
         found = self._cheapest(state, at_least)
         if found is None or found[0] >= LONGEST_COMPLETION:
             raise CompletionTooLong
-        assert self._nodes is not None
-        words = [self._nodes[place][option].shortest(machine) for place, option in found[1]]
+        assert self._options is not None
+        words = [self._options.tail(place, option).shortest(machine) for place, option in found[1]]
         return self.parts.comma.shortest(machine).join(words) if len(words) > 1 else b"".join(words)
 
     def shortest(self, machine: Machine) -> bytes:

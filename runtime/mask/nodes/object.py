@@ -29,13 +29,13 @@ from sglc.runtime.mask.nodes.object_parts import (
     ObjectParts,
     ObjectWords,
     OpenKey,
-    Options,
     after_character,
     labels_of,
     measure_required,
     required_only,
 )
 from sglc.runtime.mask.nodes.object_profile import Profiles
+from sglc.runtime.mask.nodes.options import PRODUCTIVE, Options
 
 _QUOTE = ord('"')
 _OPEN = 1 << 40
@@ -102,7 +102,7 @@ class ObjectNode(Node):
         key = tuple([child.productive for child in self.children()])
         if self._made is not None and self._made[0] == key:
             return self._made[1], self._made[2]
-        options = parts.options.productive()
+        options = parts.options.only(PRODUCTIVE)
         vectors = list(map(options.vectors_of, range(len(options))))
         labels = labels_of(vectors[: self.properties])
         for some, dfa, size in zip(vectors[self.properties :], parts.families, self._capacity, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sglc.automata.caches import LeastUsed
@@ -18,6 +18,7 @@ from sglc.runtime.mask.core.errors import LONGEST_COMPLETION, CompletionTooLong
 from sglc.runtime.mask.lexeme.escapes import read, spelled
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
 from sglc.runtime.mask.nodes.core import Literal, Series, measure
+from sglc.runtime.mask.nodes.options import Options
 
 Entries = tuple[tuple[int, int], ...]
 """(label, option) of each entry to come."""
@@ -27,62 +28,6 @@ _SOME = 1 << 30
 """A cost that no entry reaches, for what is not known yet."""
 _OF_PLAN = 500
 """Bytes of the entries that complete an object, about."""
-
-
-class Options:
-    """The ways to fill the entries of an object, by label and number: what each adds to the counters, and the
-    node behind the key's closing quote.
-
-    They are the most of what constraints are made of: all of an object are in three tuples.
-    """
-
-    __slots__ = ("_starts", "_vectors", "tails")
-
-    def __init__(self, labels: Iterable[Sequence[tuple[Vector, Node]]]) -> None:
-        vectors: list[Vector] = []
-        tails: list[Node] = []
-        starts = [0]
-        for some in labels:
-            for vector, tail in some:
-                vectors.append(vector)
-                tails.append(tail)
-            starts.append(len(tails))
-        self.tails = tuple(tails)
-        """The nodes of all labels in order."""
-        self._vectors = tuple(vectors)
-        self._starts = tuple(starts)
-
-    def __len__(self) -> int:
-        """The number of labels."""
-        return len(self._starts) - 1
-
-    def count(self, label: int) -> int:
-        """How many a label has."""
-        return self._starts[label + 1] - self._starts[label]
-
-    def tail(self, label: int, option: int) -> Node:
-        return self.tails[self._starts[label] + option]
-
-    def tails_of(self, label: int) -> tuple[Node, ...]:
-        return self.tails[self._starts[label] : self._starts[label + 1]]
-
-    def vectors_of(self, label: int) -> tuple[Vector, ...]:
-        return self._vectors[self._starts[label] : self._starts[label + 1]]
-
-    def productive(self) -> Options:
-        """Those that have a word; the same if all do."""
-        if all([tail.productive for tail in self.tails]):
-            return self
-        return Options(
-            [
-                [
-                    (vector, tail)
-                    for vector, tail in zip(self.vectors_of(label), self.tails_of(label), strict=True)
-                    if tail.productive
-                ]
-                for label in range(len(self))
-            ]
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,9 +56,9 @@ class DistinctArray(ArrayNode):
         self._knowing: dict[tuple[int, int], int] = {}
 
     def _settle(self) -> None:
-        if self._nodes is None:
+        if self._options is None:
             seen: set[int] = set()
-            stack = [*self._items]
+            stack = [*self.parts.places.tails]
             while stack:
                 node = stack.pop()
                 if isinstance(node, DistinctArray):
@@ -124,8 +124,8 @@ class DistinctArray(ArrayNode):
             work.append((self.parts.comma, machine.cont(self, (NEXT, here, used), cont)))
 
     def _begin(self, machine: Machine, here: int, used: int, cont: int, out: set[int]) -> None:
-        assert self._nodes is not None
-        nodes = self._nodes[self.states.place(here)]
+        assert self._options is not None
+        nodes = self._options.tails_of(self.states.place(here))
         for option, after in self.states.options(here):
             inner = machine.begin(nodes[option], END)
             barred = self._bar(machine, used)
@@ -299,10 +299,10 @@ class DistinctArray(ArrayNode):
         found = self._cheapest(here, at_least)
         if found is None:
             raise CompletionTooLong
-        assert self._nodes is not None
+        assert self._options is not None
         words = []
         for place, option in found[1]:
-            inner = machine.begin(self._nodes[place][option], END)
+            inner = machine.begin(self._options.tail(place, option), END)
             words.append(self._shortest_end(machine, inner, self._bar(machine, used)))
             used = self._with(used, words[-1])
         return self.parts.comma.shortest(machine).join(words) if len(words) > 1 else b"".join(words)

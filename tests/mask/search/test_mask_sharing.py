@@ -141,12 +141,14 @@ def test_places_that_look_alike_share_a_mask() -> None:
         compile_constraint(json_schema=schema(*others), schema_options=options, options=limits)
         for others in (("a",), ("b", "c"), ())
     ]
-    masks = [read(constraint.matcher(VOCABULARY), '{"ty').mask() for constraint in made]
-    assert masks[0] is masks[1]
+    inside = [read(constraint.matcher(VOCABULARY), '{"ty').trace_mask() for constraint in made]
+    assert [trace.origin for trace in inside[:2]] == ["searched", "shared"]
     # Behind the last value, the object with no other key must end.
-    after = [read(constraint.matcher(VOCABULARY), '{"type": "x"').mask() for constraint in made]
-    assert after[0] is not after[1]
-    assert not np.array_equal(after[0], after[2])
+    after = [read(constraint.matcher(VOCABULARY), '{"type": "x"') for constraint in made]
+    assert [matcher.trace_mask().origin for matcher in after] == ["searched"] * 3
+    # Equal masks are one, however they were found.
+    assert after[0].mask() is after[1].mask()
+    assert not np.array_equal(after[0].mask(), after[2].mask())
 
 
 def test_a_full_trie_begins_again() -> None:
