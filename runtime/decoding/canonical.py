@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 CONTEXT = 4
 """Tokens before a place that are tokenised with what follows."""
 COMPARED = 2
-"""So many of them have to come out as they were; those before are there for the splitting into words."""
+"""So many of these tokens must come out unchanged. Those before them serve to split the text into words."""
 MOST_KNOWN = 1 << 15
 """Answers that are remembered; all go at once."""
 

@@ -367,7 +367,7 @@ class Conversation:
         return made
 
     def start(self) -> None:
-        """See to it that there is a token to predict from, where a conversation begins with a hole."""
+        """Make sure that there is a token to predict from, where a conversation begins with a hole."""
         self.state = state = self._begun()
         if self.encoder is not None and not state.closed and not state.stretch:
             self.lead()

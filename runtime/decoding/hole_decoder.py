@@ -30,13 +30,13 @@ from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 FEW = 32
-"""So many legal tokens are looked at one by one before one is drawn, where limits shape the draw."""
+"""At most so many legal tokens are checked one by one before one is drawn, where limits shape the draw."""
 WATCHED_ROOM = 4096
 """From this many free tokens of context window on, a hole without a budget is not watched."""
 
 
 class _Pieces:
-    """Hands the value's text on, whole characters at a time, as far as it is certain."""
+    """Reports the value's text to the observer, in whole characters, as far as it is certain."""
 
     def __init__(self, observer: Observer, skip: int) -> None:
         self._observer = observer
@@ -486,7 +486,7 @@ class HoleDecoder:
 
 
 def _missing_hint(vocabulary: Vocabulary) -> str:
-    """What the tokenizer cannot write at all, for the message about a constraint that needs it."""
+    """Text that the tokenizer cannot write at all, for the message about a constraint that needs it."""
     missing = sorted(vocabulary.missing_bytes())
     shown = ", ".join(repr(chr(byte)) if 0x20 < byte < 0x7F else f"{byte:#04x}" for byte in missing[:8])
     more = ", …" if len(missing) > 8 else ""

@@ -19,7 +19,7 @@ GREEDY = Sampling()
 COMPILED = 512
 """Constraints that a store keeps compiled."""
 PASSING = 32
-"""Constraints made from values of the run that it keeps compiled: their lists and texts may be large."""
+"""Most constraints made from values of the run that are kept compiled: their lists and texts may be large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,8 @@ class HoleRequest:
     key: Hashable
     language: Language
     passing: bool = False
-    """Made from values of the run, which are seldom the same again: kept compiled for a short time only."""
+    """Made from values of the run. Such values seldom come again, so the constraint is kept for a short time
+    only."""
     stops: tuple[str, ...] = ()
     end_of_message: bool = True
     excluded: frozenset[bytes] = frozenset()

@@ -25,18 +25,19 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 AHEAD = 24
 """Bytes of what may follow a token that are tokenised with it: enough for the tokens next to it."""
 LOOKED = 2048
-"""Tokens that are looked at to find a legal text in which a token stays as it is, in some 10 ms. Where more
-would have to be, it is taken for open."""
+"""Tokens that are tried, in some 10 ms, to find a legal text in which a token stays as it is. If more would
+be needed, the token counts as open."""
 MANY = 64
-"""Where more bytes than these may come next, some of them begin another word: what is before them stays."""
+"""Where more bytes than these may come next, some of them begin another word. So the tokens before them
+stay."""
 KINDS = tuple(
     tuple(byte.encode() for byte in kind) for kind in (ascii_letters, digits, punctuation, whitespace)
 )
 FEW = 64
-"""Where so many tokens are legal, each is asked whether it is the only open one; so many are tried at a place
-where longer tokens may begin."""
+"""Where at most so many tokens are legal, each is asked whether it is the only open one. At a place where
+longer tokens may begin, as many are tried."""
 MOST = 256
-"""So many tokens that go beyond a text are asked for one by one; for more of them a mask is made."""
+"""At most so many tokens that go beyond a text are checked one by one. For more of them a mask is made."""
 
 
 class Beginnings:
@@ -95,7 +96,8 @@ class Seams:
         self._canonical = canonical
         self._vocabulary = vocabulary
         self.joins = bool(vocabulary.size) and int(vocabulary.lengths.max()) > 1
-        """Whether there are tokens of more than a byte, so that text has more than one way to be written."""
+        """Whether there are tokens of more than one byte, so that a text can be written in more than one
+        way."""
 
     # -- tokens that are drawn -----------------------------------------------------------------------
 
@@ -169,7 +171,7 @@ class Seams:
             yield _Place(longer, following, behind, _accepted(value, following))
 
     def only(self, context: Tokens, masks: Matcher, value: Matcher | None) -> int | None:
-        """The open token where there is only one and few are legal, so that nobody has to be asked."""
+        """The only open token, where few tokens are legal. Then the model is not asked."""
         if masks.mask_size() > FEW:
             return None
         found = None
@@ -310,7 +312,8 @@ def _accepted(value: Matcher | None, token: int) -> Matcher | None:
 
 
 def _way_on(masks: Matcher) -> bytes:
-    """The beginning of a text that may follow, in whole characters; the only one where only one may."""
+    """The beginning of a text that may follow, in whole characters. It is the only one, where only one may
+    follow."""
     try:
         way = b"" if masks.is_complete() else masks.shortest_completion()
     except ConstraintError:
@@ -319,7 +322,7 @@ def _way_on(masks: Matcher) -> bytes:
 
 
 def _next_of_each_kind(masks: Matcher) -> list[bytes]:
-    """A byte of each kind of ASCII characters that may follow: white space is split by what they are."""
+    """A byte of each kind of ASCII characters that may follow. The kind decides how white space is split."""
     probe = masks.clone()
     found = [next((each for each in kind if probe.clone().accept_bytes(each)), b"") for kind in KINDS]
     return [each for each in found if each]

@@ -28,7 +28,7 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 ALIVE, DEAD, FINAL = "alive", "dead", "final"
 MOST_PRUNED = 4000
-"""Prunings, steps back included, until the text is longer than it ever was."""
+"""Most prunings, steps back included, until the text is longer than it ever was."""
 SAMPLES = (0xA5, 0x85, 0x95, 0xB5)
 """Bytes inside of characters that are tried before a token that ends in a broken one is taken."""
 
@@ -53,7 +53,7 @@ class Verdicts:
         self._known: dict[str, str] = {}
 
     async def of(self, data: bytes) -> str:
-        """What is said of a text; of a broken character at its end nothing is known yet."""
+        """The verdict on a text. Of a broken character at its end nothing is known yet."""
         text = data.decode("utf-8", "ignore")
         found = self._known.get(text)
         if found is None:

@@ -33,7 +33,7 @@ class Engine(Protocol):
 
     statistics: Statistics
     cost: StepCost | None
-    """What steps cost, by which drafts are decided; None where nothing is to be drafted."""
+    """The cost of steps, which decides about drafts. None where nothing is to be drafted."""
 
     @property
     def concurrency(self) -> int:
@@ -53,7 +53,7 @@ class Engine(Protocol):
         """Take a branch that is no longer used."""
 
     def pin(self, tokens: Sequence[int]) -> None:
-        """Keep what the model remembers of these tokens, once they have been computed."""
+        """Keep the keys and values of these tokens once they have been computed."""
 
     def get_cache_stats(self) -> CacheStats | None:
         """What the memory of keys and values holds and has done; None where it is not shared."""

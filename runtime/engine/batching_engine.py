@@ -386,13 +386,14 @@ class BatchingEngine:
         return self.cost.estimate(sum([len(piece.tokens) for piece in pieces])) < BRIEF_SECONDS
 
     def _commit(self, plan: list[Planned], results: list[Result], seconds: float) -> None:
-        """Enter what was computed into the memory, and answer the requests that are complete."""
+        """Commit the results to the cache, and answer the requests that are complete."""
         fed = sum([len(piece.tokens) for _, piece in plan])
         self.measure.record(len(plan), fed, seconds)
         if self.cost is not None:
             self.cost.record(fed, seconds, len(plan))
         told: set[int] = set()
-        """Statistics that know of this step: forks share them, and a step is one for all of them."""
+        """Statistics that have counted this step. Forks share statistics, and the step counts once for all of
+        them."""
         for (request, piece), result in zip(plan, results, strict=True):
             own = request.branch.statistics
             if id(own) not in told:
@@ -411,7 +412,7 @@ class BatchingEngine:
             self._part_rows()
 
     def _enter(self, request: Request, piece: Piece, result: Result) -> None:
-        """Enter what came of one piece, and answer its request if that is complete."""
+        """Commit the result of one piece, and answer its request if that is complete."""
         handle, future = request.handle, request.future
         if isinstance(result, BaseException):
             if not future.done():
@@ -443,7 +444,7 @@ class BatchingEngine:
             future.set_result(None)
 
     def _part_rows(self) -> None:
-        """Give idle branches logits of their own: a view would keep those of all the step's branches."""
+        """Copy the logits of idle branches. A view would keep the logits of all branches of its step."""
         before = self.measure.steps - IDLE_STEPS
         parted: dict[int, np.ndarray] = {}
         for handle in self._handles:
@@ -459,7 +460,7 @@ class BatchingEngine:
 
 
 def _fault_of(request: Request, error: Exception) -> None:
-    """What was computed for a request could not be entered: it has no memory and no answer."""
+    """The result of a request could not be committed: it has no memory and no answer."""
     request.handle.forget()
     if not request.future.done():
         request.future.set_exception(EngineFault(error))

@@ -89,7 +89,8 @@ class ReferenceEngine:
         return self._idle.pop(best) if best >= 0 else self.branch(owner)
 
     def put_back(self, branch: Branch) -> None:
-        """Take a branch that is no longer used. It is kept a while: the next may begin as it does."""
+        """Take a branch that is no longer used. It is kept for a while, because the next may begin like
+        it."""
         self._idle.append(branch)
         if len(self._idle) > IDLE_BRANCHES:
             self._idle.pop(0).close()

@@ -55,7 +55,7 @@ class SamplingRequests:
         self._faults: dict[int, Exception] = {}
 
     def make(self) -> None:
-        """Make the masks, to be called once. One that fails fails its own request only."""
+        """Make the masks; call it once. A mask that fails fails its own request only."""
         for place, (request, sampling_request) in enumerate(self._requests):
             if not request.future.done():
                 try:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 MAX_OWNERS = 256
-"""Owners whose work is told apart. Beyond, the account that was idle longest is added to that of `OTHERS`."""
+"""Owners that are counted by themselves. Of more, the account that was idle longest is added to that of
+`OTHERS`."""
 OTHERS = "(others)"
 
 
@@ -15,7 +16,7 @@ class OwnerStats:
     """The share of one owner, such as a program."""
 
     tokens_looked_up: int
-    """Tokens that were to be computed; each once for a sequence, however often it asked."""
+    """Tokens that sequences asked for. Each counts once for a sequence, however often it asked."""
     tokens_reused: int
     """Of these, tokens whose keys and values were there already."""
     blocks: int
@@ -58,7 +59,7 @@ class CacheStats:
     """All blocks of the pool."""
     free: int
     cached: int
-    """Blocks that nobody holds, with content that is findable; they are evicted when blocks are needed."""
+    """Blocks that nobody holds and whose content can be found. They are evicted when blocks are needed."""
     held: int
     """Blocks of open sequences and of pinned prefixes."""
     pinned: int
@@ -112,7 +113,7 @@ class Accounts:
         """Owner to tokens looked up and reused; the one that was idle longest first."""
 
     def looked_up(self, owner: str, tokens: int, reused: int) -> None:
-        """Count tokens that a sequence of `owner` was to have, and those that were there."""
+        """Count tokens that a sequence of `owner` asked for, and how many of them were there."""
         if owner not in self.owners and len(self.owners) >= MAX_OWNERS:
             idle = next(name for name in self.owners if name != OTHERS)
             self._add(OTHERS, *self.owners.pop(idle))

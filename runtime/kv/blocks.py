@@ -11,7 +11,8 @@ BLOCK_MASK = BLOCK_TOKENS - 1
 
 
 class PoolFull(Exception):
-    """Too few blocks are free or evictable. Nothing has changed; it may be tried again when others let go."""
+    """Too few blocks are free or evictable. Nothing has changed. A caller may try again when others have let
+    go."""
 
     def __init__(self, needed: int, available: int) -> None:
         super().__init__(f"{needed} blocks are needed, {available} are free or can be evicted")
@@ -33,7 +34,8 @@ class BlockPool:
             raise ValueError(f"a pool needs at least one block, not {size}")
         self.size = 0
         self.free: list[int] = []
-        """Free blocks; the last one is taken next, so that memory touched lately is touched again."""
+        """Free blocks. The last one is taken next, so that memory that was touched lately is touched
+        again."""
         self.references: list[int] = []
         self.grow(size)
 

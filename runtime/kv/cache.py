@@ -76,7 +76,7 @@ class KVCache:
         return sequence
 
     def computed(self, tokens: Iterable[int]) -> int:
-        """How many of `tokens` `open` would find in memory, without touching anything."""
+        """How many of `tokens` `open` would find in memory. Nothing is changed."""
         run = tuple(tokens)
         node, position = self.tree.walk(self.tree.root, run)
         rest = run[position : position + BLOCK_TOKENS]
@@ -141,7 +141,7 @@ class KVCache:
                 self._spill(node)
 
     def clear(self) -> None:
-        """Forget everything in memory that nobody holds. What lies on disk stays."""
+        """Forget all blocks in memory that nobody holds. Blocks on disk stay."""
         while (node := self.tree.evict()) is not None:
             self.pool.release(node.block)
 

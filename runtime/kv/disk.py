@@ -38,7 +38,8 @@ class DiskTier:
     """
 
     def __init__(self, folder: Path, limit: int, identity: str) -> None:
-        """Take over the folder, making it if need be. One that cannot be used is a tier without blocks."""
+        """Take over the folder, and make it if it is missing. A folder that cannot be used is a tier without
+        blocks."""
         if limit < 0:
             raise ValueError(f"a tier of {limit} bytes")
         self.folder = folder
@@ -92,7 +93,7 @@ class DiskTier:
         self._faults_in_a_row = 0
 
     def read(self, name: bytes, size: int) -> bytes | None:
-        """The `size` bytes stored under a name; None if there are none, or they are not what was written."""
+        """The `size` bytes stored under a name. None if there are none, or if they are damaged."""
         file = f"{name.hex()}.kv"
         if file not in self._sizes:
             return None
@@ -131,7 +132,8 @@ class DiskTier:
         )
 
     def _scan(self) -> None:
-        """Take up files of earlier processes, the one written last as the one used last, up to the limit."""
+        """Take up files of earlier processes, up to the limit. The file written last counts as the one used
+        last."""
         found = []
         before = time.time() - _LEFT_BEHIND
         with os.scandir(self.folder) as entries:

@@ -35,11 +35,12 @@ class PrefixNode:
         self.block = block
         self.children: dict[tuple[int, ...], PrefixNode] = {}
         self.order: list[tuple[int, ...]] = []
-        """Keys of the children, sorted: the one most like some tokens stands where these would be put."""
+        """Keys of the children, sorted. The key most like some tokens stands where the tokens would be
+        inserted."""
         self.tails: dict[int, Sequence] = {}
-        """Unsaved blocks that follow this node, by their first token: a sequence that writes one."""
+        """Unsaved blocks that follow this node: by their first token, a sequence that writes one."""
         self.active = 0
-        """Holders, plus children with holders at or below them; without any, it may be evicted."""
+        """Holders, plus children with holders at or below them. A node with none may be evicted."""
         self.used = 0
         """When its last holder let go, by the tree's clock."""
         self.uses = 1

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Release:
-    """`blocks` more would be free or evictable if all that were added were released; nothing is changed.
+    """`blocks` says how many more blocks would be free or evictable if all that were added were released.
 
-    It is exact for blocks that several of them share: such a block counts once, with its last user. It holds
-    until the cache changes.
+    Nothing is changed. The count is exact for shared blocks: such a block counts once, with its last user. It
+    holds until the cache changes.
     """
 
     __slots__ = ("_cache", "_dropped", "blocks")

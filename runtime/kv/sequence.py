@@ -116,9 +116,9 @@ class Sequence:
     # -- shrinking ------------------------------------------------------------------------------------
 
     def rollback(self, length: int) -> None:
-        """Keep the first `length` tokens; reserved room may be given back.
+        """Keep the first `length` tokens. Reserved room may be given back.
 
-        Raises ValueError if there are fewer. Whole blocks that are left stay findable.
+        Raises ValueError if there are fewer. Whole blocks that the sequence leaves can still be found.
         """
         if not 0 <= length <= self.length:
             raise ValueError(f"cannot keep {length} of {self.length} positions")
@@ -131,7 +131,8 @@ class Sequence:
         self._asked = min(self._asked, length)
 
     def fork(self) -> Sequence:
-        """Another sequence with the same tokens, in the same blocks; whoever writes first copies the tail."""
+        """Another sequence with the same tokens in the same blocks. The one that writes first copies the
+        tail."""
         cache = self._cache
         self._must_be_open()
         twin = Sequence(cache, self.owner)
@@ -150,9 +151,9 @@ class Sequence:
         return twin
 
     def release(self) -> None:
-        """Let go of all blocks; the sequence is of no use any more. What was computed stays findable.
+        """Let go of all blocks. The sequence cannot be used any more.
 
-        Releasing twice does nothing.
+        Blocks that were computed can still be found. Releasing twice does nothing.
         """
         cache = self._cache
         if self not in cache.sequences:

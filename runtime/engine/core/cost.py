@@ -18,7 +18,7 @@ SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024,
 KEPT = 15
 """Steps of each class that are remembered."""
 STALE, CLEARING = 128, 32
-"""A class that no step fell into for so many steps forgets its slower half, every so many steps."""
+"""A class without a step for so many steps forgets its slower half, and again after as many."""
 MOST_DRAFTS = 27
 """Drafts of one sequence for which prices are told."""
 CHANGE = 0.02

@@ -29,15 +29,16 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 LONGEST = 24
 """Most tokens of a draft."""
 AHEAD = 3
-"""Rows over which the price of one more is looked at: costs rise in steps."""
+"""Rows over which the price of one more row is taken, because costs rise in steps."""
 LEAST_GAIN = 0.03
 """Drafts that gain less than this share of a step are not worth the noise."""
 UNSTABLE = 64
 """Tokens before a hole that may change while it is filled, as text is tokenised jointly over its start."""
 GUESS_SECONDS = 1e-4
-"""What guessing takes for one sequence, about. Where drafts gain less on average, holes are left alone."""
+"""Seconds that guessing takes for one sequence, about. Where drafts gain less on average, the hole gets
+none."""
 HOPE = 0.05
-"""What the drafts of a step are thought to save, in seconds, before anything is known."""
+"""Seconds that the drafts of a step are assumed to save, before anything is measured."""
 TRIED, RESTED, RARE = 8, 2, 8
 """There, guesses are made for so many requests of one fill, and then so many requests go without for each
 sequence of a step. One fill in so many begins with guesses."""
@@ -159,7 +160,7 @@ class Drafting:
 
 
 class ForcedDrafts:
-    """What is sent where nothing is guessed: tokens that forced text most likely becomes. As `Drafts`."""
+    """The drafts where nothing is guessed: tokens that forced text most likely becomes. As `Drafts`."""
 
     __slots__ = ("_base", "_sent", "saved")
 
@@ -337,7 +338,7 @@ class Drafts:
         self._drafted = []
 
     def _leave(self, batch: int) -> None:
-        """Let the hole alone for a while: guesses gain nothing in so large a batch."""
+        """Make no guesses for this hole for a while: they gain nothing in so large a batch."""
         self._tried, self._rest, self._rested_at = 0, RESTED * batch, batch
         self._place, self._base, self._computed = None, 0, -1
         self._sent, self._drafted, self._kinds = 0, [], []

@@ -28,7 +28,7 @@ class NextTokens:
         self._refused.add(token)
 
     def forgive(self) -> bool:
-        """Let in again what was refused, as at every new place; whether there was anything."""
+        """Allow the refused tokens again, as at every new place. Returns whether there were any."""
         found, self._refused = bool(self._refused), set()
         return found
 

@@ -16,7 +16,7 @@ from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 
 @dataclass(slots=True, eq=False)
 class Admission:
-    """Whether a run has begun to be served. Its branches share it: where not all can be served, runs that
+    """Whether a run has begun to be served. Its branches share this. Where not all can be served, runs that
     have begun go on before others begin."""
 
     admitted: bool = False
@@ -36,10 +36,10 @@ class Server(Protocol):
         """For each continuation of the branch, the natural log-probability of each of its tokens."""
 
     def forked(self, branch: Branch, copy: Branch) -> None:
-        """Let a copy with the same tokens share what the model remembers."""
+        """Let a copy with the same tokens share the keys and values of a branch."""
 
     def released(self, branch: Branch) -> None:
-        """Let go of what the model remembers of a branch."""
+        """Release the keys and values of a branch."""
 
 
 class Branch:
@@ -70,17 +70,19 @@ class Branch:
         self.owner = owner
         """Whose work it is, for accounts of memory."""
         self.family: object = object()
-        """The same for a branch and all forked from it: families take turns where not all can be served."""
+        """The same object for a branch and all forked from it. Families take turns where not all can be
+        served."""
         self.priority = 0
         """Requests of higher priority are served first."""
         self.admission = Admission()
-        """That of the run which it belongs to; a branch that nobody says more of is a run of its own."""
+        """The admission of its run. A branch of no known run counts as a run of its own."""
         self.deadline: float | None = None
-        """When the answer is of no more use, as `time.monotonic()` tells it; the earliest is served first."""
+        """The time of `time.monotonic()` after which the answer is of no use. The earliest is served
+        first."""
         self.best = -1
         """The argmax of the logits that were requested last; -1 where it was not computed."""
         self.handle: Any = None
-        """What the engine keeps for this branch."""
+        """What the engine keeps for this branch. Each engine has a class of its own for it."""
         self.settled = 0
         """So many tokens are as the engine saw them last."""
 
@@ -97,7 +99,7 @@ class Branch:
             self.settled = length
 
     def fork(self) -> Branch:
-        """A branch with the same tokens. What the model remembers is shared until one of the two moves on."""
+        """A branch with the same tokens. The two share keys and values until one of them moves on."""
         copy = Branch(self._server, self.statistics, self.owner)
         copy.tokens = list(self.tokens)
         copy.priority, copy.deadline = self.priority, self.deadline

@@ -72,7 +72,7 @@ class Scheduler:
         """The step at which it began to."""
 
     def plan(self, waiting: Iterable[Request]) -> list[Planned]:
-        """The next step; requests that cannot be served get their error. Empty if none is left."""
+        """The next step. Requests that cannot be served get their error. Empty if no request is left."""
         now = monotonic()
         self._steps += 1
         order: list[Request] = []

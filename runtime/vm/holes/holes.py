@@ -67,7 +67,7 @@ def _short(name: str) -> str:
 
 
 def _budget(frame: Frame, most: int | None) -> Budget | None:
-    """The tightest of the hole's own bound and those that the frame runs under."""
+    """The smallest of the hole's own bound and the bounds that its frame runs under."""
     tightest = None if most is None else Budget(max(0, most), f"`max {most} tok`")
     for allowance in frame.allowances:
         if tightest is None or allowance.left < tightest.tokens:
@@ -78,7 +78,7 @@ def _budget(frame: Frame, most: int | None) -> Budget | None:
 def _request(
     machine: Strand, frame: Frame, index: int, options: Options
 ) -> tuple[HoleRequest, dict[str, object], Type | None]:
-    """What is to be generated, for run-time choices the value of each text, for others the type."""
+    """The request to the decoder; for run-time choices the value of each text, for others the type."""
     run = machine.run
     spec = machine.program.holes[index]
     candidates = options.candidates(machine.program.table)
@@ -279,7 +279,7 @@ def _simulated(machine: Strand, frame: Frame, spec: HoleSpec, text: str) -> Hole
 async def _generated(
     machine: Strand, frame: Frame, index: int, request: HoleRequest, verdicts: Verdicts | None
 ) -> HoleResult:
-    """Let the model fill a hole; a repair is shown to it and taken out again."""
+    """Let the model fill a hole. A repair is shown to the model as turns, and taken out again."""
     run = machine.run
     conversation = frame.conversation
     assert conversation is not None
@@ -329,7 +329,7 @@ async def _generated(
 
 
 def _constant_behind(machine: Strand, conversation: Conversation) -> int:
-    """Tokens of constant text that stand behind inserted values, for whoever keeps account of the runs."""
+    """Tokens of constant text behind inserted values; 0 where no recorder counts them."""
     text = conversation.ask()
     if not text or machine.run.recorder is None or conversation.encoder is None:
         return 0

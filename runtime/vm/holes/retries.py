@@ -62,7 +62,7 @@ def give_up(frame: Frame, hole: int) -> bool:
 
 
 def earlier_values(frame: Frame, hole: int) -> tuple[frozenset[bytes], list[tuple[str, str]], int]:
-    """Texts that a hole must not repeat, turns of repair to show, and the number of the attempt."""
+    """The texts that a hole must not repeat, the turns of repair to show, and the number of the attempt."""
     if not frame.snapshots:
         return frozenset(), [], 0
     excluded: set[bytes] = set()

@@ -56,7 +56,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
 
 
 def _strand(machine: Strand, frame: Frame, number: int, count: int) -> Strand:
-    """A line of execution of one sample. Budgets are shared out evenly, so that all can be completed."""
+    """A line of execution of one sample. The samples share each budget evenly, so that all can end."""
     seed = machine.seed if number == 0 else mix("sample", machine.seed, number)
     strand = type(machine)(machine.run, (*machine.path, number), seed)
     strand.holes_drawn = machine.holes_drawn

@@ -70,7 +70,7 @@ def do_is_type(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_call(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    """Call code `a` with the newest `b` items. Fork bodies aside, `push` decides on the conversation."""
+    """Call code `a` with the newest `b` items. `Strand.push` says in which conversation it runs."""
     code = machine.program.codes[a]
     arguments = take(frame, b)
     machine.push(code, arguments, frame, frame.allowances)

@@ -28,7 +28,7 @@ from sglc.types.values import RecordValue, Value
 
 
 def coerce(value: object, type: Type, table: TypeTable) -> object:
-    """The value as the type has it; what does not fit is returned as it is, for the check that follows."""
+    """The value as the type has it. A value that does not fit is returned as it is: a check follows."""
     if isinstance(value, bool) or value is None:
         return value
     match type:
@@ -65,7 +65,8 @@ def coerce(value: object, type: Type, table: TypeTable) -> object:
 
 
 def _from_plain(value: dict[str, Value] | str, type: Type, table: TypeTable) -> object:
-    """A record, variant or enum member from a plain JSON value; what stands for none is returned as it is."""
+    """A record, variant or enum member from a plain JSON value. A value that stands for none is returned as
+    it is."""
     try:
         return from_json(value, type, table)
     except MemberError:
@@ -73,7 +74,7 @@ def _from_plain(value: dict[str, Value] | str, type: Type, table: TypeTable) -> 
 
 
 def fault_of(value: object, type: Type, table: TypeTable, found: MemberError) -> MemberError:
-    """What is wrong with a value that could not be coerced; of plain JSON data, with the path inside it."""
+    """Why a value could not be coerced. For plain JSON data the fault has the path inside the value."""
     if isinstance(value, dict | list):
         try:
             from_json(value, type, table)

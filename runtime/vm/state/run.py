@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that keep a program from running away. `steps` are instructions, `depth` calls."""
+    """Bounds on a run: `steps` are instructions, `depth` is the depth of calls."""
 
     steps: int = 50_000_000
     depth: int = 400
@@ -90,10 +90,10 @@ class Script(Protocol):
 
 
 class Recorder(Protocol):
-    """Keeps account of what many runs do. Called on the event loop that they run on."""
+    """Counts what many runs do. It is called on the event loop of the runs."""
 
     def begin(self, function: str, seed: int) -> Listener | None:
-        """A run begins. What is returned hears of its events, but for single tokens."""
+        """A run begins. The returned listener hears all of its events but single tokens."""
 
     def call(self, function: str) -> None:
         """A function other than a pure one is entered."""

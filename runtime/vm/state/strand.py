@@ -28,7 +28,7 @@ class Strand:
         self.frames: list[Frame] = []
         self.result: object = None
         self.last: Frame | None = None
-        """The first frame after it has returned; whoever started the machine frees it."""
+        """The first frame, once it has returned. The one who started the machine frees it."""
 
     def push(
         self, code: Code, arguments: list[object], parent: Frame | None, allowances: tuple[Allowance, ...]

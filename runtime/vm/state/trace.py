@@ -54,7 +54,7 @@ Listener = Callable[[Event], None]
 
 
 class ListenerFault(Exception):
-    """A listener has failed, which is no fault of the program; `reason` is its exception."""
+    """A listener has failed, not the program. `reason` is its exception."""
 
     def __init__(self, reason: Exception) -> None:
         super().__init__(str(reason))

@@ -152,7 +152,7 @@ def json_text(value: object, table: TypeTable) -> str:
 
 
 class _Writer:
-    """Writes JSON, up to a length: values may share parts, so their text may be far larger than they are."""
+    """Writes JSON up to a length. Values may share parts, so a text may be far larger than its value."""
 
     def __init__(self, table: TypeTable) -> None:
         self.parts: list[str] = []
