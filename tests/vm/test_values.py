@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from sglc.bytecode.verify import BINARY_OPERATORS, UNARY_OPERATORS
 from sglc.runtime.errors import SglError
+from sglc.runtime.vm.instructions.operators import BINARY, UNARY
+from sglc.runtime.vm.state.values import Scored, as_value
 from sglc.types.type import Dec, Float, Int, ListOf, MapOf, Named, Str, Type
 from sglc.types.values import EnumValue, RecordValue
 from strategies.vm_programs import value
@@ -113,6 +116,42 @@ def test_a_truth_value_is_no_number(type: Type) -> None:
 )
 def test_builtins_and_methods(lines: list[Any], expected: Any) -> None:
     assert value(*lines) == expected
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [("CONSTANT", 1), ("METHOD", "upper", 1)],
+        [("CONSTANT", 1), ("BUILTIN", "keys", 1)],
+        [("CONSTANT", 1), ("BUILTIN", "any", 1)],
+        [("CONSTANT", "x"), ("BUILTIN", "values", 1)],
+        [("CONSTANT", "x"), ("BUILTIN", "abs", 1)],
+        [("CONSTANT", [1]), ("BUILTIN", "round", 1)],
+        [("CONSTANT", 2.5), ("CONSTANT", "x"), ("BUILTIN", "round", 2)],
+        [("CONSTANT", "a"), ("CONSTANT", 1), ("METHOD", "starts_with", 2)],
+        [("CONSTANT", "a"), ("CONSTANT", 1), ("CONSTANT", "b"), ("METHOD", "replace", 3)],
+        [("CONSTANT", "ab"), ("CONSTANT", "x"), ("CONSTANT", None), ("SLICE",)],
+        [("CONSTANT", 1), ("CONSTANT", 2), ("APPEND",)],
+        [("CONSTANT", "x"), ("LIMIT", "the loop")],
+    ],
+)
+def test_a_value_of_a_wrong_kind_is_a_fault_that_no_handler_catches(lines: list[Any]) -> None:
+    with pytest.raises(SglError, match=r"has no method|met a value that it cannot work on") as caught:
+        value(*lines)
+    assert caught.value.name == "Failure"
+
+
+def test_types_depend_on_values_of_the_language_alone() -> None:
+    kept = ["a", None, {"k": 1}]
+    assert as_value(kept) is kept
+    assert as_value(range(2, 4)) == [2, 3]
+    with pytest.raises(SglError, match="a type cannot depend on a scored choice"):
+        as_value(Scored("a", ("a",), (1.0,)))
+
+
+def test_the_machine_has_the_operators_that_the_verifier_lets_pass() -> None:
+    assert set(BINARY) == BINARY_OPERATORS
+    assert set(UNARY) == UNARY_OPERATORS
 
 
 def test_the_checkers_table_and_the_machines_agree() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.automata.term import CharDfa
-from sglc.runtime.vm.state.values import ITEMS_LIMIT, TEXT_LIMIT, as_kind, failure, kind
+from sglc.runtime.vm.state.values import ITEMS_LIMIT, TEXT_LIMIT, failure, kind
 from sglc.types.arithmetic import ArithmeticFault, compute, is_number, negated
 from sglc.types.equality import equal, position
 from sglc.types.values import EnumValue
@@ -152,11 +152,7 @@ BINARY: dict[str, Callable[[object, object], object]] = {
     "not in": lambda a, b: not contains(b, a),
     "contains": contains,
     "matches": matches,
-    "starts with": lambda a, b: as_kind(a, str).startswith(as_kind(b, str)),
-    "ends with": lambda a, b: as_kind(a, str).endswith(as_kind(b, str)),
-    "and": lambda a, b: a and b,
     "both": lambda a, b: a is True and b is True,
-    "or": lambda a, b: a or b,
 }
 
 
@@ -169,5 +165,4 @@ def _negate(value: object) -> object:
 UNARY: dict[str, Callable[[object], object]] = {
     "-": _negate,
     "not": lambda value: not value,
-    "+": lambda value: value,
 }
