@@ -397,14 +397,14 @@ def walk_characters(
 ) -> int:
     """As `walk_lexeme`, from a state in cursor[MODE]; returns the state that is not loaded, or -1.
 
-    A subtree whose characters all lead from a state back to it, with no text to follow between them, is taken
-    as a whole.
+    A subtree whose characters all lead from a state back to it is taken as a whole. Boundaries at and below
+    which all tokens are legal are left out: what follows the lexeme could add none.
 
     Nodes are met in the order of the trie, and read where they lie beside their siblings, so that looking at
     many siblings is looking at memory in order. Stacks are by the bytes read since the entry; nexts and stops
     are the siblings still to be looked at.
     """
-    nodes, kids, duplicates, group = subtrees.facts, subtrees.starts, subtrees.duplicates, subtrees.group
+    nodes, kids, duplicates = subtrees.facts, subtrees.starts, subtrees.duplicates
     order, begins, parts, firsts = subtrees.order, subtrees.begins, subtrees.parts, subtrees.firsts
     flags, loops = lexeme.flags, lexeme.loops
     states, counts, modes, values, nexts = walk.states, walk.counts, walk.modes, walk.values, walk.nexts
@@ -412,13 +412,7 @@ def walk_characters(
     count, begin, least, most = cursor[COUNT], cursor[STATE], cursor[LEAST], cursor[MOST]
     eager, inside, home, width = cursor[EAGER], cursor[MODE], cursor[HOME], cursor[WIDTH]
     entry, level, out, calm, reach = cursor[ENTRY], cursor[NODE], cursor[OUT], cursor[CALM], cursor[REACH]
-    leave0, leave1, half1 = 0, 0, quiet1 | 1 << (PARTIAL - 64)
-    for read in range(256):
-        if first[read]:
-            if group[read] < 64:
-                leave0 |= 1 << group[read]
-            else:
-                leave1 |= 1 << (group[read] - 64)
+    half1 = quiet1 | 1 << (PARTIAL - 64)
     while entry < count:
         if level < 0:
             level, calm = 0, 0
@@ -474,7 +468,9 @@ def walk_characters(
                         open,
                     )
                     target = states[below]
-                if may_end and first[read]:
+                leaves = 1 if may_end and first[read] else 0
+                if leaves:
+                    # Where all below turns out to be legal, this is taken back.
                     walk.boundaries[out], walk.ends[out] = node, state
                     out += 1
                     reach = max(reach, taken)
@@ -498,6 +494,7 @@ def walk_characters(
                     reach = max(reach, now)
                     set_token(more >> 32, duplicates, mask)
                 if after == node + 1 and following == 0:
+                    out -= leaves
                     continue
                 # Of a character that has been begun all ends have to lead back, or to where quiet ones lead.
                 onto = home if following > 0 and calm == below and home >= 0 and width == 0 else target
@@ -512,10 +509,9 @@ def walk_characters(
                     and now + tall + lexeme.lo[onto] + (1 if following else 0) <= most
                 ):
                     loop0, loop1 = loops[2 * onto], loops[2 * onto + 1]
-                    if known & ENDS:
-                        loop0, loop1 = loop0 & ~leave0, loop1 & ~leave1
                     if (groups0 & ~loop0) == 0 and (groups1 & ~loop1) == 0:
                         reach = max(reach, now + tall + (1 if following else 0))
+                        out -= leaves
                         if calm == below and (groups0 & ~quiet0) == 0 and (groups1 & ~half1) == 0:
                             # The caller knows all tokens of whole characters.
                             for index in range(firsts[node + 1], firsts[after]):

@@ -14,6 +14,10 @@ from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Language, Sequence, Text
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.lexeme.table import LexemeState
+from sglc.runtime.mask.lexeme.text_dfa import TextTable
+from sglc.runtime.mask.lexeme.text_lexeme import TextLexeme
+from sglc.runtime.mask.search.lexeme_walks import LexemeWalks
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 _ALONE = itertools.count(900_000)
@@ -51,3 +55,19 @@ def test_a_uniform_text_with_and_without_something_behind(pattern: str, behind: 
         taken = [matcher.clone().accept_bytes(data) for data in vocabulary.token_bytes]
         assert set(vocabulary.unpack(matcher.mask()).tolist()) == set(np.flatnonzero(taken).tolist())
         assert matcher.accept(words.index(word))
+
+
+def test_a_lexeme_is_not_left_where_all_tokens_below_are_legal() -> None:
+    """A name may follow a name at once, and so end before every letter of every token; what follows it is
+    looked at where a token has more than letters."""
+    words = [bytes(word) for word in itertools.product(b"abcdef", repeat=3)]
+    vocabulary = Vocabulary([*words, b"ab=", b"a+b", b"+", b"="])
+    leaf = TextLexeme(TextTable(compile_regex("[a-f]+"), "raw"))
+    walks = LexemeWalks(vocabulary, 10)
+    first = np.zeros(256, bool)
+    first[list(b"abcdef=+")] = True
+    found, _ = walks.leaf(LexemeState(leaf, leaf.number(1)), first)
+    # Not before the letters of the other 216 tokens.
+    assert [walks.whole.path(node) for node in found.exits.tolist()] == [b"a+", b"ab", b"ab="]
+    assert found.row is not None
+    assert vocabulary.unpack(found.row).tolist() == list(range(len(words)))
