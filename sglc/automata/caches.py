@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from sglc.automata import work
 from sglc.automata.term import CharDfa, CharNfa
@@ -172,7 +172,7 @@ def remembered(function: Callable[P, R]) -> Callable[P, R]:
         known = _found.get(key)
         if known is not None:
             work.spend(known[2])
-            return known[1]
+            return cast(R, known[1])
         with work.measured() as account:
             value = function(*args, **kwargs)
         _found.keep(key, (key[1:], value, account.spent))

@@ -288,7 +288,7 @@ def _written(name: str) -> bytes:
 
 
 def _text(word: bytes) -> str:
-    return json.loads(b'"' + word + b'"')
+    return str(json.loads(b'"' + word + b'"'))
 
 
 @small_cache(4096)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from sglc.automata import term as t
 from sglc.automata import work
@@ -30,6 +30,7 @@ _STEP, _PLACE = 2, 3
 """Units of work that a step and a place take."""
 _LOOKED_AT = 20
 """Steps that are looked at in one unit."""
+M = TypeVar("M")
 
 
 class _Place:
@@ -87,8 +88,8 @@ class Walker:
 
     def __init__(self, language: t.Language) -> None:
         self.language = language
-        self.places: dict[Any, _Place] = {}
-        self.made: dict[Any, Any] = {}
+        self.places: dict[tuple[object, ...], _Place] = {}
+        self.made: dict[tuple[object, ...], object] = {}
         self.endings: dict[Place, str | None] = {}
 
     def start(self) -> Place:
@@ -99,7 +100,7 @@ class Walker:
             case Chars(text):
                 if not text:
                     return rest
-                key: Any = (text, id(rest))
+                key: tuple[object, ...] = (text, id(rest))
             case Units(sets):
                 if not sets:
                     return rest
@@ -119,10 +120,10 @@ class Walker:
             found = self.places[key] = _Place(head, rest)
         return found
 
-    def make(self, key: Any, build: Callable[[], Any]) -> Any:
+    def make(self, key: tuple[object, ...], build: Callable[[], M]) -> M:
         if key not in self.made:
             self.made[key] = build()
-        return self.made[key]
+        return cast(M, self.made[key])
 
     def in_text(self, term: t.Text, state: int, count: int) -> InText:
         if term.max_chars is None:

@@ -81,9 +81,10 @@ def _scaled(value: Decimal, places: int, *, up: bool) -> int:
         raise NumberError("a bound has too many digits")
     number = int("".join(map(str, digits))) * (-1 if sign else 1)
     shift = places + exponent
+    power: int = 10 ** abs(shift)
     if shift >= 0:
-        return number * 10**shift
-    return -(-number // 10**-shift) if up else number // 10**-shift
+        return number * power
+    return -(-number // power) if up else number // power
 
 
 def common_step(first: Decimal, second: Decimal) -> Decimal:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import prod
+from typing import Generic, TypeVar
 
 from sglc.automata import work
 from sglc.automata.charset import Ranges
@@ -14,6 +15,8 @@ from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.number.remainder import NumberError, divisor
 from sglc.automata.term import CharDfa
 
+S = TypeVar("S")
+"""A state of an automaton that is explored."""
 MAX_STATES = 20_000
 
 BLOCKS: tuple[Ranges, ...] = (
@@ -84,7 +87,7 @@ class Steps:
         """Whether the interval plainly has no member but zero."""
         if self.multiple is None or interval.low is None or interval.high is None:
             return False
-        return max(-Fraction(interval.low), Fraction(interval.high)) * 10**self.places < self.multiple
+        return bool(max(-Fraction(interval.low), Fraction(interval.high)) * 10**self.places < self.multiple)
 
     def classes(self) -> int:
         """Of how many kinds digit strings are, at most."""
@@ -166,22 +169,22 @@ def _sorted_out(rows: list[dict[int, int]]) -> tuple[dict[int, int], dict[int, t
     return alone, several
 
 
-class Explorer:
+class Explorer(Generic[S]):
     """States of one automaton as tuples, each of which is explored once."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.numbers: dict[tuple, int] = {}
-        self.queue: list[tuple[int, tuple]] = []
+        self.numbers: dict[S, int] = {}
+        self.queue: list[tuple[int, S]] = []
 
-    def number(self, state: tuple) -> int:
+    def number(self, state: S) -> int:
         found = self.numbers.get(state)
         if found is None:
             found = self.numbers[state] = self.table.add()
             self.queue.append((found, state))
         return found
 
-    def explore(self, expand: Callable[[int, tuple], None]) -> None:
+    def explore(self, expand: Callable[[int, S], None]) -> None:
         for number, state in self.queue:
             expand(number, state)
         self.queue.clear()

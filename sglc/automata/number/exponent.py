@@ -117,7 +117,10 @@ def _clipped(low: int, high: int, least: int, most: int) -> tuple[int, int] | No
 _LEADING, _INTEGER, _BEHIND_POINT = range(3)
 
 
-class _Mantissas(d.Explorer):
+_State = tuple[int | None, int, int, int, int, int, bool, tuple[int, ...]]
+
+
+class _Mantissas(d.Explorer[_State]):
     """Mantissas of the positive members (and of zero), behind a row.
 
     States: where we are; the power of ten of the first digit (of the last one read, before there is a first);
@@ -152,7 +155,7 @@ class _Mantissas(d.Explorer):
             row[0] = self.number((_LEADING, 0, 0, d.EQUAL, d.EQUAL, 0, True, first))
         self.explore(self.expand)
 
-    def significant(self, state: tuple, row: dict[int, int], first: int = 0) -> None:
+    def significant(self, state: _State, row: dict[int, int], first: int = 0) -> None:
         """The states behind the digits from `first` on."""
         kind, magnitude, size, with_low, with_high, places, _, classes = state
         if kind == _INTEGER:
@@ -185,7 +188,7 @@ class _Mantissas(d.Explorer):
                 )
             row[digit] = found
 
-    def expand(self, number: int, state: tuple) -> None:
+    def expand(self, number: int, state: _State) -> None:
         row = self.table.rows[number]
         kind, magnitude, size, with_low, with_high, places, last, classes = state
         if kind == _LEADING:
@@ -201,7 +204,7 @@ class _Mantissas(d.Explorer):
         if kind is not None and not (kind == _BEHIND_POINT and last):
             self.exponent(state, row)
 
-    def expand_leading(self, state: tuple, row: dict[int, int]) -> None:
+    def expand_leading(self, state: _State, row: dict[int, int]) -> None:
         """`0`, `0.`, `0.0` and so on: the magnitude counts down, from 1 behind the point itself."""
         _, magnitude, *_, places, _, classes = state
         if self.zero and magnitude != 1:
@@ -217,7 +220,7 @@ class _Mantissas(d.Explorer):
         if -below <= SHORT_SIZE:
             row[0] = self.number((_LEADING, below, 0, d.EQUAL, d.EQUAL, places + self.stepped, True, classes))
 
-    def exponent(self, state: tuple, row: dict[int, int]) -> None:
+    def exponent(self, state: _State, row: dict[int, int]) -> None:
         _, magnitude, size, with_low, with_high, places, last, classes = state
         below = with_low == d.LESS or (with_low == d.EQUAL and (size < len(self.low.digits) or self.low.open))
         above = with_high == d.MORE or (

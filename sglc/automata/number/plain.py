@@ -43,7 +43,10 @@ _ZERO, _WHOLE, _FRACTION = range(3)
 _ALL_MORE = (d.MORE,) * 10
 
 
-class _Plain(d.Explorer):
+_State = tuple[int, int, int, int, tuple[int, ...] | None]
+
+
+class _Plain(d.Explorer[_State]):
     """Spellings of the members from zero up, behind a row.
 
     States: where we are, digits read there, how they compare with low and high, and the divisibility (None
@@ -74,8 +77,9 @@ class _Plain(d.Explorer):
         self.whole_digits(row, (_WHOLE, 0, d.EQUAL, d.EQUAL, self.divisibility.first))
         self.explore(self.expand)
 
-    def whole_digits(self, row: dict[int, int], state: tuple) -> None:
+    def whole_digits(self, row: dict[int, int], state: _State) -> None:
         _, size, with_low, with_high, classes = state
+        assert classes is not None, "only digits of a fraction decide"
         lows: Sequence[int] = _ALL_MORE
         highs: Sequence[int] = _ALL_MORE
         if size < self.longest:
@@ -89,7 +93,7 @@ class _Plain(d.Explorer):
             kind = _WHOLE if size or digit else _ZERO
             row[digit] = self.number((kind, after, lows[digit], highs[digit], following[digit]))
 
-    def expand(self, number: int, state: tuple) -> None:
+    def expand(self, number: int, state: _State) -> None:
         row = self.table.rows[number]
         kind, size, with_low, with_high, classes = state
         if kind == _FRACTION:
@@ -107,7 +111,7 @@ class _Plain(d.Explorer):
         if not self.whole and with_low != d.LESS and with_high != d.MORE:
             row[d.POINT] = self.number(pointed)
 
-    def fraction_digits(self, row: dict[int, int], state: tuple) -> None:
+    def fraction_digits(self, row: dict[int, int], state: _State) -> None:
         _, size, with_low, with_high, classes = state
         lows = d.compared(with_low, self.low.fraction if self.low else "", size)
         highs = d.compared(with_high, self.high.fraction if self.high else "", size)
@@ -126,7 +130,7 @@ class _Plain(d.Explorer):
                 matters = max(matters, len(self.high.fraction))
             row[digit] = self.number((_FRACTION, min(size + 1, matters), low, high, after))
 
-    def fits(self, state: tuple) -> bool:
+    def fits(self, state: _State) -> bool:
         """Whether the number may end here; missing digits of the fraction are zeros."""
         _, size, with_low, with_high, classes = state
         if with_low == d.LESS or with_high == d.MORE:

@@ -183,7 +183,7 @@ def _never_fails(node: r.Node) -> bool:
             return node.minimum == 0 or _never_fails(node.item)
         case r.Capture():
             return _never_fails(node.item)
-    return node == r.EMPTY
+    return False
 
 
 def _may_be_empty(node: r.Node) -> bool:

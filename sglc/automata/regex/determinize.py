@@ -11,6 +11,7 @@ from sglc.automata.dfa.operations import NONE, TooLarge
 from sglc.automata.regex.lazy_nfa import char_nfa
 from sglc.automata.regex.nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
 from sglc.automata.regex.tree import (
+    Edge,
     Node,
     RegexError,
     cut,
@@ -114,8 +115,8 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
     moves = cut_up.moves[0]
     kinds = cut_up.kinds
     budget = nfa.budget
-    eager: dict[int, list] = {}
-    waiting: dict[int, list] = {}
+    eager: dict[int, list[tuple[Edge, int]]] = {}
+    waiting: dict[int, list[tuple[Edge, int]]] = {}
     for state, edges in nfa.edges.items():
         for edge, target in edges:
             # What depends on the next character waits for it.

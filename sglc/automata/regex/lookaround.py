@@ -62,7 +62,7 @@ class _Looks:
         self.dfas: list[CharDfa] = []
         self.dfa_numbers: dict[CharDfa, int] = {}
         self.universal: list[int] = []
-        self.known: dict[tuple, CharDfa] = {}
+        self.known: dict[tuple[object, ...], CharDfa] = {}
         self.steps: dict[tuple[Promises, int], Promises | None] = {}
 
     def automaton(self, part: int, place: Place | None) -> CharDfa:

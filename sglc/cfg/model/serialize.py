@@ -143,9 +143,9 @@ def _demand(true: bool) -> None:
 
 def _text(value: Any) -> str:
     _demand(isinstance(value, str))
-    return value
+    return str(value)
 
 
 def _whole(value: Any) -> int:
     _demand(isinstance(value, int) and not isinstance(value, bool))
-    return value
+    return int(value)
