@@ -1,4 +1,8 @@
-"""A type as JSON Schema 2020-12. Every text of the type's JSON surface validates against it."""
+"""A type as JSON Schema 2020-12. Every text of the type's JSON surface validates against it.
+
+There are two readers. A model is shown patterns as the program has them. A validator gets them written out,
+so that it accepts exactly the values (`definitions`), but for what `unsaid` names.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,8 @@ from urllib.parse import quote
 from sglc.types.dependent import erased
 from sglc.types.json_values import schema_data
 from sglc.types.language.language import declared_type
-from sglc.types.text.plain_json import write_json
+from sglc.types.notation.text_rules import LINE, float_bounds, text_rules
+from sglc.types.text.plain_json import to_json, write_json
 from sglc.types.type import (
     TAG,
     AliasType,
@@ -65,8 +70,12 @@ def json_schema(type: Type, table: TypeTable) -> JsonObject:
 
 
 def definitions(names: Sequence[str], table: TypeTable) -> JsonObject:
-    """A schema that accepts anything and defines declared types, with those that they mention."""
-    writer = _Writer(table)
+    """A schema that accepts anything and defines declared types, with those that they mention.
+
+    Each accepts exactly the JSON values of its type, but for the parts that `unsaid` names. A number is what
+    it is worth (3.0 is 3), an object has no order. Limits of the language on digits and levels are left out.
+    """
+    writer = _Writer(table, exact=True)
     writer.found += names
     return {"$schema": DIALECT, "$defs": {name: writer.definition(name) for name in writer.found}}
 
@@ -75,22 +84,49 @@ def embedded_schema(text: str) -> JsonObject:
     """The schema of a `json schema` type as a part of another one: references in it lead to itself."""
     data = schema_data(text) if text else {}
     if not isinstance(data, dict):
-        return {}  # `true`: any value
-    if "$ref" in text and not {"$id", "id"}.intersection(data):
+        return {} if data else {"not": {}}
+    if ("$ref" in text or "$dynamicRef" in text) and not {"$id", "id"}.intersection(data):
         return {"$id": f"urn:sgl:{sha256(text.encode()).hexdigest()[:16]}", **data}
     return data
 
 
+def unsaid(type: Type) -> tuple[str, str] | None:
+    """What JSON Schema 2020-12 cannot say of a type, its parts left aside, and what it says instead."""
+    match type:
+        case Str(grammar=grammar) if grammar:
+            return "a grammar", "any string, with the rules as `x-grammar`"
+        case Json(schema) if schema:
+            data = schema_data(schema)
+            if isinstance(data, dict) and str(data.get("$schema", DIALECT)).rstrip("#") != DIALECT:
+                return "a JSON Schema of another draft", "any JSON value"
+            if _has_format(data):
+                return "`format` in a JSON Schema", "the schema, where `format` asserts nothing"
+    return None
+
+
+def _has_format(data: JsonData) -> bool:
+    if isinstance(data, dict):
+        return isinstance(data.get("format"), str) or any(map(_has_format, data.values()))
+    return isinstance(data, list) and any(map(_has_format, data))
+
+
 _NO_TAG: JsonObject = {}
-_LINE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
 
 
 class _Writer:
-    def __init__(self, table: TypeTable) -> None:
+    def __init__(self, table: TypeTable, *, exact: bool = False) -> None:
         self.table = table
+        self.exact = exact
         self.found: list[str] = []
 
     def schema(self, type: Type) -> JsonObject:
+        lost = unsaid(type) if self.exact else None
+        if lost is None:
+            return self.said(type)
+        comment: JsonObject = {"$comment": f"wider than the program: {lost[0]}"}
+        return comment if lost[1] == "any JSON value" else {**self.said(type), **comment}
+
+    def said(self, type: Type) -> JsonObject:
         match type:
             case Str():
                 return self.text(type)
@@ -103,7 +139,8 @@ class _Writer:
             case Dec():
                 return self.number("number", type.minimum, type.maximum, type.multiple_of)
             case Float():
-                return self.number("number", type.minimum, type.maximum, None)
+                low, high = float_bounds(type) if self.exact else (type.minimum, type.maximum)
+                return self.number("number", low, high, None)
             case Bool():
                 return {"type": "boolean"}
             case Null():
@@ -145,15 +182,22 @@ class _Writer:
             out["minLength"] = type.min_chars
         if type.max_chars is not None:
             out["maxLength"] = type.max_chars
-        # `(?i)` is no part of the regular expressions of JSON Schema, so such a pattern is left out.
-        line = [_LINE] if type.layout == "line" else []
-        patterns = line + [f"^(?:{pattern})$" for pattern in type.patterns if not pattern.startswith("(?i)")]
-        banned = [re.escape(text) for text in (*type.until, *type.excludes)]
-        rules: list[JsonObject] = [{"pattern": pattern} for pattern in patterns]
-        rules += ({"not": {"pattern": text}} for text in banned)
+        rules: list[JsonObject] = [{"pattern": pattern} for pattern in self.patterns(type)[0]]
+        rules += ({"not": {"pattern": pattern}} for pattern in self.patterns(type)[1])
         if len(rules) > 1:
             return {**out, "allOf": [*rules]}
         return {**out, **rules[0]} if rules else out
+
+    def patterns(self, type: Str) -> tuple[list[str], list[str]]:
+        """What matches a text as a whole, and what matches none of its parts."""
+        rules = text_rules(type)
+        if self.exact:
+            return [f"^(?:{pattern})$" for pattern in rules.whole], list(rules.banned)
+        # `(?i)` is no part of the regular expressions of JSON Schema, so such a pattern is left out.
+        shown = [pattern for pattern in type.patterns if not pattern.startswith("(?i)")]
+        line = [f"^{LINE}$"] if type.layout == "line" else []
+        banned = [re.escape(text) for text in (*type.until, *type.excludes)]
+        return line + [f"^(?:{pattern})$" for pattern in shown], banned
 
     def number(
         self, kind: str, low: int | Decimal | None, high: int | Decimal | None, step: int | Decimal | None
@@ -188,7 +232,9 @@ class _Writer:
             schema = self.schema(field.type)
             if field.doc:
                 schema = {"description": field.doc, **schema}
-            if field.has_default and isinstance(field.default, str | int | bool | Decimal | None):
+            if field.has_default and self.exact:
+                schema = {**schema, "default": _plain(to_json(field.default, field.type, self.table))}
+            elif field.has_default and isinstance(field.default, str | int | bool | Decimal | None):
                 schema = {**schema, "default": field.default}
             properties[field.name] = schema
         required: list[JsonData] = [*tag]
@@ -199,6 +245,12 @@ class _Writer:
             "required": required,
             "additionalProperties": False,
         }
+
+
+def _plain(value: object) -> JsonData:
+    """Plain data of a value, whose only numbers that JSON data does not have are floats."""
+    data: JsonData = schema_data(write_json(value, indent=2))
+    return data
 
 
 def _sizes(noun: str, low: int, high: int | None) -> dict[str, int]:
