@@ -16,7 +16,7 @@ from sglc.automata.dfa.serialize import pack, unpack
 from sglc.automata.formats import ecma_regex_tables
 from sglc.automata.formats import tables as format_tables
 from sglc.automata.formats.formats import define_format, format_names, format_text
-from sglc.automata.formats.terms import define_class_member, define_quantifier, format_language
+from sglc.automata.formats.terms import define_class_member, define_flat, define_quantifier, format_language
 from sglc.automata.regex.compile import compile_regex
 
 CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -102,7 +102,11 @@ def fits(name: str, text: str) -> bool:
 def test_packed_tables_are_what_the_definitions_make(request):
     """`--update-golden` writes the tables anew."""
     formats = {name: pack(define_format(name)) for name in sorted(SLOW)}
-    parts = {"regex class member": define_class_member(), "regex quantifier": define_quantifier()}
+    parts = {
+        "regex class member": define_class_member(),
+        "regex quantifier": define_quantifier(),
+        "regex without groups and classes": define_flat(),
+    }
     members = {name: pack(dfa) for name, dfa in parts.items()}
     for module, made, what in (
         (format_tables, formats, "Automata of formats that take long to make (see `formats`)"),
@@ -267,3 +271,11 @@ def test_patterns_are_of_the_format_regex(pattern):
 )  # fmt: skip
 def test_no_other_text_is(pattern):
     assert not term_oracle.accepts(format_language("regex"), pattern.encode())
+
+
+def test_most_of_a_pattern_is_one_lexeme():
+    """Plain characters lead back to the state before, so that masks need not follow each of them."""
+    flat = define_flat()
+    behind = dfa.walk(flat, "a")
+    assert behind is not None
+    assert all(dfa.walk(flat, text, behind) == behind for text in ("b", "é", ":", r"\d", r"\p{Lu}", "|x"))

@@ -8,15 +8,16 @@ r"""Formats that are no regular languages, as terms: `format_language(name)`.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from sglc.automata.charset import LAST, invert, meet, ranges
-from sglc.automata.dfa.operations import words
+from sglc.automata.dfa.operations import all_words, words
 from sglc.automata.dfa.serialize import unpack
 from sglc.automata.formats.ecma_regex_tables import PACKED
 from sglc.automata.regex.compile import compile_node, compile_regex
 from sglc.automata.regex.parse import parse_regex
-from sglc.automata.regex.tree import Either
+from sglc.automata.regex.tree import Either, Join, Loop
 from sglc.automata.term import CharDfa, Choice, Encoding, Language, Repeat, Rule, Sequence, Term, Text
 from sglc.automata.unicode.properties import property_names
 
@@ -46,23 +47,22 @@ def _regex(encoding: Encoding) -> Language:
 
     closed, quantified = written(")"), text(unpack(PACKED["regex quantifier"]))
     named_set = Sequence((written(r"\p{", r"\P{"), text(words(property_names())), written("}")))
-    member = Choice((text(unpack(PACKED["regex class member"])), named_set))
+    plain = Text(all_words(_PLAIN_MEMBERS), encoding, 1)
+    member = Choice((plain, text(unpack(PACKED["regex class member"])), named_set))
     char_class = Sequence((written("[", "[^", "[-", "[^-"), Repeat(member), written("]", "-]")))
-    single = Choice((text(compile_regex(_CHARACTER)), named_set, char_class))
+    flat = text(unpack(PACKED["regex without groups and classes"]))
     name = text(compile_regex(r"\(\?<[\p{ID_Start}$_][\p{ID_Continue}$]*>"))
     group = written("(", "(?:")
     look = written("(?=", "(?!", "(?<=", "(?<!")
     unnamed, naming = Rule("regex"), Rule("regex with a name")
-    some = Repeat(
-        Choice(
-            (
-                written("|", "^", "$", r"\b", r"\B"),
-                Sequence((single, quantified)),
-                Sequence((group, unnamed, closed, quantified)),
-                Sequence((look, unnamed, closed)),
-            )
+    nested = Choice(
+        (
+            Sequence((char_class, quantified)),
+            Sequence((group, unnamed, closed, quantified)),
+            Sequence((look, unnamed, closed)),
         )
     )
+    some = Sequence((flat, Repeat(Sequence((nested, flat)))))
     named = Choice(
         (
             Sequence((name, unnamed, closed, quantified)),
@@ -74,8 +74,21 @@ def _regex(encoding: Encoding) -> Language:
     return Language(Choice((unnamed, naming)), rules)
 
 
+def define_flat() -> CharDfa:
+    """What has neither groups nor classes, as far as it goes: most of a pattern is one lexeme."""
+    names = Either(tuple([parse_regex(re.escape(name)) for name in sorted(property_names())]))
+    named = Join((parse_regex(r"\\[pP]\{"), names, parse_regex(r"\}")))
+    single = Either((parse_regex(_CHARACTER), named))
+    places = parse_regex(r"[|^$]|\\[bB]")
+    return compile_node(Loop(Either((places, Join((single, parse_regex(_quantifier()))))), 0, None, 0))
+
+
 def define_quantifier() -> CharDfa:
     """A quantifier or nothing."""
+    return compile_regex(_quantifier())
+
+
+def _quantifier() -> str:
     counts = ["[0-9]+,?"]
     for low in range(100):
         tens, ones = divmod(low, 10)
@@ -83,19 +96,23 @@ def define_quantifier() -> CharDfa:
         if tens:
             more = f"{tens}[{ones}-9]|[1-9][0-9]{{2,5}}" + (f"|[{tens + 1}-9][0-9]" if tens < 9 else "")
         counts.append(f"{low},(?:{more})")
-    return compile_regex(rf"(?:(?:[*+?]|\{{(?:{'|'.join(counts)})\}})\??)?")
+    return rf"(?:(?:[*+?]|\{{(?:{'|'.join(counts)})\}})\??)?"
 
 
 # --- members of classes ---------------------------------------------------------------------------------
 
 _NAMED = dict(zip("\f\n\r\t\v\b", "fnrtvb", strict=True)) | {char: char for char in r"^$\.*+?()[]{}|/-"}
+_PLAIN_MEMBERS = invert(ranges([(0x2D, 0x2D), (0x5C, 0x5D)]))
 _ALPHABETS = 0x600
 _ASTRAL = rf"u\{{0*(?:10|[1-9A-Fa-f]){_HEX}{{4}}\}}"
 
 
 def define_class_member() -> CharDfa:
-    """A character, a class such as `\\d`, or a range that is in order (and a dash that may come after it)."""
-    members = [_bare(0, LAST), rf"\\(?:{_ESCAPE}|[b-])"]
+    """An escape, a class such as `\\d`, or a range that is in order (and a dash that may come after it).
+
+    Characters that stand for themselves are `_PLAIN_MEMBERS`: many of them are read as one lexeme.
+    """
+    members = [rf"\\(?:{_ESCAPE}|[b-])"]
     for low in range(0x100):
         members.append(f"{_spelled(low)}-(?:{_at_least(low)})-?")
     for low in range(0x100, _ALPHABETS, 0x10):
@@ -138,7 +155,7 @@ def _at_least(code: int) -> str:
 
 def _bare(first: int, last: int) -> str:
     """The characters of a span that may stand in a class as they are."""
-    spans = meet(invert(ranges([(0x2D, 0x2D), (0x5C, 0x5D)])), ((first, last),))
+    spans = meet(_PLAIN_MEMBERS, ((first, last),))
     return "[" + "".join(rf"\u{{{low:X}}}-\u{{{high:X}}}" for low, high in spans) + "]"
 
 

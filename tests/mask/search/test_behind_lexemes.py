@@ -71,3 +71,15 @@ def test_a_lexeme_is_not_left_where_all_tokens_below_are_legal() -> None:
     assert [walks.whole.path(node) for node in found.exits.tolist()] == [b"a+", b"ab", b"ab="]
     assert found.row is not None
     assert vocabulary.unpack(found.row).tolist() == list(range(len(words)))
+
+
+@pytest.mark.parametrize("begin", [b'"a', b'"(?:a', b'"[a'])
+def test_characters_of_a_pattern_are_not_followed_one_by_one(begin: bytes) -> None:
+    """Inside of the format `regex` nearly every text may go on with every character."""
+    words = [bytes(word) for word in itertools.product(b"abcd", repeat=3)]
+    vocabulary = Vocabulary([*words, b"(", b")", b"]", b"a]", b"b|", b'"'])
+    matcher = compile_constraint(json_schema={"type": "string", "format": "regex"}).matcher(vocabulary)
+    assert matcher.accept_bytes(begin)
+    trace = matcher.trace_mask()
+    assert trace.tokens > len(words)
+    assert trace.entries < len(words)
