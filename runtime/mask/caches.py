@@ -12,7 +12,7 @@ def clear_caches() -> None:
     have shared, and the automata of patterns, numbers and strings. Results are the same; what is needed again
     is found again.
 
-    Memory that nothing refers to in a circle is free at once; the rest when the garbage collector has looked
+    Memory that nothing refers to in a cycle is free at once; the rest when the garbage collector has looked
     (`gc.collect()`).
     """
     workspaces.clear()

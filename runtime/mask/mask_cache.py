@@ -56,7 +56,7 @@ class MaskStore:
         finalize(self, vars(self._search).clear).atexit = False
         self._origin: Origin = "known"
         """Where the mask that was found last comes from."""
-        self.shared = machine.known_untraced
+        self.shared = machine.known_history_free
         """The configuration under which the mask of another one may be kept; -1 if there is none."""
 
     def describe_ahead(self, config: int, until: float) -> None:
@@ -77,7 +77,7 @@ class MaskStore:
         """The mask of a configuration."""
         found = self.masks.get(config)
         if found is None:
-            found = self.masks.get(self.machine.known_untraced(config))
+            found = self.masks.get(self.machine.known_history_free(config))
         if found is None:
             with self.machine.lock, account:
                 shared = self._shared(config)
@@ -89,33 +89,33 @@ class MaskStore:
     def _shared(self, config: int) -> int:
         """The configuration under which others find the mask."""
         machine = self.machine
-        if machine.traced[config] and any(
+        if machine.history_dependent[config] and any(
             machine.place(thread)[0].differs for thread in machine.configs[config] if thread
         ):
             return config
-        return machine.untraced(config)
+        return machine.history_free(config)
 
     def _find(self, config: int, shared: int, account: LimitTracker) -> Mask:
         """The mask of a configuration that has none, which is kept."""
         machine = self.machine
         if machine.universal >= 0 and machine.universal in machine.configs[config]:
-            found, lost = Mask(self.vocabulary.writable), False
+            found, needs_history = Mask(self.vocabulary.writable), False
             self._origin = "universal"
         else:
             known = None if self._search.reads_on(config) else self._shapes.find(config)
             if known is not None:
-                found, lost = known, False
+                found, needs_history = known, False
                 self._origin = "shared"
             else:
                 self._origin = "searched"
                 row = np.zeros(self.vocabulary.words, np.int32)
-                lost, path = self._search.run(config, row, account)
+                needs_history, path = self._search.run(config, row, account)
                 found = self._same(Mask(row))
                 if path is not None:
                     self._shapes.keep(path, found)
         while len(self.masks) >= self._most_masks:
             del self.masks[next(iter(self.masks))]
-        self.masks[config if lost else shared] = found
+        self.masks[config if needs_history else shared] = found
         return found
 
     def _same(self, mask: Mask) -> Mask:

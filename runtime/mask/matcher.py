@@ -102,10 +102,10 @@ class Matcher:
         masks, machine, config = self._store.masks, self._store.machine, self._config
         if config in masks:
             return True
-        if not machine.traced[config]:
+        if not machine.history_dependent[config]:
             return False
         with machine.lock:
-            return machine.untraced(config) in masks
+            return machine.history_free(config) in masks
 
     def mask_size(self) -> int:
         """How many tokens may come next."""

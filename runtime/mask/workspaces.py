@@ -22,7 +22,7 @@ class Lease:
     """What holds a machine: its workspace and each of its mask stores, which their matchers hold.
 
     When all of them are gone, nobody can ask the machine any more, and it is taken apart. Its parts refer to
-    each other in circles: left to the garbage collector, it would stay until the next look at all objects,
+    each other in cycles: left to the garbage collector, it would stay until the next look at all objects,
     which would be the longer for it.
     """
 

@@ -84,11 +84,11 @@ def some_quiet(
     data: st.DataObject, leaf: LexemeDfa, place: LexemeState, vocabulary: Vocabulary, first: np.ndarray
 ) -> Quiet | None:
     """What a walk may leave out, or nothing."""
-    still = leaf.still(place, vocabulary.columns.longest)
-    if still is None or (first & still.bytes).any() or not data.draw(st.booleans()):
+    self_loop = leaf.self_loop(place, vocabulary.columns.longest)
+    if self_loop is None or (first & self_loop.bytes).any() or not data.draw(st.booleans()):
         return None
     columns = vocabulary.columns
-    return columns.quiet(still.groups, still.bytes, still.dead, still.home, first)
+    return columns.quiet(self_loop.groups, self_loop.bytes, self_loop.dead, self_loop.home, first)
 
 
 def needed(walks: LexemeWalks, exits: np.ndarray, row: np.ndarray) -> list[int]:
@@ -145,9 +145,9 @@ def test_characters_are_walked_as_rows_are(
     quiet = some_quiet(data, leaf, place, vocabulary, first)
     known = np.zeros(vocabulary.words, np.int32)
     if quiet is not None:
-        still = leaf.still(place, vocabulary.columns.longest)
-        assert still is not None
-        known = vocabulary.columns.inside(still.groups, still.room)
+        self_loop = leaf.self_loop(place, vocabulary.columns.longest)
+        assert self_loop is not None
+        known = vocabulary.columns.inside(self_loop.groups, self_loop.room)
 
     def found(by_rows: bool) -> object:
         # Of what is looked up, a walk may find some too.
@@ -170,7 +170,7 @@ def test_characters_are_walked_as_rows_are(
         leaf = TextLexeme(table)
         place = place._replace(table=leaf, state=leaf.number(by_number[start]))
         if quiet is not None and quiet.home >= 0:
-            again = leaf.still(place, vocabulary.columns.longest)
+            again = leaf.self_loop(place, vocabulary.columns.longest)
             assert again is not None
             quiet = quiet.changed(home=again.home)
         assert found(False) == compiled
@@ -353,9 +353,9 @@ def test_keys_are_walked_as_rows_are(
     quiet = some_quiet(data, leaf, place, vocabulary, first)
     known = np.zeros(vocabulary.words, np.int32)
     if quiet is not None:
-        still = leaf.still(place, vocabulary.columns.longest)
-        assert still is not None
-        known = vocabulary.columns.inside(still.groups, still.room)
+        self_loop = leaf.self_loop(place, vocabulary.columns.longest)
+        assert self_loop is not None
+        known = vocabulary.columns.inside(self_loop.groups, self_loop.room)
 
     def found(by_rows: bool) -> object:
         # Of what is looked up, a walk may find some too.

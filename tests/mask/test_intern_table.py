@@ -38,7 +38,12 @@ def test_places_are_nothing_to_the_collector() -> None:
     assert len(places) == 1_001 == 1 + len(places.numbers)
     assert not gc.is_tracked(places.numbers)
     machine = Machine()
-    assert not any(map(gc.is_tracked, (machine._alone, machine.traced, machine.accepting, machine.lost)))
+    assert not any(
+        map(
+            gc.is_tracked,
+            (machine._alone, machine.history_dependent, machine.accepting, machine.needs_history),
+        )
+    )
 
 
 def test_states_of_different_kinds_of_nodes_are_different() -> None:

@@ -63,21 +63,21 @@ class Machine:
         self._states = States()
         self._conts = Places()
         self._threads = Places()
-        self._traced_threads = bytearray(1)
-        self._lost_threads = bytearray(1)
+        self._history_dependent_threads = bytearray(1)
+        self._threads_need_history = bytearray(1)
         self.configs: list[tuple[int, ...]] = [(), (ACCEPT,)]
         self._config_ids: Interned[tuple[int, ...], int] = Interned({(): DEAD})
         self._alone: dict[int, int] = {ACCEPT: FINAL}
         self._after: dict[int, int] = {END: FINAL}
         self._begun: dict[int, int] = {}
         self._unions: dict[int, int] = {}
-        self.traced = bytearray(2)
-        """By configuration: whether stepping needs the bytes read so far (see `Node.traced`)."""
+        self.history_dependent = bytearray(2)
+        """By configuration: whether stepping needs the bytes read so far (see `Node.history_dependent`)."""
         self.accepting = bytearray((False, True))
         """By configuration: whether the text may end there."""
-        self.lost = bytearray(2)
+        self.needs_history = bytearray(2)
         """By configuration: whether its row cannot be made for want of bytes that were not kept."""
-        self._untraced: dict[int, int] = {}
+        self._history_free: dict[int, int] = {}
         self._grafts: dict[int, int] = {}
         self._steps: LeastUsed[int, int] = LeastUsed()
         self._firsts: LeastUsed[int, np.ndarray] = LeastUsed(size=_nbytes)
@@ -115,8 +115,8 @@ class Machine:
         found = self._threads.numbers.get((node.index << HALF | number) << HALF | cont)
         if found is None:
             found = self._threads.add(node.index, number, cont)
-            self._traced_threads.append(node.traced(self, state))
-            self._lost_threads.append(node.lost(self, state))
+            self._history_dependent_threads.append(node.history_dependent(self, state))
+            self._threads_need_history.append(node.needs_history(self, state))
             if node.universal and cont == END:
                 self.universal = found
         return found
@@ -175,10 +175,14 @@ class Machine:
         found = len(self.configs)
         self.configs.append(key)
         self.effort += len(key)
-        traced, lost = self._traced_threads, self._lost_threads
-        self.traced.append(traced[key[0]] if len(key) == 1 else any([traced[t] for t in key]))
+        history_dependent, needs_history = self._history_dependent_threads, self._threads_need_history
+        self.history_dependent.append(
+            history_dependent[key[0]] if len(key) == 1 else any([history_dependent[t] for t in key])
+        )
         self.accepting.append(key[0] == ACCEPT)
-        self.lost.append(lost[key[0]] if len(key) == 1 else any([lost[t] for t in key]))
+        self.needs_history.append(
+            needs_history[key[0]] if len(key) == 1 else any([needs_history[t] for t in key])
+        )
         if found >= len(self.row_of):
             grown = np.full(2 * len(self.row_of), NO_ROW, np.int32)
             grown[: len(self.row_of)] = self.row_of
@@ -282,7 +286,7 @@ class Machine:
     def step(self, config: int, byte: int) -> int:
         """The configuration after one byte."""
         place = self.row_of[config]
-        if place != NO_ROW and not self.traced[config]:
+        if place != NO_ROW and not self.history_dependent[config]:
             return int(self.rows[place, byte])
         key = config << 8 | byte
         found = self._steps.get(key)
@@ -335,28 +339,28 @@ class Machine:
         """The configuration after bytes."""
         return steps.advance(self, config, data)
 
-    def untraced(self, config: int) -> int:
-        """The configuration with equal continuations up to the next traced step, without the bytes read.
+    def history_free(self, config: int) -> int:
+        """The configuration without the bytes read, equal up to the next step that depends on them.
 
-        Masks of traced configurations are walked from here, so that they are shared.
+        Masks of history-dependent configurations are walked from here, so that they are shared.
         """
-        if not self.traced[config]:
+        if not self.history_dependent[config]:
             return config
-        found = self._untraced.get(config)
+        found = self._history_free.get(config)
         if found is None:
             threads = []
             for thread in self.configs[config]:
                 if thread != ACCEPT:
                     node, state, cont = self.place(thread)
-                    if node.traced(self, state):
-                        thread = self.thread(node, node.untrace(self, state), cont)
+                    if node.history_dependent(self, state):
+                        thread = self.thread(node, node.without_history(self, state), cont)
                 threads.append(thread)
-            found = self._untraced[config] = self.config(threads)
+            found = self._history_free[config] = self.config(threads)
         return found
 
-    def known_untraced(self, config: int) -> int:
+    def known_history_free(self, config: int) -> int:
         """The same if it has been asked for before, else -1."""
-        return self._untraced.get(config, -1)
+        return self._history_free.get(config, -1)
 
     def row(self, config: int) -> np.ndarray:
         """The row of a configuration: int32[256], the next configurations by byte; not to be written to."""
@@ -372,7 +376,7 @@ class Machine:
             place = int(self.row_of[config])
             if place != NO_ROW:
                 return place
-            assert not self.lost[config], "a lost configuration has no row"
+            assert not self.needs_history[config], "a configuration that needs history has no row"
             row = np.zeros(256, np.int32)
             threads = [t for t in self.configs[config] if t != ACCEPT]
             self.effort += len(threads)

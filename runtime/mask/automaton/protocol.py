@@ -122,16 +122,17 @@ class Node:
                 return target
         return 0
 
-    def traced(self, machine: Machine, state: Any) -> bool:
+    def history_dependent(self, machine: Machine, state: Any) -> bool:
         """Whether this leaf state keeps the bytes read, so that it has `move` but no `moves` of its own."""
         return False
 
-    def untrace(self, machine: Machine, state: Any) -> Hashable:
-        """The state without the bytes read: the same moves until those bytes would matter (`lost`)."""
+    def without_history(self, machine: Machine, state: Any) -> Hashable:
+        """The state without the bytes read: the same moves until those bytes would matter, which is said by
+        `needs_history`."""
         return state
 
-    def lost(self, machine: Machine, state: Any) -> bool:
-        """Whether the moves depend on bytes that `untrace` dropped."""
+    def needs_history(self, machine: Machine, state: Any) -> bool:
+        """Whether the moves depend on bytes that `without_history` dropped."""
         return False
 
     def leaf(self, machine: Machine, state: Any) -> LexemeState | None:
@@ -158,7 +159,7 @@ class Node:
         """The configuration after a word of the leaf that ends with a label (-1 where there are none).
 
         `data` are the bytes of the word from `state` on; without them, for a mask, the configuration need
-        not know them (see `untrace`).
+        not know them (see `without_history`).
         """
         return machine.after(cont)
 
@@ -176,7 +177,7 @@ class Node:
     def first_bytes(self, machine: Machine, state: Any, cont: int) -> np.ndarray:
         """bool[256]: the bytes that a leaf state may read."""
         alone = machine.alone(machine.thread(self, state, cont))
-        return machine.row(machine.untraced(alone)) != DEAD
+        return machine.row(machine.history_free(alone)) != DEAD
 
     def difference(self, machine: Machine, state: Any, cont: int) -> UniqueItems | None:
         """A leaf state as something plain without a few words, where it is that. Masks are found by it."""

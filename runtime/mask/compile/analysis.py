@@ -69,7 +69,7 @@ def _fixpoint(nodes: Sequence[Node]) -> None:
 
 
 def _children_first(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes, each after those it is made of unless there is a circle."""
+    """The nodes, each after those it is made of unless there is a cycle."""
     order: list[Node] = []
     fresh = {node.index for node in nodes}
     for start in nodes:

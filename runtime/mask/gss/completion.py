@@ -80,7 +80,7 @@ def _best_first(machine: Machine, config: int, weight: int, most: int) -> bytes 
         seen.add(here)
         if machine.accepts(here):
             return word
-        for byte in np.flatnonzero(machine.row(machine.untraced(here))).tolist():
+        for byte in np.flatnonzero(machine.row(machine.history_free(here))).tolist():
             after = machine.step(here, byte)
             if after in seen or after == DEAD:
                 continue

@@ -97,9 +97,9 @@ class FirstSets:
             return (None, ()) if rest is None else (rest.bytes, [(after, each) for each in rest.empty])
         if type(node) is Repetition:
             return self._repeated(node, state, after, barred)
-        joint = self._machine.joined_in(cont)
-        if joint is not None:
-            return 0, [(each, barred) for each in joint]
+        merged = self._machine.joined_in(cont)
+        if merged is not None:
+            return 0, [(each, barred) for each in merged]
         resumed = node.resumes_with(state)
         if resumed is None:
             return None, ()

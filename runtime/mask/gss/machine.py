@@ -2,10 +2,10 @@
 
 Where several alternatives ask for the same rule at the same place (`"(" expr ")"` and `"(" tuple ")"` nested
 in each other), each has a continuation of its own, and threads would double with every bracket. Here a rule
-is opened once, before the *joint* of all continuations, which goes on with each of them; and threads that
-read the same place of the same leaf are one thread before the joint of theirs. So a configuration has no more
-threads than the grammar has places, as item sets of Earley (1970) point at sets of parents, and as Tomita's
-graph-structured stack (1985) joins its tops.
+is opened once, before the *merged continuation* of all continuations, which goes on with each of them; and
+threads that read the same place of the same lexeme are one thread before that of theirs. So a configuration
+has no more threads than the grammar has places, as item sets of Earley (1970) point at sets of parents, and
+as Tomita's graph-structured stack (1985) joins its tops.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class GssMachine(Machine):
 
     def __init__(self, *, of_grammars: bool = False) -> None:
         super().__init__(of_grammars=of_grammars)
-        self.joint = MergedContinuation()
-        self.register(self.joint)
+        self.merged = MergedContinuation()
+        self.register(self.merged)
         self._beginnings = FirstSets(self)
         self._opened: Interned[int, tuple[tuple[int, int], ...]] = Interned()
         """By continuation: the rules that its closure has opened, and before which continuation."""
@@ -76,9 +76,9 @@ class GssMachine(Machine):
         return None if found is None else (found.bytes, bool(found.empty))
 
     def joined_in(self, cont: int) -> tuple[int, ...] | None:
-        """The continuations of a joint; None if this is none."""
+        """The continuations of a merged one; None if this is none."""
         node, state, _ = self.frame(cont)
-        return state if node is self.joint else None
+        return state if node is self.merged else None
 
     def joined(self, conts: Sequence[int]) -> int:
         """The continuation that goes on with each of some continuations."""
@@ -88,13 +88,13 @@ class GssMachine(Machine):
         for cont in conts:
             if cont != END:
                 node, state, _ = self.frame(cont)
-                if node is self.joint:
+                if node is self.merged:
                     flat.update(state)
                     continue
             flat.add(cont)
         if len(flat) == 1:
             return flat.pop()
-        return self.cont(self.joint, tuple(sorted(flat)), END)
+        return self.cont(self.merged, tuple(sorted(flat)), END)
 
     def opened(self, work: Worklist) -> int:
         if len(work) == 1:
@@ -113,7 +113,7 @@ class GssMachine(Machine):
         return found
 
     def _graft_frame(self, node: Node, state: Any, behind: int, cont: int) -> int:
-        if node is self.joint:
+        if node is self.merged:
             return self.joined([self._grafted(each, cont) for each in state])
         return super()._graft_frame(node, state, behind, cont)
 

@@ -371,10 +371,10 @@ class StackTables:
         arrays.begins[state] = begins.view(np.uint64)
         if local < table.boundary:
             leaf = text_leaf(table)
-            still = leaf.lasting(LexemeState(leaf, leaf.number(local)), 0)
-            still = None if still is None else still.unbarred()
-            if still is not None:
-                arrays.loops[state] = still.groups
+            self_loop = leaf.lasting(LexemeState(leaf, leaf.number(local)), 0)
+            self_loop = None if self_loop is None else self_loop.unbarred()
+            if self_loop is not None:
+                arrays.loops[state] = self_loop.groups
         arrays.flags[state] |= KNOWN
 
     def find_behind(self, word: int) -> None:

@@ -43,7 +43,7 @@ class Runs:
         self._read: dict[int, int] = {}
         """Groups by identity of the characters, which the rows keep."""
 
-    def still(self, state: int) -> SelfLoop | None:
+    def self_loop(self, state: int) -> SelfLoop | None:
         """The characters that may follow from a state on, up to `room` of them, but for the first one of them
         if some are `barred`. None if there are no such or too few to be of use."""
         after, first = self._way(state)

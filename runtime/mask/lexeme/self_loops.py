@@ -102,7 +102,7 @@ class ReachableFacts:
     uniform: bool = False
     accepting: bool = False
 
-    def still(self, encoding: Encoding) -> SelfLoop | None:
+    def self_loop(self, encoding: Encoding) -> SelfLoop | None:
         """The same as bytes."""
         found = self_loop_class(self.characters, encoding, -1, self.characters if self.uniform else None)
         if found is not None and self.uniform:
@@ -110,7 +110,9 @@ class ReachableFacts:
         return found
 
 
-def onward(some: Sequence[RowKinds], places: Places, known: dict[Places, ReachableFacts]) -> ReachableFacts:
+def reachable_facts(
+    some: Sequence[RowKinds], places: Places, known: dict[Places, ReachableFacts]
+) -> ReachableFacts:
     """From a state in each of some automata (-1: none) on, where a word is one of any of them.
 
     What is found of the states on the way is kept in `known`. States that reach each other know the same: by

@@ -72,7 +72,7 @@ class Names:
     key: tuple[int, int, int]
     labels: dict[str, int]
     others: Callable[[Iterable[str]], list[int]] | int
-    still: SelfLoop
+    self_loop: SelfLoop
 
 
 class LexemeDfa:
@@ -165,7 +165,7 @@ class LexemeDfa:
         """int32: which kind of word ends in each of the states; None if there is only one kind."""
         return None
 
-    def still(self, place: LexemeState, longest: int) -> SelfLoop | None:
+    def self_loop(self, place: LexemeState, longest: int) -> SelfLoop | None:
         """Bytes after which the leaf surely stays alive; tokens have up to `longest` characters."""
         return None
 

@@ -21,7 +21,7 @@ from sglc.runtime.mask.lexeme.codepoint_lexeme import TextCharacters
 from sglc.runtime.mask.lexeme.self_loops import (
     ReachableFacts,
     SelfLoop,
-    onward,
+    reachable_facts,
     self_loop_after,
     size,
 )
@@ -40,9 +40,9 @@ class TextLexeme(LexemeDfa):
         self._measured = False
         self._fewest = -1
         self._loops: dict[int, tuple[SelfLoop | None, int]] = {}
-        self._onward: dict[tuple[int, ...], ReachableFacts] = {}
+        self._reachable_facts: dict[tuple[int, ...], ReachableFacts] = {}
         self._uniform: bool | None = None
-        self._stills: dict[int, SelfLoop | None] = {}
+        self._self_loops: dict[int, SelfLoop | None] = {}
         self._runs = Runs(table.rows, self.encoding) if table.boundary > 2 else None
         self._run_stills: dict[int, SelfLoop | None] = {}
         self._characters: TextCharacters | None = None
@@ -110,7 +110,7 @@ class TextLexeme(LexemeDfa):
     def any_length(self) -> bool:
         return self.table.any_length
 
-    def still(self, place: LexemeState, longest: int) -> SelfLoop | None:
+    def self_loop(self, place: LexemeState, longest: int) -> SelfLoop | None:
         local = self.places[place.state]
         if local >= self.table.boundary:
             return None
@@ -135,11 +135,11 @@ class TextLexeme(LexemeDfa):
         return replace(found, room=place.most - self.table.shortest(home))
 
     def _run(self, local: int) -> SelfLoop | None:
-        """See `Runs.still`."""
+        """See `Runs.self_loop`."""
         if self._runs is None:
             return None
         if local not in self._run_stills:
-            self._run_stills[local] = self._runs.still(local)
+            self._run_stills[local] = self._runs.self_loop(local)
         return self._run_stills[local]
 
     def _loop(self, local: int) -> tuple[SelfLoop | None, int]:
@@ -196,12 +196,12 @@ class TextLexeme(LexemeDfa):
 
     def _everywhere(self, local: int) -> SelfLoop | None:
         """Characters with which every state that can be reached can go on."""
-        if local not in self._stills:
-            self._stills[local] = self._from(local).still(self.table.encoding)
-        return self._stills[local]
+        if local not in self._self_loops:
+            self._self_loops[local] = self._from(local).self_loop(self.table.encoding)
+        return self._self_loops[local]
 
     def _from(self, local: int) -> ReachableFacts:
-        dfa, rows, known = self.table.dfa, self.table.rows, self._onward
+        dfa, rows, known = self.table.dfa, self.table.rows, self._reachable_facts
         if self.table.boundary == 1 and not known:
             found = rows.covered(0)
             known[0,] = ReachableFacts(found, True, 0 in dfa.accepting) if found else ReachableFacts()
@@ -210,7 +210,7 @@ class TextLexeme(LexemeDfa):
         if (local,) not in known and self.table.may_stop(local):
             # No character is common to all states if some state has none.
             known[local,] = ReachableFacts()
-        return onward((rows,), (local,), known)
+        return reachable_facts((rows,), (local,), known)
 
     def _may_always_end(self, local: int) -> bool:
         """Whether words may end in all states that are reached from one."""

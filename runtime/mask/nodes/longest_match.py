@@ -60,14 +60,14 @@ class GreedyNode(Node):
         here = machine.alone(machine.thread(self, (place, following), cont))
         return machine.union(here, 1) if machine.accepts(following) else here
 
-    def traced(self, machine: Machine, state: State) -> bool:
-        return bool(machine.traced[state[1]])
+    def history_dependent(self, machine: Machine, state: State) -> bool:
+        return bool(machine.history_dependent[state[1]])
 
-    def lost(self, machine: Machine, state: State) -> bool:
-        return bool(machine.lost[state[1]])
+    def needs_history(self, machine: Machine, state: State) -> bool:
+        return bool(machine.needs_history[state[1]])
 
-    def untrace(self, machine: Machine, state: State) -> State:
-        return state[0], machine.untraced(state[1])
+    def without_history(self, machine: Machine, state: State) -> State:
+        return state[0], machine.history_free(state[1])
 
     def _text_moves(self, machine: Machine, place: Place, cont: int) -> Iterator[tuple[int, int, int]]:
         local, least, most = place

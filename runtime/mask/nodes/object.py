@@ -6,7 +6,7 @@ over all labels that are open then, so that a key that cannot be completed is de
 There are too many states of large objects to make the keys' rows for each. So masks are walked from leaf
 states that know only which labels may still be meant and whether the object may end or go on behind each (a
 `Profile`), which are the same for most states; a token that reads a whole entry and begins another key is
-then `lost`, and looked at again with the state.
+then said to need history, and is looked at again with the state.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from sglc.runtime.mask.nodes.options import PRODUCTIVE, Options
 _QUOTE = ord('"')
 _OPEN = 1 << 40
 _SOMEWHERE = _OPEN + 1
-_LOST = _OPEN + 2
+_NEEDS_HISTORY = _OPEN + 2
 _CLOSE = 1 << 41
 _COMMA = 1 << 42
 _LABELS = 20
@@ -324,20 +324,20 @@ class ObjectNode(Node):
 
     # Inside keys, byte by byte
 
-    def lost(self, machine: Machine, state: ElementState) -> bool:
-        return state[2] == _LOST
+    def needs_history(self, machine: Machine, state: ElementState) -> bool:
+        return state[2] == _NEEDS_HISTORY
 
-    def traced(self, machine: Machine, state: ElementState) -> bool:
+    def history_dependent(self, machine: Machine, state: ElementState) -> bool:
         return state[0] >= 0 and state[2] < _CLOSE
 
-    def untrace(self, machine: Machine, state: ElementState) -> ElementState:
+    def without_history(self, machine: Machine, state: ElementState) -> ElementState:
         if state[2] >= _CLOSE:
             return state
         return -1, state[1], state[2], state[3], state[4], None
 
     def moves(self, machine: Machine, state: ElementState, cont: int) -> Iterator[tuple[int, int, int]]:
-        if self.traced(machine, state):
-            state = self.untrace(machine, state)
+        if self.history_dependent(machine, state):
+            state = self.without_history(machine, state)
         here, profile, local, residue, begun, _ = state
         if local >= _OPEN:
             byte = self.forced_run(state)[0] if local != _SOMEWHERE else _QUOTE
@@ -386,7 +386,7 @@ class ObjectNode(Node):
     def _first(self, machine: Machine, state: ElementState, cont: int) -> int:
         """The configuration behind the first byte of a run, or of a quote that must come."""
         if state[2] == _SOMEWHERE:
-            return machine.alone(machine.thread(self, (-1, -1, _LOST, None, b"", None), cont))
+            return machine.alone(machine.thread(self, (-1, -1, _NEEDS_HISTORY, None, b"", None), cont))
         if len(self.forced_run(state)) == 1:
             return self.behind(machine, state, cont)
         return machine.alone(machine.thread(self, self.skip(state, 1), cont))

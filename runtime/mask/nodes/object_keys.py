@@ -19,7 +19,7 @@ from sglc.kernels.trie.word_list import WordList
 from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
 from sglc.runtime.mask.lexeme.row_kinds import RowKinds
-from sglc.runtime.mask.lexeme.self_loops import ReachableFacts, SelfLoop, onward
+from sglc.runtime.mask.lexeme.self_loops import ReachableFacts, SelfLoop, reachable_facts
 from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState, Names
 from sglc.runtime.mask.lexeme.utf8_states import Edge
 from sglc.runtime.mask.nodes.words import asides_left
@@ -81,9 +81,9 @@ class KeyLexeme(LexemeDfa):
         super().__init__(self.width)
         self.table = table
         self.encoding = table.encoding
-        self._still: dict[tuple[int, ...], tuple[SelfLoop | None, bool]] = {}
+        self._self_loop: dict[tuple[int, ...], tuple[SelfLoop | None, bool]] = {}
         self._rows = [RowKinds(dfa) for dfa in table.families]
-        self._onward: dict[tuple[int, ...], ReachableFacts] = {}
+        self._reachable_facts: dict[tuple[int, ...], ReachableFacts] = {}
         self._ends: dict[int, int] = {}
         self._labels = np.zeros(0, np.int32)
         self._names: dict[tuple[int, int], Names] = {}
@@ -145,7 +145,7 @@ class KeyLexeme(LexemeDfa):
             self._labels = np.concatenate([self._labels, np.array(new, np.int32)])
         return self._labels[states]
 
-    def still(self, place: LexemeState, longest: int) -> SelfLoop | None:
+    def self_loop(self, place: LexemeState, longest: int) -> SelfLoop | None:
         local = self.places[place.state]
         if local < 0 or not self.table.families:
             return None
@@ -166,8 +166,8 @@ class KeyLexeme(LexemeDfa):
         if local < 0:
             return None
         states = self._open_families(place, local)
-        still, accepting = self._of_families(states)
-        if still is None or still.uniform is None or not accepting:
+        self_loop, accepting = self._of_families(states)
+        if self_loop is None or self_loop.uniform is None or not accepting:
             return None
         open = self._labels_of(states)
         alone = open[0] if len(open) == 1 else -1
@@ -176,7 +176,7 @@ class KeyLexeme(LexemeDfa):
         if found is None:
             known = self.table.names_below(local)
             others = partial(self.table.labels_of_keys, local) if alone < 0 else alone
-            found = self._names[local, alone] = Names((id(self), local, alone), known, others, still)
+            found = self._names[local, alone] = Names((id(self), local, alone), known, others, self_loop)
         return found
 
     def walk_states(
@@ -248,11 +248,11 @@ class KeyLexeme(LexemeDfa):
         states = self._open_families(place, local)
         others: tuple[int, ...] = ()
         if any([at >= 0 for at in states]):
-            still, accepting = self._of_families(states)
+            self_loop, accepting = self._of_families(states)
             open_families = self._labels_of(states)
-            if still is None or still.uniform is None or not accepting or len(open_families) > 1:
+            if self_loop is None or self_loop.uniform is None or not accepting or len(open_families) > 1:
                 return place.key(), None
-            kind, others = still.uniform, tuple(open_families)
+            kind, others = self_loop.uniform, tuple(open_families)
             # Names that no token reads to their end are keys like all others.
             names = [number for number in names if self.table.names[number][read:] in quoted]
         else:
@@ -297,18 +297,18 @@ class KeyLexeme(LexemeDfa):
 
     def _of_families(self, states: tuple[int, ...]) -> tuple[SelfLoop | None, bool]:
         """(characters with which keys of families go on from some states, whether they may end anywhere)."""
-        found = self._still.get(states)
+        found = self._self_loop.get(states)
         if found is None:
             families = self.table.families
             if all([at < 0 or _is_any(dfa, at) for dfa, at in zip(families, states, strict=True)]):
                 found = _any_key(self.encoding) if max(states) >= 0 else (None, False)
             else:
-                known = onward(self._rows, states, self._onward)
+                known = reachable_facts(self._rows, states, self._reachable_facts)
                 if known.characters != ALL:
                     # Names may go on with other characters.
                     known = replace(known, uniform=False)
-                found = known.still(self.encoding), known.accepting
-            self._still[states] = found
+                found = known.self_loop(self.encoding), known.accepting
+            self._self_loop[states] = found
         return found
 
 
@@ -322,4 +322,4 @@ def _is_any(dfa: CharDfa, state: int) -> bool:
 @small_cache(8)
 def _any_key(encoding: Encoding) -> tuple[SelfLoop | None, bool]:
     """What is known where any key may come, which is what most objects are open to."""
-    return ReachableFacts(ALL, uniform=True, accepting=True).still(encoding), True
+    return ReachableFacts(ALL, uniform=True, accepting=True).self_loop(encoding), True

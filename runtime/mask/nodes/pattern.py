@@ -111,7 +111,7 @@ class PatternLexeme(NumberedLexeme):
         if table.few is not None:
             self._by_characters = table.few
         self.characters = characters(table.nfa)
-        self._still: dict[Ranges, SelfLoop | None] = {}
+        self._self_loop: dict[Ranges, SelfLoop | None] = {}
 
     def describe(self, state: int) -> tuple[int, int, int]:
         local = self.places[state]
@@ -126,17 +126,17 @@ class PatternLexeme(NumberedLexeme):
         found = self.table.after(local, byte)
         return NO_MOVE if found is None else self.number(found)
 
-    def still(self, place: LexemeState, longest: int) -> SelfLoop | None:
+    def self_loop(self, place: LexemeState, longest: int) -> SelfLoop | None:
         local = self.places[place.state]
         if local < 0:
             return None
         lasting = self.table.subsets.lasting(local)
-        if lasting not in self._still:
+        if lasting not in self._self_loop:
             found = self_loop_class(lasting, self.encoding, -1, self.characters)
             if found is not None and lasting == self.characters:
                 found = replace(found, uniform=lasting)
-            self._still[lasting] = found
-        return self._still[lasting]
+            self._self_loop[lasting] = found
+        return self._self_loop[lasting]
 
 
 class PatternNode(Node):

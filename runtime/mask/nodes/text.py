@@ -114,12 +114,12 @@ class KeyedEntries(Node):
       ("open", used)                       before a key's opening quote
       ("key", place, used, residue, read)  inside a key; `residue`: endings that would make it a used key
       ("key", place, count, residue, None) the same without the bytes read; enough until the key is closed
-      ("lost",)                            before a key when the keys used are not known any more
+      ("needs history",)                   before a key when the keys used are not known any more
     Frame states:
       ("entry", used) or ("entry", count)  after a value; a count where the keys used are not known
       ("next", used) or ("next", count)    after the comma
     `used` are the encoded keys so far. Only masks are walked without the bytes read: one token that closes a
-    key, holds a whole value and begins another key is then `lost`, and looked at again with the bytes.
+    key, holds a whole value and begins another key then `needs_history`: looked at again with the bytes.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class KeyedEntries(Node):
         kind, used = state
         count = used if isinstance(used, int) else len(used)
         if kind == "next":
-            leaf = ("lost",) if isinstance(used, int) else ("open", used)
+            leaf = ("needs history",) if isinstance(used, int) else ("open", used)
             out.add(machine.thread(self, leaf, cont))
             return
         if count >= self.minimum:
@@ -181,13 +181,13 @@ class KeyedEntries(Node):
         if count < self.maximum:
             work.append((self.comma, machine.cont(self, ("next", used), cont)))
 
-    def lost(self, machine: Machine, state: Any) -> bool:
-        return state[0] == "lost"
+    def needs_history(self, machine: Machine, state: Any) -> bool:
+        return state[0] == "needs history"
 
-    def traced(self, machine: Machine, state: Any) -> bool:
+    def history_dependent(self, machine: Machine, state: Any) -> bool:
         return state[0] == "open" or (state[0] == "key" and state[4] is not None)
 
-    def untrace(self, machine: Machine, state: Any) -> Hashable:
+    def without_history(self, machine: Machine, state: Any) -> Hashable:
         if state[0] == "key" and state[4] is not None:
             return ("key", state[1], len(state[2]), state[3], None)
         return state
@@ -199,7 +199,7 @@ class KeyedEntries(Node):
             yield _QUOTE, _QUOTE, machine.alone(machine.thread(self, leaf, cont))
             return
         _, place, used, residue, read = state
-        assert read is None, "traced states are stepped byte by byte"
+        assert read is None, "history-dependent states are stepped byte by byte"
         local, least, most = place
         if self.table.can_end(local, least) and b"" not in residue:
             yield _QUOTE, _QUOTE, machine.begin(self.colon, machine.cont(self, ("entry", used + 1), cont))
@@ -220,7 +220,7 @@ class KeyedEntries(Node):
                 yield low, high, self._inside(machine, following, used, frozenset(), None, cont)
 
     def move(self, machine: Machine, state: Any, cont: int, byte: int) -> int:
-        if not self.traced(machine, state):
+        if not self.history_dependent(machine, state):
             return super().move(machine, state, cont, byte)
         if state[0] == "open":
             if byte != _QUOTE:

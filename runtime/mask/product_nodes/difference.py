@@ -60,12 +60,12 @@ class Exclusion(Node):
     def goes_on(self, machine: Machine, state: State) -> bool:
         """Whether a word that is not excluded reads at least one more byte."""
         inner, place = state
-        if place is None or machine.lost[inner]:
+        if place is None or machine.needs_history[inner]:
             return any(machine.configs[inner])
         found = self._beyond.get(state)
         if found is None:
             found = False
-            row = machine.row(machine.untraced(inner))
+            row = machine.row(machine.history_free(inner))
             children = self.set.children(place)
             legal = row.nonzero()[0].tolist()
             found = any(byte not in children for byte in legal)
@@ -89,14 +89,14 @@ class Exclusion(Node):
             config = machine.union(config, machine.alone(machine.thread(self, state, cont)))
         return config
 
-    def traced(self, machine: Machine, state: State) -> bool:
-        return bool(machine.traced[state[0]])
+    def history_dependent(self, machine: Machine, state: State) -> bool:
+        return bool(machine.history_dependent[state[0]])
 
-    def lost(self, machine: Machine, state: State) -> bool:
-        return bool(machine.lost[state[0]])
+    def needs_history(self, machine: Machine, state: State) -> bool:
+        return bool(machine.needs_history[state[0]])
 
-    def untrace(self, machine: Machine, state: State) -> State:
-        return machine.untraced(state[0]), state[1]
+    def without_history(self, machine: Machine, state: State) -> State:
+        return machine.history_free(state[0]), state[1]
 
     def move(self, machine: Machine, state: State, cont: int, byte: int) -> int:
         inner, place = state
@@ -142,7 +142,7 @@ class Exclusion(Node):
             return self._shortest[state]
         inner, place = state
         best: bytes | None = None
-        row = machine.row(machine.untraced(inner))
+        row = machine.row(machine.history_free(inner))
         children = {} if place is None else self.set.children(place)
         # Past the excluded words the item's own shortest completion will do, one for each configuration.
         tried: set[int] = set()

@@ -131,14 +131,14 @@ class NotBefore(Node):
             if target:
                 yield byte, byte, target
 
-    def traced(self, machine: Machine, state: State) -> bool:
-        return bool(machine.traced[state[0]])
+    def history_dependent(self, machine: Machine, state: State) -> bool:
+        return bool(machine.history_dependent[state[0]])
 
-    def lost(self, machine: Machine, state: State) -> bool:
-        return bool(machine.lost[state[0]])
+    def needs_history(self, machine: Machine, state: State) -> bool:
+        return bool(machine.needs_history[state[0]])
 
-    def untrace(self, machine: Machine, state: State) -> State:
-        return machine.untraced(state[0]), state[1]
+    def without_history(self, machine: Machine, state: State) -> State:
+        return machine.history_free(state[0]), state[1]
 
     def shortest(self, machine: Machine) -> bytes:
         return b""

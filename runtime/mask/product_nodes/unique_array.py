@@ -6,7 +6,7 @@ byte on behind which only used values are left. Once no used value can be meant 
 itself is followed.
 
 Which values were used is known at the end of an item from its bytes, which are part of the state. Masks are
-walked without them (`untrace`); a token that ends an item and begins another one is then `lost`.
+walked without them (`without_history`); one that ends an item and begins the next then `needs_history`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sglc.runtime.mask.gss.completion import completion
 from sglc.runtime.mask.nodes.array import AFTER, NEXT, ArrayNode, ArrayParts
 from sglc.runtime.mask.nodes.core import measure
 
-_UNKNOWN, _LOST = -1, -2
+_UNKNOWN, _NEEDS_HISTORY = -1, -2
 _OF_PLACE = 5
 """Units of work of looking for a value from one place."""
 
@@ -119,7 +119,7 @@ class DistinctArray(ArrayNode):
             return
         if used == _UNKNOWN:
             # An item can follow; which one may, is not known here.
-            out.add(machine.thread(self, (here, _LOST, DEAD, DEAD, None), cont))
+            out.add(machine.thread(self, (here, _NEEDS_HISTORY, DEAD, DEAD, None), cont))
         else:
             work.append((self.parts.comma, machine.cont(self, (NEXT, here, used), cont)))
 
@@ -134,13 +134,13 @@ class DistinctArray(ArrayNode):
 
     # Inside items
 
-    def lost(self, machine: Machine, state: ElementState) -> bool:
+    def needs_history(self, machine: Machine, state: ElementState) -> bool:
         _, used, inner, barred, _ = state
-        return used == _LOST or bool(machine.lost[inner] or machine.lost[barred])
+        return used == _NEEDS_HISTORY or bool(machine.needs_history[inner] or machine.needs_history[barred])
 
     def _known(self, machine: Machine, inner: int, barred: int) -> int:
         """`_UNKNOWN`, or `_LOST` if it is not known without the bytes read which bytes may come next."""
-        if barred == DEAD or machine.lost[inner] or machine.lost[barred]:
+        if barred == DEAD or machine.needs_history[inner] or machine.needs_history[barred]:
             return _UNKNOWN
         found = self._knowing.get((inner, barred))
         if found is None:
@@ -148,23 +148,23 @@ class DistinctArray(ArrayNode):
             for byte in machine.row(inner).nonzero()[0].tolist():
                 following = machine.step(inner, byte), machine.step(barred, byte)
                 if following[1] != DEAD and (
-                    machine.lost[following[0]]
-                    or machine.lost[following[1]]
+                    machine.needs_history[following[0]]
+                    or machine.needs_history[following[1]]
                     or self._goes_on(machine, *following) is None
                 ):
-                    found = _LOST
+                    found = _NEEDS_HISTORY
                     break
             self._knowing[inner, barred] = found
         return found
 
-    def traced(self, machine: Machine, state: ElementState) -> bool:
+    def history_dependent(self, machine: Machine, state: ElementState) -> bool:
         return state[4] is not None
 
-    def untrace(self, machine: Machine, state: ElementState) -> ElementState:
+    def without_history(self, machine: Machine, state: ElementState) -> ElementState:
         after, _, inner, barred, data = state
         if data is None:
             return state
-        inner, barred = machine.untraced(inner), machine.untraced(barred)
+        inner, barred = machine.history_free(inner), machine.history_free(barred)
         return after, self._known(machine, inner, barred), inner, barred, None
 
     def _land(self, machine: Machine, state: ElementState, cont: int) -> int:
@@ -172,7 +172,7 @@ class DistinctArray(ArrayNode):
         after, used, inner, barred, data = state
         if inner == DEAD:
             return DEAD
-        if machine.lost[inner] or machine.lost[barred]:
+        if machine.needs_history[inner] or machine.needs_history[barred]:
             return machine.alone(machine.thread(self, state, cont))
         config = DEAD
         if self._goes_on(machine, inner, barred):
@@ -199,11 +199,11 @@ class DistinctArray(ArrayNode):
         while stack:
             place = stack.pop()
             spend(_OF_PLACE)
-            for byte in machine.row(machine.untraced(place[0])).nonzero()[0].tolist():
+            for byte in machine.row(machine.history_free(place[0])).nonzero()[0].tolist():
                 following = machine.step(place[0], byte), machine.step(place[1], byte)
                 if following in before:
                     continue
-                if machine.lost[following[0]] or machine.lost[following[1]]:
+                if machine.needs_history[following[0]] or machine.needs_history[following[1]]:
                     unknown = True
                 elif self._is_free(machine, following):
                     on: tuple[int, int] | None = place
@@ -232,7 +232,7 @@ class DistinctArray(ArrayNode):
         return self._land(machine, (after, used, inner, barred, data + bytes([byte])), cont)
 
     def moves(self, machine: Machine, state: ElementState, cont: int) -> Iterator[tuple[int, int, int]]:
-        after, _, inner, barred, _ = self.untrace(machine, state)
+        after, _, inner, barred, _ = self.without_history(machine, state)
         row = machine.row(inner).tolist()
         bars = [DEAD] * 256 if barred == DEAD else machine.row(barred).tolist()
         landed: dict[tuple[int, int], int] = {}
@@ -251,7 +251,7 @@ class DistinctArray(ArrayNode):
 
     def first_bytes(self, machine: Machine, state: ElementState, cont: int) -> np.ndarray:
         _, used, inner, barred, _ = state
-        if used == _LOST:  # no more bytes than these
+        if used == _NEEDS_HISTORY:  # no more bytes than these
             return machine.first(machine.begin(self.parts.comma, END))
         return machine.first(inner) if barred == DEAD else super().first_bytes(machine, state, cont)
 
@@ -283,7 +283,7 @@ class DistinctArray(ArrayNode):
                 continue
             if machine.accepts(inner) and not machine.accepts(barred):
                 heapq.heappush(heap, (len(word), word, True, DEAD, DEAD))
-            for byte in machine.row(machine.untraced(inner)).nonzero()[0].tolist():
+            for byte in machine.row(machine.history_free(inner)).nonzero()[0].tolist():
                 after = machine.step(inner, byte)
                 if after == DEAD:
                     continue

@@ -24,7 +24,7 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 _OF_WALK = 50
 """Units of work of one native walk: about what two groups of tokens take."""
-_OF_STILL = 1_000
+_OF_SELF_LOOP = 1_000
 """Bytes of a class as bytes."""
 _OF_LEAF = 10_000
 """Bytes of the leaf of a class, about."""
@@ -87,7 +87,7 @@ class LexemeWalks:
         self._class_leaves: LeastUsed[tuple[int, Encoding], LexemeDfa] = LeastUsed(size=_OF_LEAF)
         self._numbers: LeastUsed[int, tuple[Ranges, int]] = LeastUsed()
         """By identity: classes of characters, which are kept, and their numbers."""
-        self._stills: LeastUsed[tuple[int, Encoding], SelfLoop | None] = LeastUsed(size=_OF_STILL)
+        self._self_loops: LeastUsed[tuple[int, Encoding], SelfLoop | None] = LeastUsed(size=_OF_SELF_LOOP)
         self._labels: LeastUsed[tuple[Any, int], tuple[np.ndarray, WalkResult, LexemeDfa]] = LeastUsed(
             most_bytes // 4, _of_labels
         )
@@ -109,30 +109,32 @@ class LexemeWalks:
         if least > 0 or most is not None:
             characters = table.counted(place)
             if characters is not None:
-                still = self._still(characters, table.encoding)
-                if still is not None and not np.count_nonzero(first & still.bytes):
-                    return self._bounded(place, characters, still, first)
+                self_loop = self._self_loop(characters, table.encoding)
+                if self_loop is not None and not np.count_nonzero(first & self_loop.bytes):
+                    return self._bounded(place, characters, self_loop, first)
             table.measure()
         inside, quiet = None, None
-        still = table.still(place, columns.longest)
-        if still is not None:
-            still = still.apart_from(first)
-        if still is not None:
-            if still.uniform is not None:
-                self._share(table, still.uniform)
+        self_loop = table.self_loop(place, columns.longest)
+        if self_loop is not None:
+            self_loop = self_loop.apart_from(first)
+        if self_loop is not None:
+            if self_loop.uniform is not None:
+                self._share(table, self_loop.uniform)
                 if table.single and least == 0 and most is None and not table.eager:
-                    return self._single(table, still, first)
-                inside = self._class(still.uniform, table.encoding, None).row
+                    return self._single(table, self_loop, first)
+                inside = self._class(self_loop.uniform, table.encoding, None).row
                 names = table.names(place)
                 if names is not None:
-                    return self._named(names, still.uniform, table, first), inside
+                    return self._named(names, self_loop.uniform, table, first), inside
                 if least == 0 and most is None and not first.any():
                     # Nothing comes behind the leaf, so that it does not matter where it may be left.
                     return WalkResult(table, None, _NOWHERE, _NOWHERE, columns.longest), inside
                 quiet = columns.quiet_but(first)
             else:
-                inside = columns.inside(still.groups, still.room, still.barred)
-                quiet = columns.quiet(still.groups, still.bytes, still.dead, still.home, first)
+                inside = columns.inside(self_loop.groups, self_loop.room, self_loop.barred)
+                quiet = columns.quiet(
+                    self_loop.groups, self_loop.bytes, self_loop.dead, self_loop.home, first
+                )
         if least > 0 or most is not None:
             reach = self._known_walk(place._replace(least=0, most=None), first, quiet).reach
             if table.any_length:
@@ -143,11 +145,13 @@ class LexemeWalks:
             place = place._replace(least=least, most=most)
         return self._known_walk(place, first, quiet), inside
 
-    def _single(self, table: LexemeDfa, still: SelfLoop, first: np.ndarray) -> tuple[WalkResult, np.ndarray]:
+    def _single(
+        self, table: LexemeDfa, self_loop: SelfLoop, first: np.ndarray
+    ) -> tuple[WalkResult, np.ndarray]:
         """The walk over all words of a class is that of a leaf that has no others."""
-        assert still.uniform is not None
-        inside = self.vocabulary.columns.inside(still.groups, None)
-        whole = self._class(still.uniform, table.encoding, first)
+        assert self_loop.uniform is not None
+        inside = self.vocabulary.columns.inside(self_loop.groups, None)
+        whole = self._class(self_loop.uniform, table.encoding, first)
         key = ("single", id(whole), id(table))
         found = self._leaves.get(key)
         if found is None:
@@ -172,12 +176,12 @@ class LexemeWalks:
         if table.single and self._class_leaves.get(key) is None:
             self._class_leaves.keep(key, table)
 
-    def _still(self, characters: Ranges, encoding: Encoding) -> SelfLoop | None:
+    def _self_loop(self, characters: Ranges, encoding: Encoding) -> SelfLoop | None:
         """A class as bytes, for a text of one state."""
         key = self._number(characters), encoding
-        found = self._stills.get(key, _UNKNOWN)
+        found = self._self_loops.get(key, _UNKNOWN)
         if found is _UNKNOWN:
-            found = self._stills.keep(key, self_loop_class(characters, encoding, 0, characters))
+            found = self._self_loops.keep(key, self_loop_class(characters, encoding, 0, characters))
         return found
 
     def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
@@ -200,7 +204,7 @@ class LexemeWalks:
         table = place.table
         names = table.names(place)
         if names is not None:
-            whole = self._words_of(names.still, table.encoding, first, entries, row)
+            whole = self._words_of(names.self_loop, table.encoding, first, entries, row)
             if whole is not None:
                 return self._by_names(names, whole, table, entries)
         key = (*place.key(), first.tobytes(), entries.tobytes())
@@ -216,16 +220,16 @@ class LexemeWalks:
         return found
 
     def _words_of(
-        self, still: SelfLoop, encoding: Encoding, first: np.ndarray, entries: np.ndarray, row: np.ndarray
+        self, self_loop: SelfLoop, encoding: Encoding, first: np.ndarray, entries: np.ndarray, row: np.ndarray
     ) -> WalkResult | None:
         """The walk from some nodes over all words of a uniform class, into `row`; None where texts may go on
         inside of words. Places in objects that differ in their keys ask for the same, one after the other."""
-        asked = still, encoding, first, entries, row
+        asked = self_loop, encoding, first, entries, row
         if not all(map(is_, asked, self._asked)):
             found = None
-            if not np.count_nonzero(first & still.bytes):
-                assert still.uniform is not None
-                found = self._class(still.uniform, encoding, first, entries)
+            if not np.count_nonzero(first & self_loop.bytes):
+                assert self_loop.uniform is not None
+                found = self._class(self_loop.uniform, encoding, first, entries)
                 assert found.row is not None
                 row |= found.row
             self._asked, self._answer = asked, found
@@ -271,15 +275,15 @@ class LexemeWalks:
             follow = np.zeros(256, bool) if first is None else first
             row = np.zeros(self.vocabulary.words, np.int32)
             tops, quiet = self.whole.roots if entries is None else entries, None
-            still = None if entries is not None else self._still(characters, encoding)
-            if still is not None and not np.count_nonzero(follow & still.bytes):
+            self_loop = None if entries is not None else self._self_loop(characters, encoding)
+            if self_loop is not None and not np.count_nonzero(follow & self_loop.bytes):
                 # Tokens of such characters alone are looked up, and nothing ends between them.
                 columns = self.vocabulary.columns
                 home = words.number(0)
-                quiet = columns.quiet(still.groups, still.bytes, still.dead, home, follow)
+                quiet = columns.quiet(self_loop.groups, self_loop.bytes, self_loop.dead, home, follow)
             found = self._walk(tops, LexemeState(words, words.number(0)), follow, row, quiet)
-            if still is not None and quiet is not None:
-                found.row, found.rest = row | columns.inside(still.groups, None), row
+            if self_loop is not None and quiet is not None:
+                found.row, found.rest = row | columns.inside(self_loop.groups, None), row
             if first is not None:
                 # Where a word of no characters ends is an exit as well.
                 begun = self.whole.root_bytes if entries is None else self.vocabulary.trie.byte[tops]
@@ -306,7 +310,7 @@ class LexemeWalks:
         return WalkResult(table, None, found.exits, found.ends, found.reach, found.paths, labels=labels)
 
     def _bounded(
-        self, place: LexemeState, characters: Ranges, still: SelfLoop, first: np.ndarray
+        self, place: LexemeState, characters: Ranges, self_loop: SelfLoop, first: np.ndarray
     ) -> tuple[WalkResult, np.ndarray]:
         """What a walk over the words of some characters finds that are neither too short nor too long: the
         same walk for all lengths, of which some tokens and exits are left out."""
@@ -314,7 +318,7 @@ class LexemeWalks:
         columns = self.vocabulary.columns
         most = columns.longest if place.most is None else min(place.most, columns.longest)
         least = min(least, columns.longest + 1)
-        inside = columns.inside(still.groups, most)
+        inside = columns.inside(self_loop.groups, most)
         key = ("bounded", self._number(characters), table.encoding, first.tobytes())
         found = self._leaves.get((*key, least, most, id(table)))
         if found is not None:
@@ -330,19 +334,19 @@ class LexemeWalks:
         exits, ends = whole.exits[open], whole.ends[open]
         row = self._short_rows.get((*key, most))
         if row is None:
-            row = self._short_rows.keep((*key, most), self._short(counts, still, most, table.encoding))
+            row = self._short_rows.keep((*key, most), self._short(counts, self_loop, most, table.encoding))
         found = WalkResult(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
         self._leaves.keep((*key, least, most, id(table)), found)
         return found, inside
 
-    def _short(self, counts: _Counts, still: SelfLoop, most: int, encoding: Encoding) -> np.ndarray:
+    def _short(self, counts: _Counts, self_loop: SelfLoop, most: int, encoding: Encoding) -> np.ndarray:
         """The row of the tokens of a walk that read no more than `most` characters; those that are looked up
         may be in it if there is room for all of them."""
         walk, columns = counts.walk, self.vocabulary.columns
         assert walk.row is not None
         if most >= columns.longest:
             return walk.row
-        rest = walk.row & ~columns.inside(still.groups, None) if walk.rest is None else walk.rest
+        rest = walk.row & ~columns.inside(self_loop.groups, None) if walk.rest is None else walk.rest
         if walk.reach < most:
             # A character may have been begun behind those that are counted.
             return rest

@@ -1,7 +1,7 @@
 """Masks walked by rows of configurations: of leaves without a table, and of rests of few tokens.
 
 A leaf that remembers what was read is no automaton whose rows could be shared. Its masks are walked from a
-configuration without the bytes read (`Machine.untraced`), and where those would matter, the subtree is
+configuration without the bytes read (`Machine.history_free`), and where those would matter, the subtree is
 stepped byte by byte from the configuration that has them.
 """
 
@@ -31,7 +31,7 @@ class RowMasks:
         unknown: list[int] = []
 
         def fill(missing: int, entry: int, node: int) -> bool:
-            if machine.lost[missing]:
+            if machine.needs_history[missing]:
                 unknown.append(node)
                 return False
             if machine.row_of[missing] == NO_ROW:
@@ -39,7 +39,7 @@ class RowMasks:
                 account.check()
             return True
 
-        start = machine.untraced(config)
+        start = machine.history_free(config)
         self.walk.rows(entries, start, row, lambda: (machine.rows, machine.row_of), fill)
         return unknown
 

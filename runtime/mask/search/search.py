@@ -39,11 +39,11 @@ _Numbers = dict[int, int] | None
 class Found(NamedTuple):
     """What a search says of the row it has filled.
 
-    lost   it holds only for the bytes read so far
-    path   how to find it again, None where it has to be searched again
+    needs_history  it holds only for the bytes read so far
+    path           how to find it again, None where it has to be searched again
     """
 
-    lost: bool
+    needs_history: bool
     path: Path | None
 
 
@@ -51,10 +51,10 @@ class Found(NamedTuple):
 class _Search:
     """One search, from `root`: what it fills, where it has been, what is left to be followed.
 
-    path      what it has asked and was answered, None where others cannot ask the same
-    unknown   of searches of plain continuations: the nodes below which tokens are not known
-    walks     whether rests of tokens are walked by stacks as far as they can be
-    lost      whether the row holds only for the bytes read so far
+    path           what it has asked and was answered, None where others cannot ask the same
+    unknown        of searches of plain continuations: the nodes below which tokens are not known
+    walks          whether rests of tokens are walked by stacks as far as they can be
+    needs_history  whether the row holds only for the bytes read so far
     """
 
     root: int
@@ -64,7 +64,7 @@ class _Search:
     path: Path | None = None
     unknown: list[int] | None = None
     walks: bool = False
-    lost: bool = False
+    needs_history: bool = False
     waiting: dict[int, list[np.ndarray]] = field(default_factory=dict)
     """Nodes before which rests of tokens go on, by configuration; those that have waited longest first."""
     places: dict[int, int] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class MaskSearch:
             # A limit may be passed anywhere.
             self._stacks.forget()
             raise
-        return Found(search.lost, search.path)
+        return Found(search.needs_history, search.path)
 
     @property
     def table_bytes(self) -> int:
@@ -311,7 +311,7 @@ class MaskSearch:
                 continue
             plain = self._differences.find(parts, entries, search.account)
             search.row |= plain.row
-            search.lost |= parts.barred != DEAD
+            search.needs_history |= parts.barred != DEAD
             self._step_through(search, plain.unknown)
         if by_rows:
             self._by_rows(search, machine.config(by_rows), entries)
@@ -320,7 +320,7 @@ class MaskSearch:
         """Tokens below entries (None: all), walked by rows of the configuration and of those behind it."""
         machine, whole = self._machine, self._walks.whole
         below = whole.roots if entries is None else entries
-        if machine.lost[config]:
+        if machine.needs_history[config]:
             unknown = below[machine.first(config)[whole.trie.byte[below]]].tolist()
         else:
             unknown = self._rows.add(config, below, search.row, search.account)
@@ -328,7 +328,7 @@ class MaskSearch:
 
     def _step_through(self, search: _Search, unknown: list[int]) -> None:
         """Tokens below nodes at which the bytes read so far matter."""
-        search.lost |= bool(unknown)
+        search.needs_history |= bool(unknown)
         if search.unknown is not None:
             search.unknown += unknown
             return

@@ -49,7 +49,7 @@ def test_states_that_read_the_same_are_looked_at_once() -> None:
     edges = sum(map(len, dfa.edges))
     leaf = TextLexeme(TextTable(dfa, "raw"))
     with charged(WorkAccount()) as account:
-        found = leaf.still(LexemeState(leaf, leaf.number(0)), 20)
+        found = leaf.self_loop(LexemeState(leaf, leaf.number(0)), 20)
     assert found is not None and found.room is not None
     # Of the 40 states that lead on by all these characters only the first is looked at.
     assert leaf.table.rows.looked < 5 * edges / 40

@@ -17,7 +17,7 @@ from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
 from sglc.kernels.trie.token_groups import CONTROL_1, REST, SCRIPTS, SEPARATOR
 from sglc.runtime.mask.lexeme.row_kinds import RowKinds
-from sglc.runtime.mask.lexeme.self_loops import ReachableFacts, _scripts, onward
+from sglc.runtime.mask.lexeme.self_loops import ReachableFacts, _scripts, reachable_facts
 from sglc.runtime.mask.lexeme.table import LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
 from sglc.runtime.mask.lexeme.text_lexeme import TextLexeme
@@ -78,7 +78,7 @@ def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -
     random.shuffle(starts)
     known: dict[tuple[int, ...], ReachableFacts] = {}
     for places in [*starts[:8], (-1,) * len(dfas)]:
-        assert onward(rows, places, known) == searched(some, places)
+        assert reachable_facts(rows, places, known) == searched(some, places)
     for places, found in known.items():
         assert found == searched(some, places)
 
@@ -137,6 +137,6 @@ def test_a_self_loop_is_found_without_comparing_every_edge_with_every_other() ->
     state = step(made, 0, ord("A"))
     assert state is not None
     CountedRow.looked = 0
-    found = leaf.still(LexemeState(leaf, leaf.number(state)), 128)
+    found = leaf.self_loop(LexemeState(leaf, leaf.number(state)), 128)
     assert found is not None and found.bytes[ord("a")] and not found.bytes[ord("A")]
     assert CountedRow.looked < 20 * sum(map(len, made.edges))
