@@ -23,7 +23,7 @@ from sglc.check.unused_names import report_unused_names
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.library import Library, LibraryError
 from sglc.source import Source, Span
-from sglc.syntax.errors.reporter import MISREAD_BLOCKS
+from sglc.syntax.errors.core.reporter import MISREAD_BLOCKS
 from sglc.syntax.parse import parse
 from sglc.syntax.tree import ast
 from sglc.types.type import Type

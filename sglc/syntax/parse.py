@@ -18,7 +18,7 @@ def parse(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     """The module that could be read from a source, and everything to be said about its syntax, in order."""
     module, found = _read(source)
     if any(diagnostic.edits for diagnostic in found):
-        from sglc.syntax.errors.sound_edits import with_sound_edits
+        from sglc.syntax.errors.core.sound_edits import with_sound_edits
 
         found = with_sound_edits(found, source, lambda text: _read(Source(source.name, text))[1])
     return module, found

@@ -28,7 +28,7 @@ from sglc.syntax.builders.context import Context, DocComments
 from sglc.syntax.builders.literals import Literals
 from sglc.syntax.builders.parts import HoleContent
 from sglc.syntax.builders.prompt_lines import PromptLines
-from sglc.syntax.errors.reporter import Reporter
+from sglc.syntax.errors.core.reporter import Reporter
 from sglc.syntax.lexer.keywords import Words, instead_of, words_of
 from sglc.syntax.lexer.layout import Layout
 from sglc.syntax.lexer.tokens import INDENT_MARK, LexedText, StringPart

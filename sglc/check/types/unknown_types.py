@@ -35,7 +35,7 @@ IN_THE_LIBRARY = {
 
 def report_unknown_type(module: ModuleContext, node: ast.TypeName, known: Iterable[str]) -> None:
     """Say that there is no such type; `known` are the names of those that there are."""
-    from sglc.syntax.errors.foreign_types import SEVERAL, TYPE_NAMES
+    from sglc.syntax.errors.foreign.types import SEVERAL, TYPE_NAMES
 
     close = module.nearest(node.name, known)
     meant = TYPE_NAMES.get(node.name) or (close if close and close.lower() == node.name.lower() else None)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from sglc.source import Span
-from sglc.syntax.errors.reporter import Reporter
+from sglc.syntax.errors.core.reporter import Reporter
 from sglc.syntax.tree import ast
 
 

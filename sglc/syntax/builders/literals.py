@@ -9,7 +9,7 @@ from typing import Protocol
 
 from sglc.source import Span
 from sglc.syntax.builders.parts import HoleContent
-from sglc.syntax.errors.reporter import Reporter
+from sglc.syntax.errors.core.reporter import Reporter
 from sglc.syntax.lexer.tokens import LexedText, StringPart
 from sglc.syntax.tree import ast
 

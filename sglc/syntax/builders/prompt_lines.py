@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from sglc.source import Span
 from sglc.syntax.builders.literals import InnerParser
-from sglc.syntax.errors.reporter import Replacements, Reporter
+from sglc.syntax.errors.core.reporter import Replacements, Reporter
 from sglc.syntax.lexer.keywords import HARD, Words
 from sglc.syntax.lexer.layout import Layout
 from sglc.syntax.tree import ast

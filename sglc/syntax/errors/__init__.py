@@ -1,3 +1,3 @@
-"""Errors of syntax: `lexical` describes text that cannot be cut into tokens, `mistakes` and its kin tell by
-which slip a token does not fit, and `recover` goes on parsing behind it.
+"""Errors of syntax: `mistakes` and its kin tell by which slip a token does not fit, and `recover` goes on
+parsing behind it.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglc.lalr.machine import Run
-from sglc.syntax.errors.faulty_line import Line, Mistake
+from sglc.syntax.errors.core.faulty_line import Line, Mistake
 
 _UNITS = {
     word: meant

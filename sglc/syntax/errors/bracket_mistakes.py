@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sglc.lalr.machine import Run
-from sglc.syntax.errors.faulty_line import Line, Mistake
-from sglc.syntax.errors.reporter import Replacements
+from sglc.syntax.errors.core.faulty_line import Line, Mistake
+from sglc.syntax.errors.core.reporter import Replacements
 
 
 def named_argument(run: Run, line: Line) -> Mistake | None:

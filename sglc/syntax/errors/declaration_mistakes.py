@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from sglc.lalr.machine import Run
-from sglc.syntax.errors.faulty_line import HEADER_WORDS, Line, Mistake, line_extent
-from sglc.syntax.errors.foreign_types import TYPE_NAMES, translated
+from sglc.syntax.errors.core.faulty_line import HEADER_WORDS, Line, Mistake, line_extent
+from sglc.syntax.errors.foreign.types import TYPE_NAMES, translated
 
 _TYPE_WORDS = frozenset("str int bool float decimal json null".split()) | frozenset(TYPE_NAMES)
 _FIELD_LINE = re.compile(r"[ \t]+([^\W\d]\w*)[ \t]*:[ \t]*([^#\n]+?)[ \t]*,?[ \t]*(?:\r?\n|\Z)")

@@ -15,9 +15,11 @@ from sglc.syntax.errors.bracket_mistakes import (
     named_argument,
     sign_of_another,
 )
+from sglc.syntax.errors.core.faulty_line import Line, Mistake
 from sglc.syntax.errors.declaration_mistakes import is_type_word
-from sglc.syntax.errors.faulty_line import Line, Mistake
-from sglc.syntax.errors.foreign import foreign_operator, foreign_type, foreign_word, prefixed_text
+from sglc.syntax.errors.foreign.operators import foreign_operator
+from sglc.syntax.errors.foreign.types import foreign_type
+from sglc.syntax.errors.foreign.words import foreign_word, prefixed_text
 from sglc.syntax.errors.mistakes import reserved
 from sglc.syntax.errors.unexpected import unexpected
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sglc.syntax.errors.faulty_line import Mistake
-from sglc.syntax.errors.reporter import Reporter
+from sglc.syntax.errors.core.faulty_line import Mistake
+from sglc.syntax.errors.core.reporter import Reporter
 
 MAX_MISTAKES = 40
 """Diagnostics of one file up to which mistakes are told; beyond it lines are skipped, silently."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from sglc.lalr.machine import Run
-from sglc.syntax.errors.faulty_line import Line, Mistake, line_extent
-from sglc.syntax.errors.reporter import Replacements
+from sglc.syntax.errors.core.faulty_line import Line, Mistake, line_extent
+from sglc.syntax.errors.core.reporter import Replacements
 
 _USE = re.compile(
     r'use[ \t]+"?([\w./]+)"?[ \t]*(?:import[ \t]+|[{(])[ \t]*([\w \t,]+?)[ \t]*[})]?[ \t]*(?:#.*)?'

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from sglc.lalr.machine import Run, Tokens
 from sglc.source import Span
-from sglc.syntax.errors.faulty_line import DECLARATION_WORDS, FOLLOWERS, Line, Mistake
+from sglc.syntax.errors.core.faulty_line import DECLARATION_WORDS, FOLLOWERS, Line, Mistake
+from sglc.syntax.errors.core.reporter import Replacements
 from sglc.syntax.errors.hole_mistakes import inside_mistake
 from sglc.syntax.errors.mistake_reporter import MistakeReporter
 from sglc.syntax.errors.mistakes import line_mistake
-from sglc.syntax.errors.reporter import Replacements
 from sglc.syntax.lexer.literals import end_of_line, start_of_next_line
 from sglc.syntax.lexer.tokens import INDENT_MARK
 

@@ -15,7 +15,7 @@ INDENT_MARK = object()
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Text that cannot be cut into tokens. `kind` names the message in `sglc.syntax.errors.lexical`."""
+    """Text that cannot be cut into tokens. `kind` names the message in `sglc.syntax.errors.core.lexical`."""
 
     kind: str
     start: int

@@ -10,7 +10,7 @@ from sglc.diagnostics.edits import edited
 from sglc.diagnostics.render import render
 from sglc.library import Library
 from sglc.source import Source
-from sglc.syntax.errors.sound_edits import edited_lines
+from sglc.syntax.errors.core.sound_edits import edited_lines
 
 
 def findings(text: str) -> list[Diagnostic]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sglc.syntax.errors.faulty_line import Line
+from sglc.lalr.machine import Run
+from sglc.syntax.errors.core.faulty_line import Line, Mistake
+from sglc.syntax.errors.core.reporter import Replacements
 
 TYPE_NAMES = {
     word: meant
@@ -138,3 +140,33 @@ def _generic(word: str, parts: list[str]) -> str | None:
     if word in ("Union", "Literal"):
         return _joined(parts)
     return parts[0] if word in ("Annotated", "Final") and len(parts) == 1 else None
+
+
+def foreign_type(run: Run, line: Line) -> Mistake | None:
+    """`list[str]`, `Dict<str, int>`, `str[]`: at the bracket behind a name."""
+    index = line.index - 1
+    word = line.at(index)
+    empty = line.token == "[" and line.at(line.index + 1) == "]"
+    if line.token not in ("[", "<") or not word.isidentifier() or not (word in GENERICS or empty):
+        return None
+    found = translated(line, index)
+    start = line.starts(index)
+    end = line.end if found is None else line.ends(found[1] - 1)
+    return Mistake(
+        "E0144",
+        "this type is in the notation of another language",
+        start,
+        end,
+        label=f"written `{found[0]}` here" if found else "from another language",
+        hint=f"write `{found[0]}`"
+        if found
+        else "lists are `[T]`, maps `{str: T}`, tuples `(A, B)`, optional values `T?`, others `A | B`",
+        edits=((start, end, found[0]), *_null_default(line, found[1])) if found else (),
+    )
+
+
+def _null_default(line: Line, index: int) -> Replacements:
+    """`= None` behind a type."""
+    if line.at(index) == "=" and line.at(index + 1) == "None":
+        return ((line.starts(index + 1), line.ends(index + 1), "null"),)
+    return ()

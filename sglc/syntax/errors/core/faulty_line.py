@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.lalr.machine import Tokens
-from sglc.syntax.errors.reporter import Replacements
+from sglc.syntax.errors.core.reporter import Replacements
 
 BLOCK_WORDS = frozenset(
     "fn pure part aside record enum union grammar test if elif else for while match case try except fuzz "

@@ -82,6 +82,6 @@ class Reporter:
             dedented = column
             if fault.kind in _MISREAD_BEHIND:
                 misread = line
-            from sglc.syntax.errors.lexical import describe_fault
+            from sglc.syntax.errors.core.lexical import describe_fault
 
             self.diagnostics.append(describe_fault(fault, self.source))

@@ -1,0 +1,1 @@
+"""Lines as other languages write them: their comments, words, types and operators."""
