@@ -69,6 +69,7 @@ def leading_bytes(parts: Iterable[tuple[int, int]]) -> int:
 
 
 def invert(these: Ranges) -> Ranges:
+    """All other characters; no surrogate is one."""
     out: list[tuple[int, int]] = []
     start = 0
     for low, high in these:
@@ -102,6 +103,7 @@ def without(these: Ranges, others: Ranges) -> Ranges:
 
 
 def contains(these: Ranges, point: int) -> bool:
+    """Whether a code point is in the set, by a binary search."""
     at = bisect_right(these, (point, LAST + 1)) - 1
     return at >= 0 and these[at][1] >= point
 

@@ -29,6 +29,7 @@ def spelled(point: int, json: bool) -> str:
 
 
 def encoded(point: int, json: bool) -> bytes:
+    """The UTF-8 bytes of a character, within a JSON text or raw."""
     return spelled(point, json).encode()
 
 

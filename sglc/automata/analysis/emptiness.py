@@ -27,6 +27,7 @@ _MOST_TRIES = 8
 
 
 def is_empty(language: t.Language) -> bool:
+    """Whether there is no word; False too where the shortest is too long to be found."""
     try:
         return shortest(language) is None
     except dfa.TooLong:

@@ -39,6 +39,7 @@ MOST_ENTRIES = 100_000
 
 
 def accepts(dfa: CharDfa, text: str) -> bool:
+    """Whether a text is a word."""
     state = walk(dfa, text)
     return state is not None and state in dfa.accepting
 
@@ -58,6 +59,7 @@ def walk(dfa: CharDfa, text: str, state: int = 0) -> int | None:
 
 
 def step(dfa: CharDfa, state: int, point: int) -> int | None:
+    """The state after one more code point, None where no word goes on with it."""
     edges = dfa.edges[state]
     at = bisect_right(edges, (point, LAST + 1, 0)) - 1
     if at >= 0 and edges[at][1] >= point:
@@ -65,7 +67,16 @@ def step(dfa: CharDfa, state: int, point: int) -> int | None:
     return None
 
 
+def first_characters(dfas: Iterable[CharDfa]) -> Ranges:
+    """The characters with which the words of some automata begin."""
+    rows = [dfa.edges[0] for dfa in dfas if dfa.edges]
+    if len(rows) == 1 and len(rows[0]) == 1:
+        return (rows[0][0][:2],)
+    return ranges((low, high) for row in rows for low, high, _ in row)
+
+
 def is_empty(dfa: CharDfa) -> bool:
+    """Whether there is no word: a canonical automaton has no state then."""
     return not dfa.edges
 
 
@@ -110,6 +121,7 @@ def build(edges: Sequence[Sequence[tuple[Ranges, int]]], accepting: Iterable[int
 
 
 def literal(text: str) -> CharDfa:
+    """The one word `text`."""
     points = list(map(ord, text))
     edges = zip(zip(points, points, range(1, len(points) + 1), strict=True), strict=True)
     return CharDfa((*edges, ()), frozenset({len(text)}))
@@ -209,14 +221,17 @@ def _earlier(before: str, stop: str, stops: Iterable[str]) -> bool:
 
 
 def intersect(left: CharDfa, right: CharDfa) -> CharDfa:
+    """Words of both."""
     return _product(left, right, lambda a, b: a and b)
 
 
 def union(left: CharDfa, right: CharDfa) -> CharDfa:
+    """Words of either."""
     return _product(left, right, lambda a, b: a or b)
 
 
 def difference(left: CharDfa, right: CharDfa) -> CharDfa:
+    """Words of `left` that are none of `right`."""
     return _product(left, right, lambda a, b: a and not b)
 
 
@@ -274,15 +289,12 @@ def _others(dfa: CharDfa) -> CharDfa:
 
 
 def minimise(dfa: CharDfa) -> CharDfa:
-    """The canonical automaton of the same language; also trims."""
+    """The canonical automaton of the same language: trimmed, and equal states made one."""
     if not dfa.edges:
         return NONE
     return build(
         [[(((low, high),), target) for low, high, target in row] for row in dfa.edges], dfa.accepting
     )
-
-
-trim = minimise
 
 
 def labelled(dfa: CharDfa) -> list[list[tuple[Ranges, int]]]:

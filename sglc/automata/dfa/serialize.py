@@ -15,6 +15,7 @@ from sglc.automata.term import CharDfa
 
 
 def pack(dfa: CharDfa) -> str:
+    """An automaton as text; what is equal is written alike."""
     out = bytearray()
     for state, edges in enumerate(dfa.edges):
         out += _number(2 * len(edges) + (state in dfa.accepting))
@@ -28,6 +29,7 @@ def pack(dfa: CharDfa) -> str:
 
 
 def unpack(text: str) -> CharDfa:
+    """The automaton that `pack` has written."""
     numbers = read_numbers(zlib.decompress(b85decode(text)))
     edges: list[tuple[tuple[int, int, int], ...]] = []
     accepting = []
@@ -56,6 +58,7 @@ def _number(value: int) -> bytes:
 
 
 def read_numbers(data: bytes) -> Iterator[int]:
+    """The base-128 numbers in some bytes, low bits first."""
     value = shift = 0
     for byte in data:
         value |= (byte & 127) << shift

@@ -210,6 +210,7 @@ def has_cycle(nfa: CharNfa) -> bool:
 
 
 def accepts(nfa: CharNfa, text: str) -> bool:
+    """Whether a text is a word; only the subsets that it leads to are made."""
     subsets = Subsets(nfa)
     state: int | None = 0
     for char in text:

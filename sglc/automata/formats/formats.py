@@ -50,6 +50,7 @@ def define_format(name: str) -> CharDfa:
 
 
 def format_names() -> frozenset[str]:
+    """The formats that have a definition."""
     return frozenset(_FORMATS)
 
 

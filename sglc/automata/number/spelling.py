@@ -42,6 +42,7 @@ _EXPONENT_RANGES = (
 def spell(
     interval: Interval, steps: Steps, excluded: tuple[Decimal, ...], *, integer: bool, spelling: str
 ) -> CharDfa:
+    """The spellings of the numbers of an interval that the steps divide, but of those left out."""
     canonical = spelling == "canonical"
     if spelling == "any" and interval.everything and steps.none and not excluded:
         return compile_regex(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")

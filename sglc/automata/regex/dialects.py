@@ -90,6 +90,7 @@ DIALECTS: dict[str, Dialect] = {each.name: each for each in (SGL, ECMA, PYTHON)}
 
 
 def classes(dialect: Dialect, *, ascii_only: bool, ignore_case: bool) -> Classes:
+    r"""What `\d`, `\w` and `\s` stand for under some flags."""
     if dialect is PYTHON:
         return ASCII if ascii_only else unicode_classes()
     # What is no \w is the rest of what \w is with all case forms, so that no letter is both.

@@ -37,6 +37,7 @@ _MAX_PROMISES = 2_000
 
 
 def determinise_looks(nfa: Nfa, limit: int) -> CharDfa:
+    """The automaton of a pattern with lookahead or lookbehind. Raises RegexError beyond `limit` states."""
     return _Looks(nfa, limit).automaton(len(_guards(nfa)), None)
 
 

@@ -40,6 +40,7 @@ _VERBOSE_BLANKS = " \t\n\r\v\f"
 
 
 def parse_regex(pattern: str, *, ignore_case: bool = False, dialect: str = "sgl") -> r.Node:
+    """The tree of a pattern, captures and references resolved. Raises RegexError."""
     if len(pattern) > MAX_PATTERN:
         raise r.RegexError(MAX_PATTERN, f"the pattern is longer than {MAX_PATTERN} characters")
     parser = _Parser(pattern, DIALECTS[dialect], Flags(ignore_case=ignore_case))

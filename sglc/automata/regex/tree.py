@@ -89,6 +89,7 @@ EMPTY = Join(())
 
 
 def has_look(node: Node) -> bool:
+    """Whether there is a lookahead or lookbehind anywhere."""
     return isinstance(node, Look) or any(has_look(part) for part in parts(node))
 
 
@@ -98,6 +99,7 @@ def has_places(node: Node) -> bool:
 
 
 def parts(node: Node) -> tuple[Node, ...]:
+    """The nodes directly below one."""
     if isinstance(node, Join):
         return node.items
     if isinstance(node, Either):

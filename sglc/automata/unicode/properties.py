@@ -177,6 +177,7 @@ def simple_case_closure(these: Ranges) -> Ranges:
 
 
 def closure(these: Ranges, orbits: dict[int, tuple[int, ...]]) -> Ranges:
+    """A set with all that its members are folded together with; `orbits` says with what."""
     extra: list[tuple[int, int]] = []
     for low, high in these:
         points = range(low, high + 1) if high - low < len(orbits) else (p for p in orbits if low <= p <= high)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sglc.automata import charset
 from sglc.automata.charset import Ranges, meet
+from sglc.automata.dfa.operations import first_characters
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.lexical_spec import LexicalSpec
 from sglc.cfg.model.errors import GrammarError
@@ -78,7 +78,7 @@ class LookaheadRelations:
         # The automata are those of the specification, which lives as long as this does.
         first = self._firsts.get(id(dfa))
         if first is None:
-            first = self._firsts[id(dfa)] = charset.ranges((low, high) for low, high, _ in dfa.edges[0])
+            first = self._firsts[id(dfa)] = first_characters([dfa])
         return first
 
     def _begins(self, before: int, first: Ranges) -> bool:

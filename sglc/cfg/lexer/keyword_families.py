@@ -76,6 +76,7 @@ def cuts_of(automata: Iterable[CharDfa]) -> set[int]:
 
 
 def cuts_of_ranges(sets: Iterable[Ranges]) -> set[int]:
+    """The ASCII characters at which some of the sets begin, or have just ended."""
     return {point for these in sets for part in these for point in (part[0], part[1] + 1) if point < _ASCII}
 
 

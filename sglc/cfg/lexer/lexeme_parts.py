@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from sglc.automata import charset
 from sglc.automata.charset import Ranges
-from sglc.automata.dfa.operations import literal
+from sglc.automata.dfa.operations import first_characters, literal
 from sglc.cfg.lexer.match_semantics import Automaton
 
 Beginning = tuple[tuple[Ranges, Ranges], ...]
@@ -75,7 +74,4 @@ class LexemeParts(Mapping[int, Automaton]):
 
 def first_of(parts: Automaton) -> Ranges:
     """The characters that some parts begin with."""
-    if len(parts) == 1 and parts[0][0].edges and len(parts[0][0].edges[0]) == 1:
-        ((low, high, _),) = parts[0][0].edges[0]
-        return ((low, high),)
-    return charset.ranges((low, high) for dfa, _ in parts if dfa.edges for low, high, _ in dfa.edges[0])
+    return first_characters(dfa for dfa, _ in parts)

@@ -75,6 +75,7 @@ def compile_found(regex: str) -> tuple[CharDfa, CharDfa]:
 
 
 def parse_pattern(regex: str) -> Any:
+    """The tree that Python's `re` makes of a pattern. Raises PatternError."""
     try:
         with warnings.catch_warnings():
             # Python warns of `[[` and `--` in sets, which it may read otherwise one day.
@@ -325,11 +326,6 @@ def accepts(automaton: Automaton, text: str) -> bool:
     return False
 
 
-def first_points(automaton: Automaton) -> Ranges:
-    """The characters that a match may begin with."""
-    return charset.ranges((low, high) for dfa, _ in automaton if dfa.edges for low, high, _ in dfa.edges[0])
-
-
 __all__ = [
     "ALL",
     "Automaton",
@@ -337,7 +333,6 @@ __all__ = [
     "accepts",
     "compile_pattern",
     "contains",
-    "first_points",
     "parse_pattern",
     "pattern_width",
 ]

@@ -10,7 +10,7 @@ from sglc.automata import charset, work
 from sglc.automata.caches import small_cache
 from sglc.automata.charset import Ranges, invert, meet
 from sglc.automata.dfa.nfa_union import alternation
-from sglc.automata.dfa.operations import EMPTY_WORD, build, literal, step, words
+from sglc.automata.dfa.operations import EMPTY_WORD, build, first_characters, literal, step, words
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.conflict_sets import ConflictSets
 from sglc.cfg.lexer.keyword_families import Families, Family
@@ -307,12 +307,8 @@ def _matches_whole(token: Token, text: str) -> bool:
 
 def _touching(dfa: CharDfa, others: list[CharDfa]) -> list[CharDfa]:
     """Those that begin with a character that this one may begin with."""
-    begins = _begins(dfa)
-    return [other for other in others if share(begins, _begins(other))]
-
-
-def _begins(dfa: CharDfa) -> Ranges:
-    return charset.ranges((low, high) for low, high, _ in dfa.edges[0]) if dfa.edges else ()
+    begins = first_characters([dfa])
+    return [other for other in others if share(begins, first_characters([other]))]
 
 
 @small_cache(4096)

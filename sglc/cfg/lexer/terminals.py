@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sglc.automata import charset
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.nfa_union import alternation
-from sglc.automata.dfa.operations import NONE, literal, words
+from sglc.automata.dfa.operations import NONE, first_characters, literal, words
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.match_semantics import (
     Automaton,
@@ -89,8 +88,7 @@ class Token:
     @cached_property
     def first(self) -> Ranges:
         """The characters that its texts begin with."""
-        edges = self.whole.edges
-        return charset.ranges((low, high) for low, high, _ in edges[0]) if edges else ()
+        return first_characters([self.whole])
 
     @cached_property
     def found(self) -> tuple[CharDfa, CharDfa]:

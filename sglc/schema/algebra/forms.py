@@ -153,11 +153,13 @@ ANY_OBJECT = ObjectForm()
 
 
 def clauses_form(clauses: Iterable[Clause]) -> ObjectForm | None:
+    """Objects that satisfy all clauses; None where none can."""
     found = simplified(clauses)
     return None if found is None else ObjectForm(clauses=found)
 
 
 def presence(name: str, present: bool) -> Clause:
+    """The clause that a property is there, or that it is not."""
     return frozenset({(name, present)})
 
 

@@ -41,15 +41,18 @@ _PLAIN = compile_regex("-?(0|[1-9][0-9]*)")
 
 
 def finite(values: Iterable[Decimal]) -> Numbers:
+    """Just these values, however they are spelled."""
     found = frozenset(values)
     return (NumberPart(values=found),) if found else ()
 
 
 def of_set(numbers: NumberSet) -> Numbers:
+    """The members of a set, however they are spelled."""
     return () if numbers.is_empty() else (NumberPart(numbers),)
 
 
 def meet(left: Numbers, right: Numbers) -> Numbers:
+    """Numbers of both unions, part by part."""
     if left is EVERY or left == EVERY:
         return right
     if right is EVERY or right == EVERY:
@@ -59,10 +62,12 @@ def meet(left: Numbers, right: Numbers) -> Numbers:
 
 
 def join(left: Numbers, right: Numbers) -> Numbers:
+    """Numbers of either union."""
     return _tidy([*left, *right]) if left and right else left or right
 
 
 def complement(these: Numbers) -> Numbers:
+    """Numbers of no part, spellings told apart."""
     result = EVERY
     for one in these:
         result = meet(result, _complement(one))
@@ -72,6 +77,7 @@ def complement(these: Numbers) -> Numbers:
 
 
 def subtract(left: Numbers, right: Numbers) -> Numbers:
+    """Numbers of `left` that are none of `right`."""
     return meet(left, complement(right)) if left and right else left
 
 
@@ -120,6 +126,7 @@ def _complement(one: NumberPart) -> Numbers:
 
 
 def contains(these: Numbers, value: Decimal, plain: bool) -> bool:
+    """Whether a value is a member when it is spelled with digits alone (`plain`) or otherwise."""
     return any(
         one.within.contains(value)
         and (one.values is None or value in one.values)

@@ -66,29 +66,35 @@ EVERY: Strings = (ALL,)
 
 
 def finite(words: Iterable[str]) -> Strings:
+    """Just these strings."""
     found = frozenset(words)
     return (StringSet(found),) if found else ()
 
 
 def of_dfa(dfa: CharDfa) -> Strings:
+    """The words of an automaton."""
     return (StringSet(dfa=dfa),) if dfa.edges else ()
 
 
 def contains(these: Strings, text: str) -> bool:
+    """Whether a string is in the union. Raises NotRegular."""
     return any(one.contains(text) for one in these)
 
 
 def union(parts: Iterable[StringSet]) -> Strings:
+    """Strings of any part, with parts that others make needless left out."""
     return _tidy(list(parts))
 
 
 def of_length(low: int, high: int | None) -> Strings:
+    """Strings of `low` to `high` characters."""
     if high is not None and low > high:
         return ()
     return EVERY if low <= 0 and high is None else (StringSet(low=max(low, 0), high=high),)
 
 
 def meet(left: Strings, right: Strings) -> Strings:
+    """Strings of both unions, part by part. Raises NotRegular, TooLarge."""
     if left is EVERY or left == EVERY:
         return right
     if right is EVERY or right == EVERY:
@@ -98,12 +104,14 @@ def meet(left: Strings, right: Strings) -> Strings:
 
 
 def join(left: Strings, right: Strings) -> Strings:
+    """Strings of either union."""
     if not left or not right:
         return left or right
     return _tidy([*left, *right])
 
 
 def complement(these: Strings) -> Strings:
+    """Strings of no part. Raises NotRegular, TooLarge."""
     result = EVERY
     for one in these:
         result = meet(result, _complement(one))
@@ -113,6 +121,7 @@ def complement(these: Strings) -> Strings:
 
 
 def subtract(left: Strings, right: Strings) -> Strings:
+    """Strings of `left` that are none of `right`. Raises NotRegular, TooLarge."""
     return meet(left, complement(right)) if left and right else left
 
 
@@ -164,6 +173,7 @@ _PLAIN_PATTERNS = compile_regex(r"[^\\()\[\]{}*+?|]*")
 
 @small_cache(4096)
 def is_of_format(text: str, name: str) -> bool:
+    """Whether a text is of a format that is a grammar. Raises NotRegular where that takes too much work."""
     language = format_language(name)
     assert language is not None
     try:
@@ -259,16 +269,19 @@ def has_length(dfa: CharDfa, low: int, high: int | None) -> bool:
 
 @remembered
 def intersection(a: CharDfa, b: CharDfa) -> CharDfa:
+    """As `operations.intersect`, remembered: schemas meet the same automata again and again."""
     return a if a is b or a == b else automata.intersect(a, b)
 
 
 @remembered
 def negation(dfa: CharDfa) -> CharDfa:
+    """As `operations.complement`, remembered."""
     return automata.complement(dfa)
 
 
 @remembered
 def without(dfa: CharDfa, other: CharDfa) -> CharDfa:
+    """As `operations.difference`, remembered."""
     return automata.difference(dfa, other)
 
 

@@ -210,9 +210,6 @@ class SchemaNode:
     mask: int
 
 
-TRUE_NODE = 0
-
-
 class Graph:
     """Nodes by number; node 0 allows everything, node 1 nothing."""
 
@@ -254,6 +251,7 @@ def _mask_of(values: tuple[Value, ...]) -> int:
 
 
 def type_of(value: Value) -> int:
+    """The bit of the JSON type that a value has."""
     if value is None:
         return NULL
     if isinstance(value, str):

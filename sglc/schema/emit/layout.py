@@ -474,6 +474,7 @@ class Layouts:
 
 
 def keys_unsupported(algebra: Algebra, keys: Literals) -> UnsupportedSchema:
+    """The refusal of names by a format that is a grammar beside what tells keys apart."""
     reason = "its names are no regular set, so no other keyword may tell keys apart, count or compare them"
     return UnsupportedSchema("propertyNames", algebra.literals.path(keys), reason)
 

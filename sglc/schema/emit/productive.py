@@ -26,12 +26,14 @@ class ValueLayout:
 
 
 def possible(arms: Arms, productive: Productive) -> bool:
+    """Whether some arm's values are productive."""
     if len(arms) == 1:
         return arms[0][0] in productive
     return any([value in productive for value, _ in arms])
 
 
 def required(layout: ObjectLayout) -> list[str]:
+    """The properties that must be there whatever else is."""
     return [name for clause in layout.clauses if len(clause) == 1 for name, present in clause if present]
 
 

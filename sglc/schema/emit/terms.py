@@ -48,7 +48,6 @@ class Lowering:
         self.productive: set[Literals] = {TRUE}
         self.uses: dict[Literals, int] = {}
         self.rules: dict[str, t.Term] = {}
-        self._rule_names: dict[Literals, str] = {}
         self._terms: dict[Literals, t.Term] = {}
         self._scalars: dict[object, t.Term | None] = {}
         self._single: dict[Literals, tuple[t.Arm, ...]] = {}

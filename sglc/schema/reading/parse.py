@@ -479,6 +479,7 @@ def _too_long(path: str, keyword: str) -> SchemaFault:
 
 
 def size(value: JsonData, path: str) -> int:
+    """A whole number that is not negative. Raises SchemaError."""
     found = number(value, path, path.rpartition("/")[2])
     if found < 0 or found != found.to_integral_value():
         raise SchemaError("a whole number that is not negative is expected", path)
@@ -486,6 +487,7 @@ def size(value: JsonData, path: str) -> int:
 
 
 def strings(value: JsonData, path: str) -> tuple[str, ...]:
+    """A list of strings, each once. Raises SchemaError."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise SchemaError("a list of strings is expected", path)
     return tuple(dict.fromkeys(value))
