@@ -11,7 +11,16 @@ def _json_schema() -> Writer:
     return write
 
 
+def _typescript() -> Writer:
+    from sglc.targets.typescript import write
+
+    return write
+
+
 TARGETS: dict[str, Target] = {
     target.name: target
-    for target in (Target("json-schema", "the declared types as JSON Schema 2020-12", _json_schema),)
+    for target in (
+        Target("json-schema", "the declared types as JSON Schema 2020-12", _json_schema),
+        Target("typescript", "the declared types as a TypeScript module with guards", _typescript),
+    )
 }

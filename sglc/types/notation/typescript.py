@@ -1,4 +1,7 @@
-"""A type as TypeScript declarations, a form that models have read a great deal of."""
+"""A type as TypeScript declarations, a form that models have read a great deal of.
+
+A compiler gets the same declarations exported, with the bounds as tags that tools and our own importer read.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import re
 from sglc.types.json_text import json_text
 from sglc.types.language.language import constant_text, declared_type
 from sglc.types.notation.sgl import in_words, named_rules, one_line, show_type
+from sglc.types.notation.text_rules import text_rules
 from sglc.types.text.printer import print_value
 from sglc.types.type import (
     TAG,
@@ -38,14 +42,16 @@ from sglc.types.type import (
 _TAKEN = frozenset(
     "any bigint boolean never null number object string symbol undefined unknown void Array Date Exclude "
     "Extract Function Map NonNullable Object Omit Partial Pick Promise Readonly ReadonlyArray Record "
-    "Required Set".split()
+    "Required Set break case catch class const continue debugger default delete do else enum export extends "
+    "false finally for function if import in instanceof new return super switch this throw true try typeof "
+    "var while with implements interface let package private protected public static yield await".split()
 )
 """Names that mean something in TypeScript already."""
 
 
 def typescript_text(type: Type, table: TypeTable) -> str:
     """Declarations of all named types it reaches; an anonymous type comes first as `type Answer`."""
-    writer = _Writer(table)
+    writer = TypeScriptWriter(table)
     if isinstance(type, Named):
         writer.name(type.name)
         out = []
@@ -61,14 +67,21 @@ def typescript_text(type: Type, table: TypeTable) -> str:
     return "\n\n".join(out)
 
 
-class _Writer:
-    def __init__(self, table: TypeTable) -> None:
+class TypeScriptWriter:
+    """Writes types and declarations; `found` has the declared types that were mentioned.
+
+    `exported`: for a compiler, so that declarations are exported and bounds are tags where there are tags.
+    """
+
+    def __init__(self, table: TypeTable, *, exported: bool = False) -> None:
         self.table = table
+        self.exported = exported
         self.found: dict[str, str] = {}
         """Declared types that are mentioned, with their names here."""
         self.grammars: dict[str, tuple[str, str]] = {}
 
     def name(self, name: str) -> str:
+        """The name here of a declared type."""
         if name not in self.found:
             plain = re.sub(r"\W", "_", name)
             plain = plain if re.match(r"[^\W\d]", plain) else f"_{plain}"
@@ -78,6 +91,7 @@ class _Writer:
         return self.found[name]
 
     def value(self, type: Type) -> str:
+        """A type as it stands behind the colon."""
         match type:
             case Str() | OneOf() | SpanOf():
                 return "string"
@@ -99,6 +113,11 @@ class _Writer:
             case ListOf(item):
                 inner = self.value(item)
                 return f"({inner})[]" if " | " in inner else f"{inner}[]"
+            case MapOf(key, item) if self.exported:
+                # `Record` of a type that contains itself is refused by the compiler.
+                keys = self.value(key)
+                index = "[key: string]:" if keys == "string" else f"[key in {keys}]?:"
+                return f"{{ {index} {self.value(item)} }}"
             case MapOf(key, item):
                 keys = self.value(key)
                 whole = f"Record<{keys}, {self.value(item)}>"
@@ -109,9 +128,12 @@ class _Writer:
                 return self.name(name)
 
     def declaration(self, name: str) -> str:
+        """A declared type, with its comments."""
         declared = declared_type(name, self.table)
         here = self.name(name)
         doc = f"/** {_comment(declared.doc)} */\n" if declared.doc else ""
+        if self.exported:
+            doc += "export "
         match declared:
             case RecordType():
                 return f"{doc}interface {here} {self.fields(declared.fields, '')}"
@@ -125,12 +147,15 @@ class _Writer:
                 return f"{doc}type {here} = {' | '.join(arms)};"
             case AliasType():
                 note = "" if in_words(declared) else self.note(declared.type)
+                note = (bounds_as_tags(declared.type) or note) if self.exported else note
                 return f"{doc}type {here} = {self.value(declared.type)};" + (f"  // {note}" if note else "")
 
     def fields(self, fields: tuple[FieldType, ...], first: str) -> str:
         lines = []
         for field in fields:
-            notes = [_comment(field.doc), self.note(field.type)]
+            tags = bounds_as_tags(field.type) if self.exported else ""
+            notes = [f"{_comment(field.doc)} {tags}".strip() if tags else _comment(field.doc)]
+            notes.append("" if tags else self.note(field.type))
             if field.has_default:
                 default = print_value(field.default, field.type, self.table, surface="json")
                 notes.append(f"{default} if left out")
@@ -168,6 +193,29 @@ class _Writer:
                 return " or ".join(note for arm in arms if (note := self.note(arm)))
             case _:
                 return ""
+
+
+def bounds_as_tags(type: Type) -> str:
+    """The bounds of a type in the tags `@minLength` and so on, empty where tags do not say them all."""
+    match type:
+        case Optional(item):
+            return bounds_as_tags(item)
+        case ListOf(item, low, high) if bounds_as_tags(item) == "" and not isinstance(item, Int):
+            return _tags(minItems=low or None, maxItems=high)
+        case Str(grammar="", until=(), excludes=()) if type.layout in ("", "free", "lines"):
+            rules = text_rules(type)
+            patterns = "".join(f" @pattern ^(?:{pattern})$" for pattern in rules.whole)
+            return (_tags(minLength=type.min_chars or None, maxLength=type.max_chars) + patterns).strip()
+        case Int(low, high, step):
+            return f"@asType integer {_tags(minimum=low, maximum=high, multipleOf=step)}".strip()
+        case Float(low, high):
+            return _tags(minimum=low, maximum=high)
+        case _:
+            return ""
+
+
+def _tags(**bounds: object) -> str:
+    return " ".join(f"@{name} {bound}" for name, bound in bounds.items() if bound is not None)
 
 
 def _comment(text: str) -> str:
