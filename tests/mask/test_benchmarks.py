@@ -163,9 +163,11 @@ def test_thresholds_are_numbers_that_bound_something(
 ) -> None:
     counts = benchmark_modules["house_counts"]
     (tmp_path / "one.py").write_text(
-        "_BOUND, _QUOTE = 1 << 4, 0x22\n_OF_STEP = 5\nSHARED = 3\nNAMES = ('a',)\nENDLESS = 1 << 30\n\n\n"
-        "def f(x, y):\n    spend(_OF_STEP)\n"
-        "    return ENDLESS > len(x) > 2 * _BOUND and y == _QUOTE and x < NAMES\n"
+        "_BOUND, _QUOTE, _LAST = 1 << 4, 34, 0x7F\n"
+        "_OF_STEP = 5\nSHARED = 3\nNAMES = ('a',)\nENDLESS = 1 << 30\n"
+        "\n\ndef f(x, y):\n    spend(_OF_STEP)\n"
+        "    return ENDLESS > len(x) > 2 * _BOUND and y == _QUOTE and _LAST > x < NAMES and x > MORE\n"
+        "LESS, SAME, MORE = -1, 0, 1\n"
     )
     (tmp_path / "two.py").write_text(
         "from one import SHARED\n_FEW = 2\nBYTES, OF_ONE = 2 ** 10, 5\n'''Why.'''\n"

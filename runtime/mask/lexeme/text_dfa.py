@@ -14,6 +14,7 @@ from typing import Any
 
 from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import leading_bytes
+from sglc.automata.dfa.operations import LONGEST_WORD
 from sglc.automata.term import CharDfa, Encoding
 from sglc.automata.work import spend
 from sglc.runtime.mask.core.byte_sets import members
@@ -26,9 +27,6 @@ Place = tuple[int, int, int | None]
 """(local state of a table, least and most characters to come)."""
 
 _UNKNOWN = object()
-_LONGEST_WORD = 1 << 20
-"""Characters of a shortest word that is written out, which takes about a second; texts that need more have no
-completion."""
 MANY_WORDS = 1_000_000
 """So many different words are as good as without end: no object has so many keys. Exact numbers of long words
 would have as many digits as these have characters."""
@@ -373,7 +371,7 @@ class TextTable:
         Inside a character, that character counts as to come. Deterministic; the state must be alive. Raises
         CompletionTooLong.
         """
-        if least > _LONGEST_WORD:
+        if least > LONGEST_WORD:
             raise CompletionTooLong
         if local < self.boundary:
             return self.words.word(local, max(least, 0), most)

@@ -32,6 +32,7 @@ _ItemSpot = tuple[int, frozenset[Value], bool]
 """(state of an array, values that must not come again, whether there is an item)."""
 
 _MOST_EXPANDED = 100_000
+"""Beginnings of one array or object that are gone on with, where its values must differ."""
 _MOST_ASKED = 1_000
 """Words of an item among which new values are looked for."""
 

@@ -24,7 +24,7 @@ from sglc.automata.json.counters import Counts
 from sglc.automata.json.object_states import Label, ObjectStates
 
 LIMIT = 20_000
-"""So many pairs or places are looked at."""
+"""Pairs of places, or places of one text, that are looked at; beyond, nothing has been found."""
 
 _STEP, _PLACE = 2, 3
 """Units of work that a step and a place take."""

@@ -12,6 +12,8 @@ from sglc.automata.dfa.operations import TooLarge, labelled
 from sglc.automata.term import CharDfa
 
 MAX_STATES = 20_000
+"""States of one automaton that is made whole: of a pattern, a terminal, a set of numbers, ignored text. It
+takes some seconds and 50 MB to make that many."""
 _WORK_PER_STATE = 200
 
 

@@ -32,8 +32,9 @@ class TooLong(TooLarge):
 
 
 MAX_STATES = 200_000
+"""States of a product or union, which may have as many as those of its parts multiplied."""
 LONGEST_WORD = 1 << 20
-"""Bytes of a word that is looked for because it is short."""
+"""Bytes or characters of a word that is written out because it is short, which takes half a second."""
 MOST_ENTRIES = 100_000
 """So many items or entries that must be there are not written out in such a word."""
 

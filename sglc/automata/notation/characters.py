@@ -12,7 +12,9 @@ from sglc.automata.term import CharDfa
 LONGEST = 60
 """Characters of a text that is shown whole."""
 _MOST_RANGES = 12
+"""Ranges of a set of characters that are shown; behind them stands an ellipsis."""
 _MOST_STEPS = 60
+"""Steps of an automaton that is shown as a pattern; a longer one is shown by what it is."""
 _NAMED = {
     ALL: "any character",
     PRINTABLE: "any character but controls",

@@ -12,12 +12,12 @@ from typing import Generic, TypeVar
 from sglc.automata import work
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.nfa_union import MAX_STATES
 from sglc.automata.number.remainder import NumberError, divisor
 from sglc.automata.term import CharDfa
 
 S = TypeVar("S")
 """A state of an automaton that is explored."""
-MAX_STATES = 20_000
 
 BLOCKS: tuple[Ranges, ...] = (
     *(((0x30 + digit, 0x30 + digit),) for digit in range(10)),

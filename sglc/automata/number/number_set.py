@@ -26,6 +26,7 @@ Spelling = Literal["canonical", "any", "plain"]
 MAX_SIZE = 1_000
 """Digits and powers of ten that a bound, step or excluded value may have."""
 MAX_EXCLUDED = 1_000
+"""Numbers that are left out one by one; an automaton tells each from all others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
 
 FEW_CLASSES = 4
+"""Classes of remainders up to which numbers with steps may have an exponent: each class has states for each
+power of ten."""
 _LARGE = Decimal("1e16")
 _SMALL = Decimal("1e-4")
 _EXPONENT_RANGES = (

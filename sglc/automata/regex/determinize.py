@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sglc.automata.dfa.minimize import minimal_dfa
-from sglc.automata.dfa.nfa_union import determinised
+from sglc.automata.dfa.nfa_union import MAX_STATES, determinised
 from sglc.automata.dfa.operations import NONE, TooLarge
 from sglc.automata.regex.lazy_nfa import char_nfa
 from sglc.automata.regex.nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
@@ -22,10 +22,11 @@ from sglc.automata.regex.tree import (
 )
 from sglc.automata.term import CharDfa, CharNfa
 
-DEFAULT_LIMIT = 20_000
+DEFAULT_LIMIT = MAX_STATES
 """States of the automaton. The unrolled pattern may have ten times as many, the work is bounded likewise."""
 
 _WORK_PER_STATE = 25
+"""Edges and members of groups that may be looked at for each state."""
 
 
 def compile_node(

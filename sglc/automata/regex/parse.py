@@ -19,8 +19,11 @@ from sglc.automata.regex.dialects import DIALECTS, ECMA, PYTHON, SGL, Dialect
 __all__ = ["MAX_COUNT", "MAX_DEPTH", "MAX_PATTERN", "parse_regex"]
 
 MAX_PATTERN = 20_000
+"""Characters of a pattern."""
 MAX_DEPTH = 100
+"""Groups inside of each other. Patterns are read by recursion, with a few calls for each."""
 MAX_COUNT = 1_000_000
+"""Of a repetition. What is counted is unrolled or counted in states; work limits that."""
 
 _REFUSED_GROUPS = {
     "(": "a conditional group",

@@ -198,6 +198,7 @@ def factor(node: Node, depth: int = 0) -> Node:
 
 
 _FACTOR_DEPTH = 60
+"""How often what is left of alternatives is factored again, which is a recursion."""
 
 
 def costliest(pattern: str, node: Node) -> str:

@@ -22,6 +22,7 @@ ALL = -1
 Turns = list[tuple[int, int | None]]
 """What must come out of some turns of a repetition, and how many turns they are (None: any number)."""
 MAX_CLASSES = 500
+"""Ways in which terminals look ahead. Parts of the grammar are emitted once for each pair that comes up."""
 
 
 class LookaheadRelations:

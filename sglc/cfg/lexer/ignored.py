@@ -5,14 +5,13 @@ from __future__ import annotations
 from sglc.automata import charset, work
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.nfa_union import MAX_STATES
 from sglc.automata.dfa.operations import shared_blocks
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.match_semantics import Automaton
 from sglc.cfg.lexer.terminals import Token, Tokens
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
-
-MAX_STATES = 20_000
 
 
 def skipped(grammar: Grammar, tokens: Tokens, matched: dict[int, Automaton]) -> Automaton | None:

@@ -10,10 +10,9 @@ lookaheads, which are parts of them; so no terminal that Lark would try is misse
 from __future__ import annotations
 
 from sglc.automata import work
+from sglc.automata.dfa.nfa_union import MAX_STATES
 from sglc.cfg.model.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
 
-MAX_STATES = 20_000
-MAX_POSITIONS = 20_000
 _COPIES = 8
 """Counts that are written out; for higher ones no states are made."""
 
@@ -93,7 +92,7 @@ class _Automaton:
         self.owner += [number] * (len(self.symbol) - begin)
 
     def position(self, symbol: int) -> _Part:
-        if len(self.symbol) >= MAX_POSITIONS:
+        if len(self.symbol) >= MAX_STATES:
             raise TooManyStates
         work.spend(2)
         bit = 1 << len(self.symbol)

@@ -24,9 +24,9 @@ from sglc.automata import charset, work
 from sglc.automata.caches import remembered
 from sglc.automata.charset import ALL, Ranges, atoms, contains
 from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.nfa_union import MAX_STATES
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.pattern_nfa import (
-    MAX_STATES,
     WORK_PER_STATE,
     Builder,
     Look,

@@ -11,9 +11,8 @@ from typing import Any
 
 from sglc.automata import charset, work
 from sglc.automata.charset import ALL, Ranges, invert, meet
+from sglc.automata.dfa.nfa_union import MAX_STATES
 
-MAX_STATES = 20_000
-"""States of one automaton; the unrolled pattern may have as many."""
 WORK_PER_STATE = 200
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from sglc.automata import charset, work
 from sglc.automata.caches import small_cache
 from sglc.automata.charset import Ranges, invert, meet
-from sglc.automata.dfa.nfa_union import alternation
+from sglc.automata.dfa.nfa_union import MAX_STATES, alternation
 from sglc.automata.dfa.operations import EMPTY_WORD, build, first_characters, literal, step, words
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.conflict_sets import ConflictSets
@@ -18,8 +18,6 @@ from sglc.cfg.lexer.match_semantics import Automaton, accepts
 from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.errors import GrammarError
 
-MAX_STATES = 20_000
-"""States of one terminal beside those that it must not be taken for."""
 _FEW = 20
 """More competitors than this are united into one automaton first: only whether any of them matches counts."""
 

@@ -16,6 +16,7 @@ from sglc.cfg.model.errors import GrammarError
 LEAF, SEQUENCE, CHOICE, REPEAT, RULE = range(5)
 
 MAX_NODES = 2_000_000
+"""Parts of a grammar with all that passes have added, where no account limits the work."""
 
 
 def bounds(about: object) -> tuple[int, int | None]:

@@ -21,7 +21,10 @@ IN_ROW, EITHER, TIMES, NOTHING = range(4)
 _COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _CLOSING = {"(": ")", "[": "]"}
 _DEEP = 50
+"""Brackets inside of each other, which are a recursion; deeper rules are read by the parser of the
+notation."""
 _LONG = 100_000
+"""Tokens of a rule that is read this way; longer ones are read by the parser too."""
 
 Parts = Callable[[list[int]], Any]
 

@@ -17,6 +17,7 @@ from sglc.cfg.model.parameters import given_parts
 from sglc.cfg.model.validate import check_names
 
 MAX_DEPTH = 400
+"""Lists inside of each other, which are read by recursion: more than any notation makes of one rule."""
 _DIALECTS = ("lark", "ebnf", "gbnf", "sgl")
 _LAST = 0x10FFFF
 

@@ -9,6 +9,11 @@ from sglc.cfg.model.errors import GrammarError
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Source
 
+MAX_DEPTH = 100
+"""Brackets inside of each other in a rule. Notations are read by recursion, with a few calls for each."""
+MAX_COUNT = 100_000
+"""Of a repetition. What is counted is written out where it is no text of one terminal."""
+
 
 def references(body: g.Expression) -> Iterator[g.Reference]:
     """All references in an expression, from left to right."""

@@ -18,11 +18,8 @@ import re
 from sglc.automata import charset
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.validate import check_names
+from sglc.cfg.model.validate import MAX_COUNT, MAX_DEPTH, check_names
 from sglc.source import Source
-
-MAX_DEPTH = 100
-MAX_COUNT = 100_000
 
 _TOKENS = re.compile(
     r"""(?P<blank>\s+|/\*(?:[^*]|\*(?!/))*\*/|\(\*(?:[^*]|\*(?!\)))*\*\)|\[\s*(?i:wfc|vc|nsc|gc)\s*:[^\]]*\])

@@ -10,11 +10,8 @@ from sglc.automata import charset
 from sglc.automata.charset import ALL, Ranges
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.validate import check_names
+from sglc.cfg.model.validate import MAX_COUNT, MAX_DEPTH, check_names
 from sglc.source import Source
-
-MAX_DEPTH = 100
-MAX_COUNT = 100_000
 
 _ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]"}
 _HEXADECIMAL = {"x": 2, "u": 4, "U": 8}

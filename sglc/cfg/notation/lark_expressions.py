@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from sglc.cfg.model import grammar as g
+from sglc.cfg.model.validate import MAX_COUNT, MAX_DEPTH
 from sglc.cfg.notation import lark_lexer as lexer
 from sglc.cfg.notation.lark_cursor import NEAR, Cursor
 from sglc.cfg.notation.lark_templates import Use
-
-MAX_DEPTH = 100
-MAX_COUNT = 100_000
 
 
 class ExpressionReader(Cursor):

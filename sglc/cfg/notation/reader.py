@@ -16,6 +16,7 @@ Written = OneOf["lark", "ebnf", "gbnf"]
 ENDINGS: dict[str, Written] = {"lark": "lark", "ebnf": "ebnf", "bnf": "ebnf", "gbnf": "gbnf"}
 """Ending of a file to what it is written in."""
 MAX_TEXT = 5_000_000
+"""Characters of a grammar, which are read at once."""
 """Characters of a grammar."""
 
 

@@ -30,9 +30,14 @@ PLAIN, MARKED, EXACT = 0, 1, 2
 being evaluated only allows more, so a union over all ways is exact); exactly those."""
 
 _DEPTH = 6
+"""Requirements inside of each other that are looked into for emptiness; deeper ones are taken to have a
+value."""
 _MOST_ABSORBED = 100
+"""Forms that are compared with each other; of more all stay, though some may lie in others."""
 _FEW_FORMS = 3
+"""So many forms stay as they are; of more, those that are alike are merged."""
 _MOST_ASKED = 60
+"""Branches while emptiness is asked for: a question is not worth as many as the schema itself."""
 
 
 Form = TypeVar("Form", bound=ObjectForm | ArrayForm)

@@ -8,8 +8,6 @@ from dataclasses import replace
 from sglc.schema.algebra import forms as f
 from sglc.schema.algebra.forms import KeySet, Literals, ObjectForm, both
 
-_FEW_WAYS_OUT = 3
-
 
 def ways_out(
     form: ObjectForm, other: ObjectForm, is_empty: Callable[[Literals], bool], negate: f.Negation
@@ -45,7 +43,7 @@ def ways_out(
                     wrong.append(f.at_least_one(f.only(KeySet(frozenset(), (dfa,)), value)))
             if part.other:
                 wrong.append(f.at_least_one(f.only(part.rest(), part.other)))
-    if len(wrong) > _FEW_WAYS_OUT:
+    if len(wrong) > f.FEW_WRONG:
         wrong = [ObjectForm(counts=(f.EntryCount(other.parts, 1, None),))]
     out += wrong
     if absent:

@@ -234,7 +234,7 @@ def negated_object(form: ObjectForm, negate: Negation) -> Iterator[ObjectForm]:
     if form.keys:
         raise NotRegular(form.keys)
     wrong = list(wrong_values(form, negate))
-    if len(wrong) <= _FEW:
+    if len(wrong) <= FEW_WRONG:
         yield from wrong
     else:
         yield ObjectForm(counts=(EntryCount(form.parts, 1, None),))
@@ -259,7 +259,7 @@ def negated_object(form: ObjectForm, negate: Negation) -> Iterator[ObjectForm]:
             yield ObjectForm(counts=(replace(count, low=count.high + 1, high=None),))
 
 
-_FEW = 3
+FEW_WRONG = 3
 """Up to so many wrong values are told apart; beyond, they are counted together."""
 
 

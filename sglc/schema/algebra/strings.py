@@ -349,6 +349,7 @@ def all_words(part: StringSet, limit: int) -> set[str] | None:
 
 
 _FEW = 64
+"""Keys that are written out as names; a set of more stays an automaton."""
 
 
 def few_words(keys: CharDfa) -> list[str] | None:

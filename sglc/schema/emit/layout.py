@@ -490,3 +490,4 @@ def _inside(parts: tuple[Entries, ...], patterns: frozenset[CharDfa]) -> Literal
 
 
 _FEW_COUNTS = 2
+"""Counts whose items may overlap; with more, what counts is told apart from what does not."""

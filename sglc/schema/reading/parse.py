@@ -12,7 +12,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from sglc.automata.number.number_set import NumberError, NumberSet
+from sglc.automata.number.number_set import MAX_SIZE, NumberError, NumberSet
 from sglc.automata.term import MOST_COUNTED
 from sglc.schema.core import graph as g
 from sglc.schema.core.errors import SchemaError, SchemaFault, SchemaTooLarge, UnsupportedSchema
@@ -38,7 +38,6 @@ _SINGLE = {
     for name, bit in _TYPES.items()
     for plain in (False, True)
 }
-_MAX_DIGITS = 1_000
 HOSTNAME_OF_LETTERS = "hostname-ldh"
 _NO_HOSTNAMES = (
     "which labels of a `hostname` that begin with `xn--` stand for a name is no regular set; "
@@ -458,7 +457,7 @@ def number(value: JsonData, path: str, keyword: str = "") -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise SchemaError("a number is expected", path)
     if isinstance(value, int):
-        if value.bit_length() > 4 * _MAX_DIGITS:
+        if value.bit_length() > 4 * MAX_SIZE:
             raise _too_long(path, keyword)
         return Decimal(value)
     if isinstance(value, float):
@@ -468,13 +467,13 @@ def number(value: JsonData, path: str, keyword: str = "") -> Decimal:
     exact: Decimal = value
     if not exact.is_finite():
         raise SchemaError(f"{exact} is no JSON number", path)
-    if len(exact.as_tuple().digits) > _MAX_DIGITS or abs(int(exact.as_tuple().exponent)) > _MAX_DIGITS:
+    if len(exact.as_tuple().digits) > MAX_SIZE or abs(int(exact.as_tuple().exponent)) > MAX_SIZE:
         raise _too_long(path, keyword)
     return exact
 
 
 def _too_long(path: str, keyword: str) -> SchemaFault:
-    reason = f"a number of more than {_MAX_DIGITS} digits"
+    reason = f"a number of more than {MAX_SIZE} digits"
     return UnsupportedSchema(keyword, path, reason) if keyword else SchemaTooLarge(reason, path)
 
 

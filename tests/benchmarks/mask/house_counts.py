@@ -6,7 +6,8 @@ A threshold is a constant of a module that is a number and bounds something: it 
 what is met (`<`, `<=`, `>`, `>=`), is an argument of `min` or `max` or the size of a cache, or has a name
 that says so (`BOUNDING`), whatever is done with it. No thresholds are:
 
-- what is compared by equality only: kinds, characters, states with a meaning;
+- what is compared by equality only, and names that one statement numbers from -1 or 0 up: kinds and states;
+- numbers written in hexadecimal: characters and bits;
 - numbers from 2**30 on, which nothing that is counted reaches: costs without end, marks of codes;
 - units of work, bytes and bits, which are added up.
 """
@@ -43,14 +44,18 @@ def files(root: Path, room: str) -> list[Path]:
     ]
 
 
-def numbers_of(tree: ast.Module) -> dict[str, int]:
-    """The constants of a module that are numbers below `ENDLESS`, with their lines."""
+def numbers_of(text: str) -> dict[str, int]:
+    """The constants of a module that may be thresholds, with their lines."""
     found: dict[str, int] = {}
-    for statement in tree.body:
-        for name, value in _assigned(statement):
-            number = _number(value)
+    for statement in ast.parse(text).body:
+        some = [(name, value, _number(value)) for name, value in _assigned(statement)]
+        numbers = [number for _, _, number in some]
+        if len(some) > 2 and numbers in ([*range(-1, len(some) - 1)], [*range(len(some))]):
+            continue
+        for name, value, number in some:
             if name.isupper() and number is not None and number < ENDLESS:
-                found[name] = statement.lineno
+                if not (ast.get_source_segment(text, value) or "").startswith("0x"):
+                    found[name] = statement.lineno
     return found
 
 
@@ -91,10 +96,10 @@ def _number(node: ast.expr) -> float | None:
     return None
 
 
-def bounding(tree: ast.Module) -> set[str]:
+def bounding(text: str) -> set[str]:
     """The names that bound something in a module."""
-    found = {name for name in numbers_of(tree) if BOUNDING & set(name.split("_"))}
-    for node in ast.walk(tree):
+    found = {name for name in numbers_of(text) if BOUNDING & set(name.split("_"))}
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             for before, order, after in zip(sides, node.ops, sides[1:], strict=False):
@@ -132,12 +137,16 @@ def _names(node: ast.expr) -> Iterator[str]:
 
 def thresholds(paths: list[Path]) -> list[tuple[Path, int, str]]:
     """(module, line, name) of all thresholds of some modules, which may compare those of each other."""
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in paths}
-    public = {name for tree in trees.values() for name in bounding(tree) if not name.startswith("_")}
+    texts = {path: path.read_text("utf-8") for path in paths}
+    used = {path: bounding(text) for path, text in texts.items()}
+    public = {name for names in used.values() for name in names if not name.startswith("_")}
     found = []
-    for path, tree in trees.items():
-        used = bounding(tree) | public
-        found += [(path, line, name) for name, line in numbers_of(tree).items() if name in used]
+    for path, text in texts.items():
+        found += [
+            (path, line, name)
+            for name, line in numbers_of(text).items()
+            if name in used[path] or name in public
+        ]
     return found
 
 
