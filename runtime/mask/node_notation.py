@@ -69,7 +69,7 @@ def facts(node: Node) -> NodeFacts:
         case NothingNode():
             return NodeFacts("nothing", "no text")
         case NotBefore():
-            return NodeFacts("lookahead", f"not before {show_class(ranges(node.bars))}")
+            return NodeFacts("lookahead", f"not before {show_class(ranges(node.forbidden_next))}")
         case Exclusion():
             return NodeFacts("difference", f"all but {show_words(node.set.words)}")
         case Series():

@@ -22,7 +22,7 @@ from sglc.runtime.mask.gss.machine import GssMachine
 from strategies.grammar_strategies import BYTES, token_grammars
 
 LETTERS = "aé"
-"""What is barred; everything may begin with something else."""
+"""What is forbidden; everything may begin with something else."""
 BARRED = st.sets(st.sampled_from(LETTERS), min_size=1).map(
     lambda some: ranges((ord(c), ord(c)) for c in some)
 )

@@ -36,17 +36,17 @@ Worklist = list[tuple["Node | None", int]]
 class UniqueItems(NamedTuple):
     """A leaf state as a plain continuation without a few words, which begin at the same place.
 
-    plain    the configuration that goes on in the same way but takes every word of the leaf
-    inner    the configuration of the leaf up to its own end
-    barred   the configuration of the words that are left out; DEAD if none of them can be meant any more
-    follow   bool[256], the bytes with which the text after the leaf may begin
-    goes_on  of configurations like `inner` and `barred`: whether some other word reads one more byte;
-             None where that depends on bytes that were not kept
+    plain      the configuration that goes on in the same way but takes every word of the lexeme
+    inner      the configuration of the lexeme up to its own end
+    forbidden  the configuration of the words that are left out; DEAD if none of them can be meant any more
+    follow     bool[256], the bytes with which the text after the lexeme may begin
+    goes_on    of configurations like `inner` and `forbidden`: whether some other word reads one more byte;
+               None where that depends on bytes that were not kept
     """
 
     plain: int
     inner: int
-    barred: int
+    forbidden: int
     follow: np.ndarray
     goes_on: Callable[[int, int], bool | None]
 
@@ -74,7 +74,7 @@ class Node:
     """Whether, as a frame with a number as its state, it may repeat a part that reads nothing."""
     follow_by_label: bool = False
     """Whether `follow_of` says something."""
-    bars: Ranges = ()
+    forbidden_next: Ranges = ()
     """Of a node that reads nothing: the characters that may not come behind it."""
     size: int | None = None
     """Bytes of its shortest word, None until measured."""
@@ -163,7 +163,7 @@ class Node:
         """
         return machine.after(cont)
 
-    def barred(self, machine: Machine, state: Any) -> Callable[[bytes], bool] | None:
+    def forbidden(self, machine: Machine, state: Any) -> Callable[[bytes], bool] | None:
         """Whether a word of the leaf table, given from `state` on, is not a word of the leaf after all.
 
         Such words may not be so many that a state from which only they lead on would be alive.

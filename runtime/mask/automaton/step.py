@@ -209,7 +209,7 @@ def _read_leaf(
     most = UNBOUNDED if place.most is None else place.most
     if least > 0 or place.most is not None:
         table.measure()
-    barred = node.barred(machine, state)
+    forbidden = node.forbidden(machine, state)
     follow: np.ndarray | None = None
     left: list[tuple[int, int]] = []
     taken = 0
@@ -223,7 +223,7 @@ def _read_leaf(
         if (position > at or table.eager) and flags[local] & ENDS and taken >= least:
             if follow is None:
                 follow = group.follow(machine)
-            if follow[byte] and not (barred is not None and barred(data[at:position])):
+            if follow[byte] and not (forbidden is not None and forbidden(data[at:position])):
                 left.append((group.leave(machine, table.label(local), data[at:position]), position))
         after = None
         if runs and (plain := PLAIN_RUN.match(data, position)) is not None:
@@ -252,7 +252,7 @@ def _leaves_at_once(machine: Machine, group: Group, place: LexemeState) -> bool:
     """Whether a leaf may be left where it is."""
     if not place.table.flags[place.state] & ENDS or place.least > 0:
         return False
-    barred = group.node.barred(machine, group.state)
-    if barred is not None and barred(b""):
+    forbidden = group.node.forbidden(machine, group.state)
+    if forbidden is not None and forbidden(b""):
         return False
     return group.leave(machine, place.table.label(place.state), b"") != _DEAD

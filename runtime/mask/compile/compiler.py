@@ -186,9 +186,9 @@ class Compiler:
                 return self._intern(
                     ("pattern", nfa, encoding), lambda: PatternNode(PatternTable(nfa, encoding))
                 )
-            case t.NotBefore(barred):
+            case t.NotBefore(forbidden):
                 self.machine.looks_ahead = True
-                return self._intern(("not before", barred), lambda: NotBefore(barred))
+                return self._intern(("not before", forbidden), lambda: NotBefore(forbidden))
             case t.Repeat(item, minimum, maximum, separator):
                 inner = self._node(item, depth)
                 between = self._literal(separator)

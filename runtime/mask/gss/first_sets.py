@@ -4,8 +4,8 @@ Walks ask for them at every place where a leaf may end, mostly to learn that no 
 of a grammar's parts (FIRST of Lewis and Stearns, 1968) do not depend on what follows them, so they are found
 once for each part; a closure is made only where some token has read on.
 
-Where a part looks ahead, some characters are *barred* from what comes next. So parts have sets by what is
-barred before them, and say with what is barred behind them they may be empty.
+Where a part looks ahead, some characters are *forbidden* from what comes next. So parts have sets by what is
+forbidden before them, and say with what is forbidden behind them they may be empty.
 
 Sets are numbers of 256 bits, and hold at least the bytes that may come. None stands for a part that has to be
 opened to be known.
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 _ASCII: Ranges = ((0, 0x7F),)
 _Asked = tuple[Node, int]
-"""(a node, the number of what is barred before it)."""
+"""(a node, the number of what is forbidden before it)."""
 
 
 class _First(NamedTuple):
-    """The bytes with which the words of a part begin, and what is barred behind it where it is empty."""
+    """The bytes with which the words of a part begin, and what is forbidden behind it where it is empty."""
 
     bytes: int
     empty: frozenset[int]
@@ -53,7 +53,7 @@ class FirstSets:
         self._machine = machine
         self._nodes: Interned[tuple[int, int], _First | None] = Interned()
         self._conts: Interned[tuple[int, int], int | None] = Interned()
-        self._barred: list[Ranges] = [()]
+        self._forbidden: list[Ranges] = [()]
         """Sets of characters by number; 0 is the empty one."""
         self._numbers: dict[Ranges, int] = {(): 0}
         self._unions: Interned[tuple[int, int], int] = Interned()
@@ -89,42 +89,42 @@ class FirstSets:
         known[start] = found
         return found
 
-    def _frame(self, cont: int, barred: int) -> tuple[int | None, Sequence[tuple[int, int]]]:
+    def _frame(self, cont: int, forbidden: int) -> tuple[int | None, Sequence[tuple[int, int]]]:
         """The bytes of a frame itself, and the continuations that may come at once."""
         node, state, after = self._machine.frame(cont)
         if type(node) is Series:
-            rest = self.of(node.rest, barred)
+            rest = self.of(node.rest, forbidden)
             return (None, ()) if rest is None else (rest.bytes, [(after, each) for each in rest.empty])
         if type(node) is Repetition:
-            return self._repeated(node, state, after, barred)
+            return self._repeated(node, state, after, forbidden)
         merged = self._machine.joined_in(cont)
         if merged is not None:
-            return 0, [(each, barred) for each in merged]
+            return 0, [(each, forbidden) for each in merged]
         resumed = node.resumes_with(state)
         if resumed is None:
             return None, ()
-        return resumed[0] & self._open_ascii[barred], ((after, barred),) if resumed[1] else ()
+        return resumed[0] & self._open_ascii[forbidden], ((after, forbidden),) if resumed[1] else ()
 
     def _repeated(
-        self, node: Repetition, state: int, after: int, barred: int
+        self, node: Repetition, state: int, after: int, forbidden: int
     ) -> tuple[int | None, Sequence[tuple[int, int]]]:
         item, separator = node.item, node.separator.data
         if item.nullable and separator:
             return None, ()
-        over: Sequence[tuple[int, int]] = ((after, barred),) if state >= max(node.needed, 0) else ()
+        over: Sequence[tuple[int, int]] = ((after, forbidden),) if state >= max(node.needed, 0) else ()
         if state >= 0:
             if not item.productive or (node.maximum is not None and state >= node.maximum):
                 return 0, over
             if state and separator:
-                return self._open(node.separator, 1 << separator[0], barred), over
-        # An item that is empty bars no less behind it.
-        found = self.of(item, barred)
+                return self._open(node.separator, 1 << separator[0], forbidden), over
+        # An item that is empty forbids no less behind it.
+        found = self.of(item, forbidden)
         return (None, ()) if found is None else (found.bytes, over)
 
-    def of(self, node: Node, barred: int = 0) -> _First | None:
+    def of(self, node: Node, forbidden: int = 0) -> _First | None:
         """What words of a node begin with, where some characters may not come first."""
         known = self._nodes
-        stack: list[_Asked] = [(node, barred)]
+        stack: list[_Asked] = [(node, forbidden)]
         opened: set[tuple[int, int]] = set()
         while stack:
             here = stack[-1]
@@ -142,34 +142,34 @@ class FirstSets:
                 known[key] = None
             else:
                 stack += missing
-        return known[node.index, barred]
+        return known[node.index, forbidden]
 
-    def _first(self, node: Node, barred: int, missing: list[_Asked]) -> _First | None:
+    def _first(self, node: Node, forbidden: int, missing: list[_Asked]) -> _First | None:
         """The set of a node from those of its parts; what is not known yet is `missing`."""
-        if node.bars:
-            return _First(0, frozenset([self._union(barred, self._number(node.bars))]))
+        if node.forbidden_next:
+            return _First(0, frozenset([self._union(forbidden, self._number(node.forbidden_next))]))
         if type(node) is Series:
-            return self._in_turn(node, barred, missing) if node.productive else _NOTHING
+            return self._in_turn(node, forbidden, missing) if node.productive else _NOTHING
         if type(node) is Alternatives:
-            return self._either([arm for arm in node.arms if arm.productive], barred, missing)
+            return self._either([arm for arm in node.arms if arm.productive], forbidden, missing)
         if type(node) is RuleNode and (node.made or node.begins is None):
             body = node.make()
-            return self._either([body] if body is not None and node.productive else [], barred, missing)
+            return self._either([body] if body is not None and node.productive else [], forbidden, missing)
         if type(node) is Repetition:
             if node.item.nullable and node.separator.data:
                 return None
             goes_on = node.item.productive and node.maximum != 0
-            found = self._either([node.item] if goes_on else [], barred, missing)
+            found = self._either([node.item] if goes_on else [], forbidden, missing)
             if found is None or node.needed:
                 return found
-            return _First(found.bytes, found.empty | {barred})
+            return _First(found.bytes, found.empty | {forbidden})
         read = self._leaf(node)
         if read is None:
             return None
-        return _First(self._open(node, read, barred), frozenset([barred] if node.nullable else ()))
+        return _First(self._open(node, read, forbidden), frozenset([forbidden] if node.nullable else ()))
 
-    def _in_turn(self, node: Series, barred: int, missing: list[_Asked]) -> _First | None:
-        first = self._either([node.first], barred, missing)
+    def _in_turn(self, node: Series, forbidden: int, missing: list[_Asked]) -> _First | None:
+        first = self._either([node.first], forbidden, missing)
         if first is None or missing or not first.empty:
             return first
         found, empty = first.bytes, frozenset[int]()
@@ -180,13 +180,13 @@ class FirstSets:
             found, empty = found | rest.bytes, empty | rest.empty
         return _First(found, empty)
 
-    def _either(self, nodes: Iterable[Node], barred: int, missing: list[_Asked]) -> _First | None:
+    def _either(self, nodes: Iterable[Node], forbidden: int, missing: list[_Asked]) -> _First | None:
         """What is known of all of some nodes together; None if one of them is not to be known."""
         bytes, empty = 0, frozenset[int]()
         for node in nodes:
-            key = (node.index, barred)
+            key = (node.index, forbidden)
             if key not in self._nodes:
-                missing.append((node, barred))
+                missing.append((node, forbidden))
                 continue
             found = self._nodes[key]
             if found is None:
@@ -214,13 +214,13 @@ class FirstSets:
                 return packed(place.table.first(place.state, place.least, most))
         return None
 
-    # What is barred
+    # What is forbidden
 
     def _number(self, these: Ranges) -> int:
         found = self._numbers.get(these)
         if found is None:
-            found = self._numbers[these] = len(self._barred)
-            self._barred.append(these)
+            found = self._numbers[these] = len(self._forbidden)
+            self._forbidden.append(these)
             self._open_ascii.append(((1 << 256) - 1) & ~leading_bytes(charset.meet(these, _ASCII)))
         return found
 
@@ -231,16 +231,16 @@ class FirstSets:
             return b
         found = self._unions.get((a, b))
         if found is None:
-            found = self._number(charset.ranges([*self._barred[a], *self._barred[b]]))
+            found = self._number(charset.ranges([*self._forbidden[a], *self._forbidden[b]]))
             self._unions[a, b] = found
         return found
 
-    def _open(self, node: Node, read: int, barred: int) -> int:
-        """The bytes of a leaf with which characters begin that are not barred."""
-        if not barred or not read:
+    def _open(self, node: Node, read: int, forbidden: int) -> int:
+        """The bytes of a leaf with which characters begin that are not forbidden."""
+        if not forbidden or not read:
             return read
         start = node.first if type(node) is TextNode else 0
         characters = None if start is None else node.first_characters(start)
         if characters is None:
-            return read & self._open_ascii[barred]
-        return leading_bytes(charset.without(characters, self._barred[barred]))
+            return read & self._open_ascii[forbidden]
+        return leading_bytes(charset.without(characters, self._forbidden[forbidden]))

@@ -44,7 +44,7 @@ from sglc.runtime.mask.product_nodes.lookahead import NotBefore, State
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 _Thread = tuple[int, int, int, int, int, int]
-"""(state of a text or -1, what follows it, state of what is barred, place in words), see `walk_grammar`."""
+"""(state of a text or -1, what follows it, state of what is forbidden, place in words): `walk_grammar`."""
 Begin = tuple[int, int]
 """(a node to open, what follows it), or (-1, a continuation to resume)."""
 _NO_THREADS = np.zeros((0, 6), np.int32)
@@ -176,13 +176,13 @@ class StackMasks:
         node, state, cont = self._machine.place(thread)
         try:
             if type(node) is NotBefore:
-                return self._barred(node, state)
+                return self._forbidden(node, state)
             here = self._tables.place(node, state)
         except TooLarge:
             return None
         return None if here is None else ((here[0], cont, 0, *here[1]),)
 
-    def _barred(self, node: NotBefore, state: State) -> tuple[_Thread, ...] | None:
+    def _forbidden(self, node: NotBefore, state: State) -> tuple[_Thread, ...] | None:
         """The threads that are read under a lookahead."""
         machine, tables = self._machine, self._tables
         assert tables is not None
@@ -195,7 +195,7 @@ class StackMasks:
             here = tables.place(inner, at) if tables.reads((cont,)) else None
             if here is None:
                 return None
-            found.append((here[0], cont, tables.bar_at(node.table, place), *here[1]))
+            found.append((here[0], cont, tables.forbidden_at(node.table, place), *here[1]))
         return tuple(found)
 
     @property
@@ -254,7 +254,7 @@ class StackMasks:
         make = {
             PART: tables.describe,
             STATE: tables.make_row,
-            LOOKAHEAD: tables.make_bar_row,
+            LOOKAHEAD: tables.make_forbidden_row,
             UNION: tables.find_union,
             BEGINS: tables.find_begins,
             BEHIND: tables.find_behind,

@@ -81,11 +81,11 @@ class StackTables:
         self._cases: list[tuple[int, CaseNode]] = []
         """Choices among parts, by the number of the first word."""
         self._words = self._word_bytes = 0
-        self._bars: list[Ranges] = [()]
-        self._bar_numbers: dict[Ranges, int] = {(): 0}
-        self._bar_states: dict[tuple[TextTable, int], int] = {}
-        """By table of what is barred, each with numbers of its own for the places inside of characters."""
-        self._bar_places: list[tuple[TextTable | None, int]] = [(None, 0)]
+        self._forbidden_next: list[Ranges] = [()]
+        self._forbidden_numbers: dict[Ranges, int] = {(): 0}
+        self._forbidden_states: dict[tuple[TextTable, int], int] = {}
+        """By table of what is forbidden, each with numbers of its own for the places inside of characters."""
+        self._forbidden_places: list[tuple[TextTable | None, int]] = [(None, 0)]
         self._read: dict[int, bool] = {END: True}
         """By continuation: whether walks read it."""
         self._kinds: dict[int, bool] = {}
@@ -231,7 +231,7 @@ class StackTables:
 
     def _part(self, node: Node) -> tuple[int, int, int]:
         if type(node) is NotBefore:
-            return NEGATIVE_LOOKAHEAD, self._bar(node.bars), 0
+            return NEGATIVE_LOOKAHEAD, self._number_of_forbidden(node.forbidden_next), 0
         if not node.productive or type(node) is NothingNode:
             return NOTHING, 0, 0
         if type(node) is Literal:
@@ -372,7 +372,7 @@ class StackTables:
         if local < table.boundary:
             leaf = text_leaf(table)
             self_loop = leaf.lasting(LexemeState(leaf, leaf.number(local)), 0)
-            self_loop = None if self_loop is None else self_loop.unbarred()
+            self_loop = None if self_loop is None else self_loop.with_none_forbidden()
             if self_loop is not None:
                 arrays.loops[state] = self_loop.groups
         arrays.flags[state] |= KNOWN
@@ -391,46 +391,48 @@ class StackTables:
     def _case(self, word: int) -> tuple[int, CaseNode]:
         return self._cases[bisect_right(self._cases, word, key=_first_word) - 1]
 
-    # What is barred
+    # What is forbidden
 
-    def _bar(self, barred: Ranges) -> int:
-        found = self._bar_numbers.get(barred)
+    def _number_of_forbidden(self, forbidden: Ranges) -> int:
+        found = self._forbidden_numbers.get(forbidden)
         if found is None:
-            found = len(self._bars)
+            found = len(self._forbidden_next)
             if found >= MOST_LOOKAHEADS:
                 raise TooLarge
-            self._bar_numbers[barred] = found
-            self._bars.append(barred)
-            self.arrays.lookahead_starts[found] = state = self.bar_at(
-                TextTable(any_char_class(barred), "raw"), 0
+            self._forbidden_numbers[forbidden] = found
+            self._forbidden_next.append(forbidden)
+            self.arrays.lookahead_starts[found] = state = self.forbidden_at(
+                TextTable(any_char_class(forbidden), "raw"), 0
             )
-            self.make_bar_row(state)
+            self.make_forbidden_row(state)
             bits = np.packbits(self.arrays.lookahead_rows[state] >= 0, bitorder="little")
             self.arrays.open_bytes[found] = bits.view(np.uint64)
             self.arrays.unions[0, found] = self.arrays.unions[found, 0] = found
         return found
 
     def find_union(self, place: int) -> None:
-        """Find the number of what two bars bar together. Raises TooLarge."""
+        """Find the number of what two of them forbid together. Raises TooLarge."""
         a, b = divmod(place, MOST_LOOKAHEADS)
-        self.arrays.unions[a, b] = self._bar(charset.ranges([*self._bars[a], *self._bars[b]]))
+        self.arrays.unions[a, b] = self._number_of_forbidden(
+            charset.ranges([*self._forbidden_next[a], *self._forbidden_next[b]])
+        )
 
-    def bar_at(self, table: TextTable, local: int) -> int:
-        """The state at a place of a table of barred characters."""
-        found = self._bar_states.get((table, local))
+    def forbidden_at(self, table: TextTable, local: int) -> int:
+        """The state at a place of a table of forbidden characters."""
+        found = self._forbidden_states.get((table, local))
         if found is None:
-            found = self._bar_states[table, local] = len(self._bar_places)
-            self._bar_places.append((table, local))
+            found = self._forbidden_states[table, local] = len(self._forbidden_places)
+            self._forbidden_places.append((table, local))
             if found >= len(self.arrays.lookahead_rows):
                 self.arrays = grown(self.arrays, lookahead_rows=2 * found, lookahead_flags=2 * found)
         return found
 
-    def make_bar_row(self, state: int) -> None:
-        """Make the row of a state inside what is barred."""
-        table, local = self._bar_places[state]
+    def make_forbidden_row(self, state: int) -> None:
+        """Make the row of a state inside what is forbidden."""
+        table, local = self._forbidden_places[state]
         assert table is not None
         moves = [
-            (low, high, -1 if to < table.boundary else self.bar_at(table, to))
+            (low, high, -1 if to < table.boundary else self.forbidden_at(table, to))
             for low, high, to in table.moves(local)
         ]
         row = self.arrays.lookahead_rows[state, :]

@@ -45,7 +45,7 @@ class Runs:
 
     def self_loop(self, state: int) -> SelfLoop | None:
         """The characters that may follow from a state on, up to `room` of them, but for the first one of them
-        if some are `barred`. None if there are no such or too few to be of use."""
+        if some are `forbidden`. None if there are no such or too few to be of use."""
         after, first = self._way(state)
         if after < 0 or after == state:
             return None
@@ -63,11 +63,11 @@ class Runs:
         run = self._run(after, rest)
         if run is None:
             return None
-        groups, flags, barred = class_groups(first, rest, self._encoding)
+        groups, flags, forbidden = class_groups(first, rest, self._encoding)
         read = run.read | self._read_groups(state)
         dead = as_words(ALL_GROUPS & ~read)
         room = None if run.count == ENDLESS else run.count + 1
-        return SelfLoop(groups, flags, -1, room=room, dead=dead, barred=barred)
+        return SelfLoop(groups, flags, -1, room=room, dead=dead, forbidden=forbidden)
 
     def _way(self, state: int) -> tuple[int, Ranges]:
         """The state to which most characters lead, and these; -1 if there are none."""

@@ -58,13 +58,13 @@ _MANY = 500
 class SelfLoop:
     """Bytes after which a leaf stays alive: groups uint64[2] (see `columns`), bytes bool[256].
 
-    home      the state that is come back to after every character, -1 for any
-    room      tokens of up to so many characters stay alive, None for any
-    uniform   from every state exactly the words over these characters go on, so that tokens which do not end
-              the leaf are the same for all leaves with these characters
-    dead      groups of which no byte is read, neither at `home` nor, where that is any state, at any
-    barred    bytes of ASCII among them that do not lead to `home` when they are read first
-    fewer     makes the same for fewer characters, none of which are barred, if some are
+    home       the state that is come back to after every character, -1 for any
+    room       tokens of up to so many characters stay alive, None for any
+    uniform    from every state exactly the words over these characters go on, so that tokens which do not end
+               the leaf are the same for all leaves with these characters
+    dead       groups of which no byte is read, neither at `home` nor, where that is any state, at any
+    forbidden  bytes of ASCII among them that do not lead to `home` when they are read first
+    fewer      makes the same for fewer characters, none of which are forbidden, if some are
     """
 
     groups: np.ndarray
@@ -73,10 +73,10 @@ class SelfLoop:
     room: int | None = None
     uniform: Ranges | None = None
     dead: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint64))
-    barred: _Bytes = b""
+    forbidden: _Bytes = b""
     fewer: Callable[[], SelfLoop | None] | None = None
 
-    def unbarred(self) -> SelfLoop | None:
+    def with_none_forbidden(self) -> SelfLoop | None:
         """The same for the characters that may be read from the beginning on."""
         if self.fewer is None:
             return self
@@ -85,7 +85,7 @@ class SelfLoop:
 
     def apart_from(self, first: np.ndarray) -> SelfLoop | None:
         """The same if it is with none of some bytes, bool[256], or for fewer characters without them."""
-        found = self.unbarred() if np.count_nonzero(first & self.bytes) else self
+        found = self.with_none_forbidden() if np.count_nonzero(first & self.bytes) else self
         return None if found is None or np.count_nonzero(first & found.bytes) else found
 
 
@@ -303,23 +303,23 @@ def self_loop_after(
     both = meet(first, characters)
     if is_small(both) or not _plain(characters, encoding) & ~_plain(first, encoding):
         return self_loop_class(both, encoding, home, read)
-    groups, flags, barred = class_groups(first, characters, encoding)
+    groups, flags, forbidden = class_groups(first, characters, encoding)
     dead = as_words(ALL_GROUPS & ~read_groups(read, encoding))
     fewer = partial(self_loop_class, both, encoding, home, read)
-    return SelfLoop(groups, flags, home, dead=dead, barred=barred, fewer=fewer)
+    return SelfLoop(groups, flags, home, dead=dead, forbidden=forbidden, fewer=fewer)
 
 
 def class_groups(
     first: Ranges, characters: Ranges, encoding: Encoding
 ) -> tuple[np.ndarray, np.ndarray, bytes]:
-    """(groups, bytes, barred) of `SelfLoop` for texts over a class that begin with one of `first`."""
+    """(groups, bytes, forbidden) of `SelfLoop` for texts over a class that begin with one of `first`."""
     if first == characters:
         return *_as_bytes(characters, encoding), b""
     plain = _plain(characters, encoding)
-    barred = plain & ~_plain(first, encoding)
+    forbidden = plain & ~_plain(first, encoding)
     groups = group_set(plain, _beyond(meet(first, characters)))
     flags = bytes_in(groups)
-    return groups, flags, bytes([byte for byte in range(128) if barred >> byte & 1 and flags[byte]])
+    return groups, flags, bytes([byte for byte in range(128) if forbidden >> byte & 1 and flags[byte]])
 
 
 @small_cache(256)

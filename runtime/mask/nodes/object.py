@@ -303,7 +303,7 @@ class ObjectNode(Node):
         whole = None if data is None or kept is None else kept + data
         return self._closing(machine, here, profile, label, 0, whole, cont)
 
-    def barred(self, machine: Machine, state: ElementState) -> Callable[[bytes], bool] | None:
+    def forbidden(self, machine: Machine, state: ElementState) -> Callable[[bytes], bool] | None:
         _, _, _, residue, begun, _ = state
         if not residue:
             return None

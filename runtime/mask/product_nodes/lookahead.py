@@ -18,20 +18,20 @@ from sglc.runtime.mask.lexeme.text_dfa import TextTable
 _NONE_OPEN, _SOME_OPEN, _ALL_OPEN = 0, 1, 2
 
 State = tuple[int, int]
-"""(configuration of what follows, place in the table of barred characters)."""
+"""(configuration of what follows, place in the table of forbidden characters)."""
 
 
 class NotBefore(Node):
-    """The empty word where no barred character follows. Leaf state: see `State`.
+    """The empty word where no forbidden character follows. Leaf state: see `State`.
 
-    What follows is taken thread by thread: those that cannot begin with a barred character stay as they are,
-    those that can begin with no other are dropped, and the rest are read under the eyes of this node until
-    their first character is complete.
+    What follows is taken thread by thread: those that cannot begin with a forbidden character stay as they
+    are, those that can begin with no other are dropped, and the rest are read under the eyes of this node
+    until their first character is complete.
     """
 
-    def __init__(self, barred: Ranges) -> None:
-        self.bars = barred
-        self.table = TextTable(any_char_class(barred), "raw")
+    def __init__(self, forbidden: Ranges) -> None:
+        self.forbidden_next = forbidden
+        self.table = TextTable(any_char_class(forbidden), "raw")
         self._places: dict[tuple[int, Hashable], int | None] = {}
         self._kept: dict[int, tuple[int, ...]] = {}
         self._opening: set[int] = set()
@@ -54,7 +54,7 @@ class NotBefore(Node):
             self._opening.discard(cont)
 
     def kept(self, machine: Machine, config: int) -> tuple[int, ...]:
-        """The threads of a configuration that do not begin with a barred character."""
+        """The threads of a configuration that do not begin with a forbidden character."""
         found = self._kept.get(config)
         if found is None:
             threads = []
@@ -68,7 +68,7 @@ class NotBefore(Node):
         return found
 
     def _reads(self, machine: Machine, thread: int) -> int:
-        """Which of the characters that a thread may read first are not barred."""
+        """Which of the characters that a thread may read first are not forbidden."""
         node, state, _ = machine.place(thread)
         key = (node.index, state)
         if key not in self._places:
@@ -77,7 +77,7 @@ class NotBefore(Node):
         if found is not None:
             return found
         alone = machine.alone(thread)
-        if not (machine.first(alone) & (self._barred(0) >= 0)).any():
+        if not (machine.first(alone) & (self._forbidden(0) >= 0)).any():
             return _ALL_OPEN
         return _SOME_OPEN if self._alive(machine, alone, 0) else _NONE_OPEN
 
@@ -86,11 +86,11 @@ class NotBefore(Node):
         characters = node.first_characters(state)
         if not characters:
             return None
-        shared = meet(characters, self.bars)
+        shared = meet(characters, self.forbidden_next)
         return _ALL_OPEN if not shared else _NONE_OPEN if shared == characters else _SOME_OPEN
 
-    def _barred(self, place: int) -> np.ndarray:
-        """int32[256]: the next place by byte where a character may still become a barred one, else -1."""
+    def _forbidden(self, place: int) -> np.ndarray:
+        """int32[256]: the next place by byte where a character may still become a forbidden one, else -1."""
         found = self._next.get(place)
         if found is None:
             found = self._next[place] = np.full(256, -1, np.int32)
@@ -99,7 +99,7 @@ class NotBefore(Node):
         return found
 
     def _alive(self, machine: Machine, config: int, place: int) -> bool:
-        """Whether a character that is not barred can be read; at most four bytes are looked at."""
+        """Whether a character that is not forbidden can be read; at most four bytes are looked at."""
         found = self._lives.get((config, place))
         if found is None:
             found = self._lives[config, place] = self._finds(machine, config, place)
@@ -108,15 +108,15 @@ class NotBefore(Node):
     def _finds(self, machine: Machine, config: int, place: int) -> bool:
         if machine.accepts(config):
             return True
-        barred = self._barred(place)
+        forbidden = self._forbidden(place)
         first = machine.first(config)
-        if (first & (barred < 0)).any():
+        if (first & (forbidden < 0)).any():
             return True
-        inside = np.flatnonzero(first & (barred >= self.table.boundary)).tolist()
-        return any(self._alive(machine, machine.step(config, byte), int(barred[byte])) for byte in inside)
+        inside = np.flatnonzero(first & (forbidden >= self.table.boundary)).tolist()
+        return any(self._alive(machine, machine.step(config, byte), int(forbidden[byte])) for byte in inside)
 
     def _under(self, machine: Machine, config: int, place: int) -> int:
-        """The configuration inside the first character, which may still become a barred one."""
+        """The configuration inside the first character, which may still become a forbidden one."""
         if place < self.table.boundary or not self._alive(machine, config, place):
             return DEAD
         watched = machine.alone(machine.thread(self, (config, place), END))
@@ -124,10 +124,10 @@ class NotBefore(Node):
 
     def moves(self, machine: Machine, state: State, cont: int) -> Iterator[tuple[int, int, int]]:
         config, place = state
-        barred = self._barred(place).tolist()
+        forbidden = self._forbidden(place).tolist()
         for byte, target in enumerate(machine.row(config).tolist()):
-            if target and barred[byte] >= 0:
-                target = self._under(machine, target, barred[byte])
+            if target and forbidden[byte] >= 0:
+                target = self._under(machine, target, forbidden[byte])
             if target:
                 yield byte, byte, target
 
@@ -144,5 +144,5 @@ class NotBefore(Node):
         return b""
 
     def shortest_from(self, machine: Machine, state: State) -> bytes:
-        """Shortest without regard to what is barred; `endings.completion` sees to that."""
+        """Shortest without regard to what is forbidden; `endings.completion` sees to that."""
         return bound(machine, state[0])

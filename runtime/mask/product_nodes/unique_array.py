@@ -50,7 +50,7 @@ class DistinctArray(ArrayNode):
         self._compiled = compiled
         self._held: list[frozenset[Value]] = [frozenset()]
         self._held_ids: dict[frozenset[Value], int] = {frozenset(): 0}
-        self._barred: dict[int, int] = {0: DEAD}
+        self._forbidden: dict[int, int] = {0: DEAD}
         self._texts: dict[Value, Node] = {}
         self._alive: dict[tuple[int, int], bool | None] = {}
         self._knowing: dict[tuple[int, int], int] = {}
@@ -81,12 +81,12 @@ class DistinctArray(ArrayNode):
             self._held.append(values)
         return found
 
-    def _bar(self, machine: Machine, used: int) -> int:
+    def _forbid(self, machine: Machine, used: int) -> int:
         """The configuration at the beginning of all texts of the values used."""
-        found = self._barred.get(used)
+        found = self._forbidden.get(used)
         if found is None:
             nodes = [self._text(value) for value in self._held[used]]
-            found = self._barred[used] = machine.join([machine.begin(node, END) for node in nodes])
+            found = self._forbidden[used] = machine.join([machine.begin(node, END) for node in nodes])
         return found
 
     def _text(self, value: Value) -> Node:
@@ -128,25 +128,27 @@ class DistinctArray(ArrayNode):
         nodes = self._options.tails_of(self.states.place(here))
         for option, after in self.states.options(here):
             inner = machine.begin(nodes[option], END)
-            barred = self._bar(machine, used)
-            if self._goes_on(machine, inner, barred):
-                out.add(machine.thread(self, (after, used, inner, barred, b""), cont))
+            forbidden = self._forbid(machine, used)
+            if self._goes_on(machine, inner, forbidden):
+                out.add(machine.thread(self, (after, used, inner, forbidden, b""), cont))
 
     # Inside items
 
     def needs_history(self, machine: Machine, state: ElementState) -> bool:
-        _, used, inner, barred, _ = state
-        return used == _NEEDS_HISTORY or bool(machine.needs_history[inner] or machine.needs_history[barred])
+        _, used, inner, forbidden, _ = state
+        return used == _NEEDS_HISTORY or bool(
+            machine.needs_history[inner] or machine.needs_history[forbidden]
+        )
 
-    def _known(self, machine: Machine, inner: int, barred: int) -> int:
+    def _known(self, machine: Machine, inner: int, forbidden: int) -> int:
         """`_UNKNOWN`, or `_LOST` if it is not known without the bytes read which bytes may come next."""
-        if barred == DEAD or machine.needs_history[inner] or machine.needs_history[barred]:
+        if forbidden == DEAD or machine.needs_history[inner] or machine.needs_history[forbidden]:
             return _UNKNOWN
-        found = self._knowing.get((inner, barred))
+        found = self._knowing.get((inner, forbidden))
         if found is None:
             found = _UNKNOWN
             for byte in machine.row(inner).nonzero()[0].tolist():
-                following = machine.step(inner, byte), machine.step(barred, byte)
+                following = machine.step(inner, byte), machine.step(forbidden, byte)
                 if following[1] != DEAD and (
                     machine.needs_history[following[0]]
                     or machine.needs_history[following[1]]
@@ -154,43 +156,43 @@ class DistinctArray(ArrayNode):
                 ):
                     found = _NEEDS_HISTORY
                     break
-            self._knowing[inner, barred] = found
+            self._knowing[inner, forbidden] = found
         return found
 
     def history_dependent(self, machine: Machine, state: ElementState) -> bool:
         return state[4] is not None
 
     def without_history(self, machine: Machine, state: ElementState) -> ElementState:
-        after, _, inner, barred, data = state
+        after, _, inner, forbidden, data = state
         if data is None:
             return state
-        inner, barred = machine.history_free(inner), machine.history_free(barred)
-        return after, self._known(machine, inner, barred), inner, barred, None
+        inner, forbidden = machine.history_free(inner), machine.history_free(forbidden)
+        return after, self._known(machine, inner, forbidden), inner, forbidden, None
 
     def _land(self, machine: Machine, state: ElementState, cont: int) -> int:
         """The configuration at a leaf state, at which the item may have ended."""
-        after, used, inner, barred, data = state
+        after, used, inner, forbidden, data = state
         if inner == DEAD:
             return DEAD
-        if machine.needs_history[inner] or machine.needs_history[barred]:
+        if machine.needs_history[inner] or machine.needs_history[forbidden]:
             return machine.alone(machine.thread(self, state, cont))
         config = DEAD
-        if self._goes_on(machine, inner, barred):
+        if self._goes_on(machine, inner, forbidden):
             if data is None:
-                state = after, self._known(machine, inner, barred), inner, barred, None
+                state = after, self._known(machine, inner, forbidden), inner, forbidden, None
             config = machine.alone(machine.thread(self, state, cont))
-        if machine.accepts(inner) and not machine.accepts(barred):
+        if machine.accepts(inner) and not machine.accepts(forbidden):
             used = _UNKNOWN if data is None else self._with(used, data)
             behind = machine.after(machine.cont(self, (AFTER, after, used), cont))
             config = machine.union(config, behind)
         return config
 
-    def _goes_on(self, machine: Machine, inner: int, barred: int) -> bool | None:
+    def _goes_on(self, machine: Machine, inner: int, forbidden: int) -> bool | None:
         """Whether a value that is not used reads at least one more byte; None if that cannot be known
         without the bytes read."""
-        if barred == DEAD:
+        if forbidden == DEAD:
             return any(machine.configs[inner])
-        start = (inner, barred)
+        start = (inner, forbidden)
         if start in self._alive:
             return self._alive[start]
         before: dict[tuple[int, int], tuple[int, int] | None] = {start: None}
@@ -218,29 +220,29 @@ class DistinctArray(ArrayNode):
         return self._alive[start]
 
     def _is_free(self, machine: Machine, place: tuple[int, int]) -> bool:
-        inner, barred = place
+        inner, forbidden = place
         if inner == DEAD:
             return False
-        ends = machine.accepts(inner) and not machine.accepts(barred)
-        return barred == DEAD or ends or self._alive.get(place) is True
+        ends = machine.accepts(inner) and not machine.accepts(forbidden)
+        return forbidden == DEAD or ends or self._alive.get(place) is True
 
     def move(self, machine: Machine, state: ElementState, cont: int, byte: int) -> int:
-        after, used, inner, barred, data = state
+        after, used, inner, forbidden, data = state
         if data is None:
             return super().move(machine, state, cont, byte)
-        inner, barred = machine.step(inner, byte), machine.step(barred, byte)
-        return self._land(machine, (after, used, inner, barred, data + bytes([byte])), cont)
+        inner, forbidden = machine.step(inner, byte), machine.step(forbidden, byte)
+        return self._land(machine, (after, used, inner, forbidden, data + bytes([byte])), cont)
 
     def moves(self, machine: Machine, state: ElementState, cont: int) -> Iterator[tuple[int, int, int]]:
-        after, _, inner, barred, _ = self.without_history(machine, state)
+        after, _, inner, forbidden, _ = self.without_history(machine, state)
         row = machine.row(inner).tolist()
-        bars = [DEAD] * 256 if barred == DEAD else machine.row(barred).tolist()
+        forbidden_row = [DEAD] * 256 if forbidden == DEAD else machine.row(forbidden).tolist()
         landed: dict[tuple[int, int], int] = {}
         low = 0
         while low < 256:
-            place = (row[low], bars[low])
+            place = (row[low], forbidden_row[low])
             high = low
-            while high < 255 and (row[high + 1], bars[high + 1]) == place:
+            while high < 255 and (row[high + 1], forbidden_row[high + 1]) == place:
                 high += 1
             if row[low]:
                 if place not in landed:
@@ -250,38 +252,38 @@ class DistinctArray(ArrayNode):
             low = high + 1
 
     def first_bytes(self, machine: Machine, state: ElementState, cont: int) -> np.ndarray:
-        _, used, inner, barred, _ = state
+        _, used, inner, forbidden, _ = state
         if used == _NEEDS_HISTORY:  # no more bytes than these
             return machine.first(machine.begin(self.parts.comma, END))
-        return machine.first(inner) if barred == DEAD else super().first_bytes(machine, state, cont)
+        return machine.first(inner) if forbidden == DEAD else super().first_bytes(machine, state, cont)
 
     def difference(self, machine: Machine, state: ElementState, cont: int) -> UniqueItems | None:
-        after, _, inner, barred, data = state
+        after, _, inner, forbidden, data = state
         if data is None or machine.looks_ahead:
             return None
         behind = machine.cont(self, (AFTER, after, _UNKNOWN), cont)
         plain = machine.graft(inner, behind)
         follow = machine.first(machine.after(behind))
-        return UniqueItems(plain, inner, barred, follow, partial(self._goes_on, machine))
+        return UniqueItems(plain, inner, forbidden, follow, partial(self._goes_on, machine))
 
     # Shortest words: items one after the other, each as short as can be
 
-    def _shortest_end(self, machine: Machine, inner: int, barred: int) -> bytes:
+    def _shortest_end(self, machine: Machine, inner: int, forbidden: int) -> bytes:
         """A shortest ending of an item that is no used value (Hart, Nilsson and Raphael 1968)."""
-        heap: list[tuple[int, bytes, bool, int, int]] = [(0, b"", False, inner, barred)]
+        heap: list[tuple[int, bytes, bool, int, int]] = [(0, b"", False, inner, forbidden)]
         seen: set[tuple[int, int]] = set()
         while heap:
-            _, word, ended, inner, barred = heapq.heappop(heap)
+            _, word, ended, inner, forbidden = heapq.heappop(heap)
             if ended:
                 return word
-            if (inner, barred) in seen:
+            if (inner, forbidden) in seen:
                 continue
-            seen.add((inner, barred))
-            if barred == DEAD:
+            seen.add((inner, forbidden))
+            if forbidden == DEAD:
                 whole = word + completion(machine, inner)
                 heapq.heappush(heap, (len(whole), whole, True, DEAD, DEAD))
                 continue
-            if machine.accepts(inner) and not machine.accepts(barred):
+            if machine.accepts(inner) and not machine.accepts(forbidden):
                 heapq.heappush(heap, (len(word), word, True, DEAD, DEAD))
             for byte in machine.row(machine.history_free(inner)).nonzero()[0].tolist():
                 after = machine.step(inner, byte)
@@ -289,7 +291,7 @@ class DistinctArray(ArrayNode):
                     continue
                 longer = word + bytes([byte])
                 least = len(longer) + len(completion(machine, after))
-                heapq.heappush(heap, (least, longer, False, after, machine.step(barred, byte)))
+                heapq.heappush(heap, (least, longer, False, after, machine.step(forbidden, byte)))
         raise AssertionError("no completion of a dead state")
 
     def _written(self, machine: Machine, here: int, used: int, at_least: int) -> bytes:
@@ -303,7 +305,7 @@ class DistinctArray(ArrayNode):
         words = []
         for place, option in found[1]:
             inner = machine.begin(self._options.tail(place, option), END)
-            words.append(self._shortest_end(machine, inner, self._bar(machine, used)))
+            words.append(self._shortest_end(machine, inner, self._forbid(machine, used)))
             used = self._with(used, words[-1])
         return self.parts.comma.shortest(machine).join(words) if len(words) > 1 else b"".join(words)
 
@@ -320,7 +322,7 @@ class DistinctArray(ArrayNode):
         return self.parts.comma.shortest(machine) + self._written(machine, here, used, 1)
 
     def shortest_from(self, machine: Machine, state: ElementState) -> bytes:
-        after, used, inner, barred, data = state
+        after, used, inner, forbidden, data = state
         assert data is not None, "completions are asked of configurations that keep their bytes"
-        ending = self._shortest_end(machine, inner, barred)
+        ending = self._shortest_end(machine, inner, forbidden)
         return ending + self.shortest_rest(machine, (AFTER, after, self._with(used, data + ending)))

@@ -131,7 +131,7 @@ class LexemeWalks:
                     return WalkResult(table, None, _NOWHERE, _NOWHERE, columns.longest), inside
                 quiet = columns.quiet_but(first)
             else:
-                inside = columns.inside(self_loop.groups, self_loop.room, self_loop.barred)
+                inside = columns.inside(self_loop.groups, self_loop.room, self_loop.forbidden)
                 quiet = columns.quiet(
                     self_loop.groups, self_loop.bytes, self_loop.dead, self_loop.home, first
                 )

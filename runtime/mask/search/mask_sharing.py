@@ -110,7 +110,7 @@ class MaskSharing:
             labels: Sequence[int] | None = None
             if not key:
                 place = group.leaf
-                if place is None or group.node.barred(machine, group.state) is not None:
+                if place is None or group.node.forbidden(machine, group.state) is not None:
                     return None
                 table = place.table
                 shape, labels = table.shape(place, self._columns)

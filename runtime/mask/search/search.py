@@ -259,9 +259,9 @@ class MaskSearch:
             return
         if parts is None and labels is None:
             labels = found.table.labels_of(found.ends)
-        barred = group.node.barred(machine, group.state)
-        if barred is not None:
-            open = np.array([not barred(path) for path in self._walks.paths(found, entries)], bool)
+        forbidden = group.node.forbidden(machine, group.state)
+        if forbidden is not None:
+            open = np.array([not forbidden(path) for path in self._walks.paths(found, entries)], bool)
             if parts is not None:
                 parts = [(label, places[open[places]]) for label, places in parts]
             else:
@@ -311,7 +311,7 @@ class MaskSearch:
                 continue
             plain = self._differences.find(parts, entries, search.account)
             search.row |= plain.row
-            search.needs_history |= parts.barred != DEAD
+            search.needs_history |= parts.forbidden != DEAD
             self._step_through(search, plain.unknown)
         if by_rows:
             self._by_rows(search, machine.config(by_rows), entries)

@@ -55,9 +55,9 @@ class UniqueItemMasks:
         plain = (
             self._of(parts.plain, account) if entries is None else self._search(parts.plain, entries, account)
         )
-        if parts.barred == DEAD:
+        if parts.forbidden == DEAD:
             return plain
-        doubtful = self._below_barred(parts, self._walk.roots if entries is None else entries)
+        doubtful = self._below_forbidden(parts, self._walk.roots if entries is None else entries)
         row = plain.row.copy()
         _clear(row, self._walk.tokens(doubtful))
         return ItemMasks(row, plain.unknown + doubtful)
@@ -68,31 +68,31 @@ class UniqueItemMasks:
             found = self._plain.keep(config, self._search(config, None, account))
         return found
 
-    def _below_barred(self, parts: UniqueItems, entries: np.ndarray) -> list[int]:
+    def _below_forbidden(self, parts: UniqueItems, entries: np.ndarray) -> list[int]:
         """The nodes below which a token may end with an excluded word, or with one that only those go on."""
         machine, byte = self._machine, self._walk.trie.byte
         found: list[int] = []
         stack: list[tuple[int, int, int]] = []
 
-        def enter(nodes: np.ndarray, inner: int, barred: int) -> None:
+        def enter(nodes: np.ndarray, inner: int, forbidden: int) -> None:
             bytes = byte[nodes]
-            begins = machine.first(barred)[bytes]
-            if machine.accepts(inner) and machine.accepts(barred):
+            begins = machine.first(forbidden)[bytes]
+            if machine.accepts(inner) and machine.accepts(forbidden):
                 over = parts.follow[bytes]
                 found.extend(nodes[over].tolist())
                 begins = begins & ~over
-            stack.extend([(node, inner, barred) for node in nodes[begins].tolist()])
+            stack.extend([(node, inner, forbidden) for node in nodes[begins].tolist()])
 
-        enter(entries, parts.inner, parts.barred)
+        enter(entries, parts.inner, parts.forbidden)
         while stack:
             spend(1)
-            node, inner, barred = stack.pop()
+            node, inner, forbidden = stack.pop()
             value = byte.item(node)
-            barred = machine.step(barred, value)
-            if barred == DEAD or (inner := machine.step(inner, value)) == DEAD:
+            forbidden = machine.step(forbidden, value)
+            if forbidden == DEAD or (inner := machine.step(inner, value)) == DEAD:
                 continue
-            if parts.goes_on(inner, barred):
-                enter(self._walk.children(node), inner, barred)
+            if parts.goes_on(inner, forbidden):
+                enter(self._walk.children(node), inner, forbidden)
             else:
                 found.append(node)
         return found

@@ -215,18 +215,18 @@ class Columns:
             found = self._quiet.keep(key, quiet)
         return found
 
-    def inside(self, groups: np.ndarray, most: int | None, barred: bytes = b"") -> np.ndarray:
+    def inside(self, groups: np.ndarray, most: int | None, forbidden: bytes = b"") -> np.ndarray:
         """The tokens of whole characters with no byte outside of the groups and up to `most` characters,
         which begin with none of some bytes of ASCII."""
         if most is not None and most >= self.longest:
             most = None
-        key = (groups.tobytes(), most, barred)
+        key = (groups.tobytes(), most, forbidden)
         found = self._inside.get(key)
         if found is not None:
             return found
-        if barred:
+        if forbidden:
             assert self._begun is not None
-            found = self.inside(groups, most) & self._begun.without(barred)
+            found = self.inside(groups, most) & self._begun.without(forbidden)
         elif most is None:
             found = self._inside_groups(int.from_bytes(key[0], "little"))
         else:

@@ -202,7 +202,7 @@ RESTS = [
 
 
 def test_what_is_barred_is_not_taken_for_read() -> None:
-    """A text that is under way reads a byte with which a barred character ends."""
+    """A text that is under way reads a byte with which a forbidden character ends."""
     grammar = 'start: (A B)+ ";" (A B)+\nA: /x(?!é)/\nB: /[éèa]/\n'
     words = ["x", ";", "a", "é", "è", "xa", "xé", "xè", "xèx", "xéx", ";xé", ";xè", "èx", "è;x", "a;"]
     vocabulary = Vocabulary([b"\xc3", b"\xa8", b"\xa9", b"x\xc3", *(word.encode() for word in words)])
@@ -250,7 +250,7 @@ def test_rests_of_tokens_are_walked() -> None:
 
 @pytest.mark.parametrize(("behind", "legal"), [("è", True), ("é", False), ("éx", False), ("x", True)])
 def test_a_lookahead_of_more_than_one_byte(behind: str, legal: bool) -> None:
-    """The first byte of what follows is that of a barred character, so that more has to be looked at."""
+    """The first byte of what follows is that of a forbidden character, so that more has to be looked at."""
     language = lark(f'start: "b" A "{behind}" | "b" "c"\nA: /a(?!é)/\n', "longest")
     vocabulary = Vocabulary([b"a", b"b", b"c", b"ba", "ba\u00e8".encode()[:-1], "è".encode(), "é".encode()])
     found = compare(language, vocabulary, b"b")

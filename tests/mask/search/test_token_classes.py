@@ -98,7 +98,7 @@ def test_tokens_inside_a_class(
     chosen: set[str],
     beyond: set[int],
     most: int | None,
-    barred: set[str],
+    forbidden: set[str],
     dense: bool,
 ) -> None:
     if not any(tokens):
@@ -107,11 +107,11 @@ def test_tokens_inside_a_class(
         patch.setattr(columns, "_FEW", 0 if dense else 3000)
         vocabulary = Vocabulary(tokens)
         assert len(vocabulary.columns.characters) == len(tokens)
-        check_inside(vocabulary, chosen, beyond, most, barred)
+        check_inside(vocabulary, chosen, beyond, most, forbidden)
 
 
 def check_inside(
-    vocabulary: Vocabulary, chosen: set[str], beyond: set[int], most: int | None, barred: set[str]
+    vocabulary: Vocabulary, chosen: set[str], beyond: set[int], most: int | None, forbidden: set[str]
 ) -> None:
     # Control characters of ASCII share a group, so a class has all of them or none is seen as inside.
     shared = {chr(c) for c in [*range(32), 127]} - set("\t\n\r")
@@ -128,8 +128,8 @@ def check_inside(
                 expected.add(index)
     found = vocabulary.columns.inside(groups, most)
     assert set(vocabulary.unpack(found).tolist()) == expected
-    found = vocabulary.columns.inside(groups, most, "".join(sorted(barred)).encode())
-    begun = {index for index in expected if text_of(vocabulary.token_bytes[index])[:1] in barred}  # type: ignore[index]
+    found = vocabulary.columns.inside(groups, most, "".join(sorted(forbidden)).encode())
+    begun = {index for index in expected if text_of(vocabulary.token_bytes[index])[:1] in forbidden}  # type: ignore[index]
     assert set(vocabulary.unpack(found).tolist()) == expected - begun
     for byte in (ord('"'), ord("a")):
         tokens = vocabulary.unpack(vocabulary.columns.containing(byte)).tolist()
