@@ -468,8 +468,8 @@ def walk_characters(
                         open,
                     )
                     target = states[below]
-                leaves = 1 if may_end and first[read] else 0
-                if leaves:
+                boundary = 1 if may_end and first[read] else 0
+                if boundary:
                     # Where all below turns out to be legal, this is taken back.
                     walk.boundaries[out], walk.ends[out] = node, state
                     out += 1
@@ -494,7 +494,7 @@ def walk_characters(
                     reach = max(reach, now)
                     set_token(more >> 32, duplicates, mask)
                 if after == node + 1 and following == 0:
-                    out -= leaves
+                    out -= boundary
                     continue
                 # Of a character that has been begun all ends have to lead back, or to where quiet ones lead.
                 onto = home if following > 0 and calm == below and home >= 0 and width == 0 else target
@@ -511,7 +511,7 @@ def walk_characters(
                     loop0, loop1 = loops[2 * onto], loops[2 * onto + 1]
                     if (groups0 & ~loop0) == 0 and (groups1 & ~loop1) == 0:
                         reach = max(reach, now + tall + (1 if following else 0))
-                        out -= leaves
+                        out -= boundary
                         if calm == below and (groups0 & ~quiet0) == 0 and (groups1 & ~half1) == 0:
                             # The caller knows all tokens of whole characters.
                             for index in range(firsts[node + 1], firsts[after]):
