@@ -20,6 +20,7 @@ from sglc.automata.dfa.product import united
 from sglc.automata.number.number_set import NumberSet
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
+from sglc.schema.algebra.unions import Unions
 
 EVERY_NUMBER = NumberSet()
 
@@ -49,36 +50,6 @@ def finite(values: Iterable[Decimal]) -> Numbers:
 def of_set(numbers: NumberSet) -> Numbers:
     """The members of a set, however they are spelled."""
     return () if numbers.is_empty() else (NumberPart(numbers),)
-
-
-def meet(left: Numbers, right: Numbers) -> Numbers:
-    """Numbers of both unions, part by part."""
-    if left is EVERY or left == EVERY:
-        return right
-    if right is EVERY or right == EVERY:
-        return left
-    found = [one for a in left for b in right if (one := _meet(a, b)) is not None]
-    return _tidy(found)
-
-
-def join(left: Numbers, right: Numbers) -> Numbers:
-    """Numbers of either union."""
-    return _tidy([*left, *right]) if left and right else left or right
-
-
-def complement(these: Numbers) -> Numbers:
-    """Numbers of no part, spellings told apart."""
-    result = EVERY
-    for one in these:
-        result = meet(result, _complement(one))
-        if not result:
-            break
-    return result
-
-
-def subtract(left: Numbers, right: Numbers) -> Numbers:
-    """Numbers of `left` that are none of `right`."""
-    return meet(left, complement(right)) if left and right else left
 
 
 def _tidy(parts: list[NumberPart]) -> Numbers:
@@ -123,6 +94,10 @@ def _complement(one: NumberPart) -> Numbers:
     else:
         parts.append(NumberPart(NumberSet(excluded=tuple(sorted(one.values)))))
     return _tidy(parts)
+
+
+_UNIONS = Unions(EVERY, _meet, _complement, _tidy)
+meet, join, complement, subtract = _UNIONS.meet, _UNIONS.join, _UNIONS.complement, _UNIONS.subtract
 
 
 def contains(these: Numbers, value: Decimal, plain: bool) -> bool:

@@ -18,6 +18,7 @@ from sglc.automata.dfa.product import united
 from sglc.automata.formats.terms import format_language
 from sglc.automata.regex.compile import DEFAULT_LIMIT, RegexError, compile_regex
 from sglc.automata.term import CharDfa
+from sglc.schema.algebra.unions import Unions
 
 NO_WORDS: frozenset[str] = frozenset()
 
@@ -91,38 +92,6 @@ def of_length(low: int, high: int | None) -> Strings:
     if high is not None and low > high:
         return ()
     return EVERY if low <= 0 and high is None else (StringSet(low=max(low, 0), high=high),)
-
-
-def meet(left: Strings, right: Strings) -> Strings:
-    """Strings of both unions, part by part. Raises NotRegular, TooLarge."""
-    if left is EVERY or left == EVERY:
-        return right
-    if right is EVERY or right == EVERY:
-        return left
-    found = [one for a in left for b in right if (one := _meet(a, b)) is not None]
-    return _tidy(found)
-
-
-def join(left: Strings, right: Strings) -> Strings:
-    """Strings of either union."""
-    if not left or not right:
-        return left or right
-    return _tidy([*left, *right])
-
-
-def complement(these: Strings) -> Strings:
-    """Strings of no part. Raises NotRegular, TooLarge."""
-    result = EVERY
-    for one in these:
-        result = meet(result, _complement(one))
-        if not result:
-            break
-    return result
-
-
-def subtract(left: Strings, right: Strings) -> Strings:
-    """Strings of `left` that are none of `right`. Raises NotRegular, TooLarge."""
-    return meet(left, complement(right)) if left and right else left
 
 
 def _tidy(parts: list[StringSet]) -> Strings:
@@ -229,6 +198,10 @@ def _complement(one: StringSet) -> Strings:
     parts += of_length(0, one.low - 1) if one.low > 0 else ()
     parts += of_length(one.high + 1, None) if one.high is not None else ()
     return _tidy([part for part in parts if part.words is None or part.words])
+
+
+_UNIONS = Unions(EVERY, _meet, _complement, _tidy)
+meet, join, complement, subtract = _UNIONS.meet, _UNIONS.join, _UNIONS.complement, _UNIONS.subtract
 
 
 @small_cache(4096)
