@@ -24,6 +24,7 @@ from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.core.errors import CompletionTooLong, ConstraintError
 from sglc.runtime.mask.lexeme.text_dfa import MANY_WORDS, TextTable
 from sglc.runtime.mask.matcher import fill_masks
+from sglc.runtime.mask.node_notation import reached
 from sglc.runtime.mask.vocabulary import disk_cache
 from sglc.runtime.mask.vocabulary.tokenizer_bytes import token_bytes_of_json
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -274,13 +275,22 @@ def test_words_beyond_a_length_are_not_written_out(least: int, refused: bool) ->
 
 
 @pytest.mark.parametrize("count, whole", [(300, True), (400, False)])
-def test_forced_text_ends(count: int, whole: bool) -> None:
-    """Behind 64 KiB no more of it is looked for."""
+def test_forced_text_ends(count: int, whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the part that passes the bound no more of it is looked for."""
     part = b"abcdefgh" * 25
+    monkeypatch.setattr(f"{ROOM}gss.completion._LONGEST_FORCED", 65_536)
     matcher = compile_constraint(language=Language(Repeat(Bytes(part), count, count))).matcher(VOCABULARY)
-    forced = matcher.forced()
-    assert forced == part * (len(forced) // len(part))
-    assert len(forced) == (count * len(part) if whole else 328 * len(part))
+    assert matcher.forced() == part * (count if whole else 328)
+
+
+@pytest.mark.parametrize("most, left", [(-1, True), (0, False)])
+def test_nodes_are_listed_up_to_a_bound(most: int, left: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    language = compile_constraint(json_schema=UNIONS).language
+    workspace = workspaces.Workspace(ConstraintOptions(), of_grammars=False)
+    root = workspace.compiler.compile(language)
+    nodes, _ = reached(root)
+    monkeypatch.setattr(f"{ROOM}node_notation.MOST_NODES", len(nodes) + most)
+    assert reached(root) == (nodes[: len(nodes) + most], left)
 
 
 @pytest.mark.parametrize("parts, left", [(1, True), (HUGE, False)])

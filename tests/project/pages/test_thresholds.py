@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from types import ModuleType
 
 import pytest
@@ -37,3 +38,15 @@ def test_thresholds_are_not_more(counts: ModuleType) -> None:
 def test_thresholds_say_why(room: str, counts: ModuleType) -> None:
     bare = counts.without_reason(counts.files(ROOT, room))
     assert not bare, "\n".join([f"{path.relative_to(ROOT)}:{line} {name}" for path, line, name in bare])
+
+
+def test_thresholds_of_masks_are_named_in_tests(counts: ModuleType) -> None:
+    words: set[str] = set()
+    for path in (ROOT / "tests").rglob("*.py"):
+        words.update(re.findall(r"\w+", path.read_text("utf-8")))
+    every = [path for room in counts.ROOMS for path in counts.files(ROOT, room)]
+    found = [(path, name) for path, _, name in counts.thresholds(every)]
+    room = ROOT / "runtime/mask"
+    assert [
+        f"{path}: {name}" for path, name in found if path.is_relative_to(room) and name not in words
+    ] == []
