@@ -30,21 +30,19 @@ from sglc.automata.number.decimal import decimal_range, float_range, integer_ran
 from sglc.automata.term import (
     Bytes,
     CharDfa,
-    Choice,
     Encoding,
     Except,
     Language,
     Nothing,
     Repeat,
     Rule,
-    Sequence,
     Term,
     Text,
     UniqueKeys,
-    Words,
 )
 from sglc.types.dependent import given_types, one_of_term, span_term
 from sglc.types.json_text import json_text
+from sglc.types.language.terms import EMPTY, choice, finite, sequence
 from sglc.types.number_text import number_text
 from sglc.types.type import (
     TAG,
@@ -76,7 +74,6 @@ from sglc.types.type import (
 
 Surface = Literal["hole", "json"]
 
-EMPTY = Bytes(b"")
 LARGE_GRAMMAR = 20_000
 """Languages of larger grammars, which hold lists of values, are not kept."""
 
@@ -230,74 +227,6 @@ def constant_text(value: str | int | Decimal | bool, surface: Surface) -> str:
     return number_text(value)
 
 
-# --- term constructors that keep terms small --------------------------------------------------------------
-
-
-def sequence(*items: Term) -> Term:
-    """Items one after the other; neighbouring bytes joined, nested sequences flattened."""
-    out: list[Term] = []
-    joined: list[bytes] = []
-    for item in items:
-        for part in item.items if isinstance(item, Sequence) else (item,):
-            if isinstance(part, Nothing):
-                return part
-            if isinstance(part, Bytes) and not part.data:
-                continue
-            if isinstance(part, Bytes):
-                joined.append(part.data)
-                continue
-            if joined:
-                out.append(Bytes(b"".join(joined)))
-                joined = []
-            out.append(part)
-    if joined:
-        out.append(Bytes(b"".join(joined)))
-    if not out:
-        return EMPTY
-    return out[0] if len(out) == 1 else Sequence(tuple(out))
-
-
-def choice(*arms: Term) -> Term:
-    """Any of the arms; finite sets are joined."""
-    finite: set[bytes] = set()
-    out: list[Term] = []
-    alike: dict[object, list[Term]] = {}
-    for arm in arms:
-        for part in arm.arms if isinstance(arm, Choice) else (arm,):
-            if isinstance(part, Bytes):
-                finite.add(part.data)
-            elif isinstance(part, Words):
-                finite |= part.words
-            elif not isinstance(part, Nothing):
-                like = alike.setdefault(_beginning(part), [])
-                if part not in like:
-                    like.append(part)
-                    out.append(part)
-    if len(finite) == 1:
-        out.append(Bytes(next(iter(finite))))
-    elif finite:
-        out.append(Words(frozenset(finite)))
-    if not out:
-        return Nothing()
-    return out[0] if len(out) == 1 else Choice(tuple(out))
-
-
-def _beginning(term: Term) -> object:
-    """Something that equal terms have in common, and few others."""
-    match term:
-        case Sequence(items):
-            return len(items), _beginning(items[0])
-        case Text(dfa):
-            return len(dfa.edges), dfa.edges[:1], len(dfa.accepting)
-        case Bytes() | Rule():
-            return term
-    return term.__class__
-
-
-def _finite(texts: list[str]) -> Term:
-    return choice(*(Bytes(text.encode()) for text in texts))
-
-
 # --- the builder --------------------------------------------------------------------------------------------
 
 
@@ -343,7 +272,7 @@ class LanguageBuilder:
             case Int() | Dec() | Float():
                 return _number_term(type)
             case Bool():
-                return _finite(["true", "false"])
+                return finite(["true", "false"])
             case Null():
                 return Bytes(b"null")
             case Constant(value):
@@ -359,7 +288,7 @@ class LanguageBuilder:
                 if isinstance(declared, AliasType):
                     return self.raw(declared.type, beside_null=beside_null)
                 if isinstance(declared, EnumType):
-                    return _finite([m for m in declared.members if not (beside_null and m == "null")])
+                    return finite([m for m in declared.members if not (beside_null and m == "null")])
                 return self.json(type)
             case ListOf() | MapOf() | TupleOf():
                 return self.json(type)
@@ -409,7 +338,7 @@ class LanguageBuilder:
             case Int() | Dec() | Float():
                 return _number_term(type)
             case Bool():
-                return _finite(["true", "false"])
+                return finite(["true", "false"])
             case Null():
                 return Bytes(b"null")
             case Constant(value):
@@ -481,7 +410,7 @@ class LanguageBuilder:
         declared = declared_type(name, self.table)
         match declared:
             case EnumType():
-                return _finite([json_text(member) for member in declared.members])
+                return finite([json_text(member) for member in declared.members])
             case AliasType():
                 composite = isinstance(declared.type, ListOf | MapOf | TupleOf | Optional | Alternatives)
                 if name not in self.shared or not composite:

@@ -43,14 +43,13 @@ from sglc.types.language.condition_automata import number_words, text_dfa, whole
 from sglc.types.language.language import (
     LanguageBuilder,
     Surface,
-    choice,
     constant_text,
     declared_type,
     language,
-    sequence,
     written_dfa,
 )
 from sglc.types.language.membership import is_member
+from sglc.types.language.terms import choice, sequence
 from sglc.types.type import (
     AliasType,
     Alternatives,
