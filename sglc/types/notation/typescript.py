@@ -151,6 +151,7 @@ class TypeScriptWriter:
                 return f"{doc}type {here} = {self.value(declared.type)};" + (f"  // {note}" if note else "")
 
     def fields(self, fields: tuple[FieldType, ...], first: str) -> str:
+        """An object type with these properties, one a line, behind the line `first`."""
         lines = []
         for field in fields:
             tags = bounds_as_tags(field.type) if self.exported else ""
