@@ -51,8 +51,8 @@ class MaskStore:
         # shared, and an eighth for those that others may be equal to.
         self._most_masks = max(16, rows // 2)
         self._walks = LexemeWalks(vocabulary, max(16, rows // 4))
-        self._shapes = MaskSharing(machine, vocabulary.columns, max(8, rows // 8))
-        self._search = MaskSearch(machine, self._walks, self._shapes)
+        self._sharing = MaskSharing(machine, vocabulary.columns, max(8, rows // 8))
+        self._search = MaskSearch(machine, self._walks, self._sharing)
         finalize(self, vars(self._search).clear).atexit = False
         self._origin: Origin = "known"
         """Where the mask that was found last comes from."""
@@ -102,7 +102,7 @@ class MaskStore:
             found, needs_history = Mask(self.vocabulary.writable), False
             self._origin = "universal"
         else:
-            known = None if self._search.reads_on(config) else self._shapes.find(config)
+            known = None if self._search.reads_on(config) else self._sharing.find(config)
             if known is not None:
                 found, needs_history = known, False
                 self._origin = "shared"
@@ -112,7 +112,7 @@ class MaskStore:
                 needs_history, path = self._search.run(config, row, account)
                 found = self._same(Mask(row))
                 if path is not None:
-                    self._shapes.keep(path, found)
+                    self._sharing.keep(path, found)
         while len(self.masks) >= self._most_masks:
             del self.masks[next(iter(self.masks))]
         self.masks[config if needs_history else shared] = found

@@ -1,6 +1,6 @@
 """Masks that are found before a text asks for them: those at the places where texts begin.
 
-The first visit to a place costs most: parts are compiled, leaves are walked, rows are made. Who has time
+The first visit to a place costs most: parts are compiled, lexemes are walked, rows are made. Who has time
 before the first text leads a constraint along short texts (`Constraint.warm_up`), while nobody waits for a
 token. All that is found is what texts would find; what is not found in time, they find.
 """
@@ -81,8 +81,8 @@ def _lead(store: MaskStore, start: int, account: LimitTracker, until: float) -> 
 
 
 def _texts(store: MaskStore, group: Group) -> Iterator[tuple[bytes, bool]]:
-    """Short texts that a group reads: to the end of the leaf, and (a part of the text before) to where tokens
-    often end."""
+    """Short texts that a group reads: to the end of the lexeme, and (a part of the text before) to where
+    tokens often end."""
     node, state, place = group.node, group.state, group.leaf
     if group.run:
         yield group.run, False

@@ -141,7 +141,7 @@ def test_masks_leaves_and_shapes_share_their_bytes(vocabulary: Vocabulary) -> No
     row = 4 * vocabulary.words
     assert 7_500 < len(store.masks) * row <= 8_000
     assert 3_000 < store._walks._leaves.bytes <= 4_000
-    assert len(store._shapes._masks) * row <= 2_000
+    assert len(store._sharing._masks) * row <= 2_000
 
 
 def test_machines_that_nobody_can_ask_are_gone_at_once(vocabulary: Vocabulary) -> None:

@@ -309,7 +309,7 @@ class FrozenMatcher(Matcher):
 class FrozenConstraint:
     """A constraint that was expanded ahead of time for one vocabulary; answers like a `Constraint`.
 
-    It is compiled when a text leaves the tables, or when it is asked for another vocabulary.
+    It is compiled when a text goes on behind the tables, or when it is asked for another vocabulary.
     """
 
     def __init__(
@@ -414,7 +414,7 @@ def load_frozen(
     """The frozen constraint in a file, or in the file that belongs to it in a folder.
 
     Who has kept the `constraint_digest` may give it: then nothing is hashed, and a language that is given as
-    a function is only made when a text leaves the tables.
+    a function is only made when a text goes on behind the tables.
 
     Raises FrozenError if the file is damaged or of something else, and OSError if there is none.
     """

@@ -1,6 +1,6 @@
 """The lazy automaton: configurations as interned integers, their rows filled on demand.
 
-A *thread* is one place in a constraint: a leaf that is being read, with the continuation that follows it. A
+A *thread* is one place in a constraint: a lexeme that is being read, with the continuation that follows it. A
 *configuration* is a set of threads (the alternatives still open), perhaps with acceptance. Continuations,
 threads and configurations are hash-consed, so equal places are equal integers: a list's loop comes back to
 the same configuration after each item, and constraints that share parts share their configurations.
@@ -48,7 +48,7 @@ class Machine:
     """
 
     joins = False
-    """Whether no configuration has two threads at one place of one leaf."""
+    """Whether no configuration has two threads at one place of one lexeme."""
 
     def __init__(self, *, of_grammars: bool = False) -> None:
         """`of_grammars`: whether its constraints are context-free grammars, and masks are walked as such
@@ -86,7 +86,7 @@ class Machine:
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
         self.looks_ahead = False
-        """Whether some leaf decides by the byte behind it, so that shortest words do not simply add up."""
+        """Whether some lexeme decides by the byte behind it, so that shortest words do not simply add up."""
         self.rows = np.zeros((64, 256), np.int32)
         self.row_count = 0
         self.row_of = np.full(256, NO_ROW, np.int32)
@@ -108,7 +108,7 @@ class Machine:
         return self._conts.add(node.index, number, after) if found is None else found
 
     def thread(self, node: Node, state: Hashable, cont: int) -> int:
-        """The thread in which leaf `node` is in `state`."""
+        """The thread in which lexeme `node` is in `state`."""
         number = node.state_numbers.get(state)
         if number is None:
             number = self._states.add(node.state_numbers, state)
@@ -122,7 +122,7 @@ class Machine:
         return found
 
     def place(self, thread: int) -> tuple[Node, Any, int]:
-        """(leaf, state, continuation) of a thread."""
+        """(lexeme, state, continuation) of a thread."""
         all = self._threads
         return self.nodes[all.nodes[thread]], self._states.known[all.states[thread]], all.conts[thread]
 

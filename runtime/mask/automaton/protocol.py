@@ -34,7 +34,7 @@ Worklist = list[tuple["Node | None", int]]
 
 
 class UniqueItems(NamedTuple):
-    """A leaf state as a plain continuation without a few words, which begin at the same place.
+    """A lexeme state as a plain continuation without a few words, which begin at the same place.
 
     plain      the configuration that goes on in the same way but takes every word of the lexeme
     inner      the configuration of the lexeme up to its own end
@@ -54,8 +54,9 @@ class UniqueItems(NamedTuple):
 class Node:
     """One interned part of a constraint.
 
-    As a *leaf*, in some state, it has byte moves; as a *frame*, it is resumed when the part before has ended.
-    Every leaf state must be alive: some completion of the leaf exists, and it reads at least one more byte.
+    As a *lexeme*, in some state, it has byte moves; as a *frame*, it is resumed when the part before has
+    ended. Every lexeme state must be alive: some completion of the lexeme exists, and it reads at least one
+    more byte.
     """
 
     index: int = -1
@@ -67,9 +68,9 @@ class Node:
     nullable: bool = False
     """Whether the empty word is one of its words."""
     universal: bool = False
-    """Whether, as a leaf, it accepts every byte string."""
+    """Whether, as a lexeme, it accepts every byte string."""
     differs: bool = False
-    """Whether its leaf states have a `difference`."""
+    """Whether its lexeme states have a `difference`."""
     repeats_nothing: bool = False
     """Whether, as a frame with a number as its state, it may repeat a part that reads nothing."""
     follow_by_label: bool = False
@@ -112,18 +113,18 @@ class Node:
         return None
 
     def moves(self, machine: Machine, state: Any, cont: int) -> Iterable[tuple[int, int, int]]:
-        """(lowest byte, highest byte, configuration) of a leaf state: all that is legal, disjoint."""
-        raise TypeError(f"{type(self).__name__} is not a leaf")
+        """(lowest byte, highest byte, configuration) of a lexeme state: all that is legal, disjoint."""
+        raise TypeError(f"{type(self).__name__} is not a lexeme")
 
     def move(self, machine: Machine, state: Any, cont: int, byte: int) -> int:
-        """The configuration after one byte of a leaf state."""
+        """The configuration after one byte of a lexeme state."""
         for low, high, target in self.moves(machine, state, cont):
             if low <= byte <= high:
                 return target
         return 0
 
     def history_dependent(self, machine: Machine, state: Any) -> bool:
-        """Whether this leaf state keeps the bytes read, so that it has `move` but no `moves` of its own."""
+        """Whether this lexeme state keeps the bytes read, so that it has `move` but no `moves` of its own."""
         return False
 
     def without_history(self, machine: Machine, state: Any) -> Hashable:
@@ -136,27 +137,27 @@ class Node:
         return False
 
     def leaf(self, machine: Machine, state: Any) -> LexemeState | None:
-        """The place in a leaf table that a leaf state stands for, where there is such a table.
+        """The place in a lexeme table that a lexeme state stands for, where there is such a table.
 
         Walks and steps then read the table; `moves` and `move` must say the same.
         """
         return None
 
     def land(self, machine: Machine, state: Any, cont: int, local: int, taken: int, data: bytes) -> int:
-        """The configuration at state `local` of the leaf table, after `data` of `taken` characters."""
-        raise TypeError(f"{type(self).__name__} has no leaf table")
+        """The configuration at state `local` of the lexeme table, after `data` of `taken` characters."""
+        raise TypeError(f"{type(self).__name__} has no lexeme table")
 
     def follow(self, machine: Machine, state: Any, cont: int) -> np.ndarray:
-        """bool[256]: the bytes with which the text after the leaf may begin."""
+        """bool[256]: the bytes with which the text after the lexeme may begin."""
         return machine.first_after(cont)
 
     def follow_of(self, label: int) -> tuple[np.ndarray | None, bool]:
-        """For leaves that say so by label: the bytes (bool[256]) with which the text after their words may
+        """For lexemes that say so by label: the bytes (bool[256]) with which the text after their words may
         begin as far as it belongs to the node, and whether it may be empty. None: not known."""
         return None, True
 
     def leave(self, machine: Machine, state: Any, cont: int, label: int, data: bytes | None = None) -> int:
-        """The configuration after a word of the leaf that ends with a label (-1 where there are none).
+        """The configuration after a word of the lexeme that ends with a label (-1 where there are none).
 
         `data` are the bytes of the word from `state` on; without them, for a mask, the configuration need
         not know them (see `without_history`).
@@ -164,27 +165,27 @@ class Node:
         return machine.after(cont)
 
     def forbidden(self, machine: Machine, state: Any) -> Callable[[bytes], bool] | None:
-        """Whether a word of the leaf table, given from `state` on, is not a word of the leaf after all.
+        """Whether a word of the lexeme table, given from `state` on, is not a word of the lexeme after all.
 
         Such words may not be so many that a state from which only they lead on would be alive.
         """
         return None
 
     def first_characters(self, state: Any) -> Ranges | None:
-        """The characters with which a leaf may go on, whatever comes behind it; None: not known."""
+        """The characters with which a lexeme may go on, whatever comes behind it; None: not known."""
         return None
 
     def first_bytes(self, machine: Machine, state: Any, cont: int) -> np.ndarray:
-        """bool[256]: the bytes that a leaf state may read."""
+        """bool[256]: the bytes that a lexeme state may read."""
         alone = machine.alone(machine.thread(self, state, cont))
         return machine.row(machine.history_free(alone)) != DEAD
 
     def difference(self, machine: Machine, state: Any, cont: int) -> UniqueItems | None:
-        """A leaf state as something plain without a few words, where it is that. Masks are found by it."""
+        """A lexeme state as something plain without a few words, where it is that. Masks are found by it."""
         return None
 
     def forced_run(self, state: Any) -> bytes:
-        """All remaining bytes of a leaf state that has no choice at all."""
+        """All remaining bytes of a lexeme state that has no choice at all."""
         return b""
 
     def behind(self, machine: Machine, state: Any, cont: int) -> int:
@@ -197,7 +198,7 @@ class Node:
         return [(None, cont)]
 
     def skip(self, state: Any, size: int) -> Any:
-        """The leaf state after the first `size` bytes of its `forced_run`, which is longer."""
+        """The lexeme state after the first `size` bytes of its `forced_run`, which is longer."""
         raise TypeError(f"{type(self).__name__} has no forced run")
 
     def shortest(self, machine: Machine) -> bytes:
@@ -205,8 +206,8 @@ class Node:
         raise TypeError(f"{type(self).__name__} has no words")
 
     def shortest_from(self, machine: Machine, state: Any) -> bytes:
-        """A shortest ending of a leaf state."""
-        raise TypeError(f"{type(self).__name__} is not a leaf")
+        """A shortest ending of a lexeme state."""
+        raise TypeError(f"{type(self).__name__} is not a lexeme")
 
     def shortest_rest(self, machine: Machine, state: Any) -> bytes:
         """A shortest rest of this node when its frame is resumed."""

@@ -1,4 +1,4 @@
-"""Steps of configurations without rows: threads at one place of one leaf are taken together."""
+"""Steps of configurations without rows: threads at one place of one lexeme are taken together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_STEP = 5
 
 
 class Group(NamedTuple):
-    """The threads of a configuration that are at one place of one leaf, before different continuations."""
+    """The threads of a configuration that are at one place of one lexeme, before different continuations."""
 
     node: Node
     state: Any
@@ -50,7 +50,7 @@ class Group(NamedTuple):
         return found
 
     def follow(self, machine: Machine) -> np.ndarray:
-        """bool[256]: the bytes with which the text after the leaf may begin."""
+        """bool[256]: the bytes with which the text after the lexeme may begin."""
         if len(self.conts) == 1:
             return self.node.follow(machine, self.state, self.conts[0])
         found = np.zeros(256, bool)
@@ -59,7 +59,7 @@ class Group(NamedTuple):
         return found
 
     def key(self, machine: Machine) -> tuple[bytes, ...]:
-        """What is asked of the text after the leaf."""
+        """What is asked of the text after the lexeme."""
         follow = self.follow(machine).tobytes()
         if self.node.follow_by_label:
             return follow, *[row.tobytes() for row in self.behind_all(machine)]
@@ -78,14 +78,14 @@ class Group(NamedTuple):
         return [machine.first_after(cont) for cont in self.conts]
 
     def leave(self, machine: Machine, label: int, data: bytes | None = None) -> int:
-        """The configuration after a word of the leaf, see `Node.leave`."""
+        """The configuration after a word of the lexeme, see `Node.leave`."""
         if len(self.conts) == 1:
             return self.node.leave(machine, self.state, self.conts[0], label, data)
         return machine.join([self.node.leave(machine, self.state, cont, label, data) for cont in self.conts])
 
 
 def groups(machine: Machine, config: int) -> tuple[Group, ...]:
-    """The threads of a configuration but acceptance, by leaf and state."""
+    """The threads of a configuration but acceptance, by lexeme and state."""
     threads = machine.configs[config]
     if machine.joins or len(threads) == 1:
         return alone(machine, threads)
@@ -134,9 +134,9 @@ def first(machine: Machine, config: int) -> np.ndarray:
 
 
 def advance(machine: Machine, config: int, data: bytes) -> int:
-    """The configuration after bytes: every leaf is read as far as it goes.
+    """The configuration after bytes: every lexeme is read as far as it goes.
 
-    What leaves leaves at one position goes on together, else an ambiguous text would be read once for each
+    What follows lexemes at one position goes on together, else an ambiguous text would be read once for each
     of its ways.
     """
     size = len(data)
@@ -203,7 +203,7 @@ def _read_run(
 def _read_leaf(
     machine: Machine, group: Group, place: LexemeState, data: bytes, at: int, landed: list[int]
 ) -> list[tuple[int, int]]:
-    """Adds the configurations at the end of the data inside the leaf; the places where the leaf is left."""
+    """Adds the configurations at the end of the data inside the lexeme; the places where that is left."""
     node, state = group.node, group.state
     table, local, least = place.table, place.state, place.least
     most = UNBOUNDED if place.most is None else place.most
@@ -249,7 +249,7 @@ def _read_leaf(
 
 
 def _leaves_at_once(machine: Machine, group: Group, place: LexemeState) -> bool:
-    """Whether a leaf may be left where it is."""
+    """Whether a lexeme may be left where it is."""
     if not place.table.flags[place.state] & ENDS or place.least > 0:
         return False
     forbidden = group.node.forbidden(machine, group.state)

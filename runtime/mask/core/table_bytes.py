@@ -1,4 +1,4 @@
-"""Bytes of the tables of leaves, on the account of the machine for which they were made."""
+"""Bytes of the tables of lexemes, on the account of the machine for which they were made."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What follows a configuration: its shortest completion, and the bytes that are the only way on.
 
-Shortest words add up along continuations: the shortest ending of a leaf, then the rest of each frame. Where
+Shortest words add up along continuations: the shortest ending of a lexeme, then the rest of each frame. Where
 texts are greedy, a sum may be illegal, since a text takes the beginning of what follows; then it is still a
 lower bound, and a best-first search finds a short completion, the shortest where that is not too far.
 """

@@ -1,8 +1,8 @@
 """The bytes with which the text behind a place may begin, without opening what stands there.
 
-Walks ask for them at every place where a leaf may end, mostly to learn that no token goes on there. The sets
-of a grammar's parts (FIRST of Lewis and Stearns, 1968) do not depend on what follows them, so they are found
-once for each part; a closure is made only where some token has read on.
+Walks ask for them at every place where a lexeme may end, mostly to learn that no token goes on there. The
+sets of a grammar's parts (FIRST of Lewis and Stearns, 1968) do not depend on what follows them, so they are
+found once for each part; a closure is made only where some token has read on.
 
 Where a part looks ahead, some characters are *forbidden* from what comes next. So parts have sets by what is
 forbidden before them, and say with what is forbidden behind them they may be empty.
@@ -236,7 +236,7 @@ class FirstSets:
         return found
 
     def _open(self, node: Node, read: int, forbidden: int) -> int:
-        """The bytes of a leaf with which characters begin that are not forbidden."""
+        """The bytes of a lexeme with which characters begin that are not forbidden."""
         if not forbidden or not read:
             return read
         start = node.first if type(node) is TextNode else 0

@@ -1,15 +1,15 @@
 """Masks by what was asked to find them, so that places which look alike share them.
 
-A mask is found by going from a configuration to others: behind a forced run, behind a word of a leaf. What
-is found depends on nothing but the *shapes* of these configurations, that is on what their threads read (the
-bytes of a run; the language of a leaf from its place on, and the bytes with which the text behind may begin),
-and never on which part of the constraint says so. Objects of a schema differ in their keys and in what has
-been written of them; behind the first letters of `"name": "` most are the same.
+A mask is found by going from a configuration to others: behind a forced run, behind a word of a lexeme. What
+is found depends on nothing but the *structural signatures* of these configurations. A signature is what the
+threads read: the bytes of a run; the language of a lexeme from its place on, and the bytes with which the
+text behind may begin. It does not depend on which part of the constraint says so. Objects of a schema differ
+in their keys and in what has been written of them; behind the first letters of `"name": "` most are the same.
 
-So each search leaves a path in a trie: shape of the first configuration, the question that came next
-("what follows run 0 of configuration 2?"), shape of the answer, and so on to the mask. Another configuration
-whose answers are the same has that mask, and no walk is needed. Where one configuration answers twice, the
-path says so, as a search visits no node of it twice.
+So each search leaves a path in a trie: signature of the first configuration, the question that came next
+("what follows run 0 of configuration 2?"), signature of the answer, and so on to the mask. Another
+configuration whose answers are the same has that mask, and no walk is needed. Where one configuration answers
+twice, the path says so, as a search visits no node of it twice.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ _OF_VIEW = 800
 """Bytes of a view beside its groups, about."""
 _UNKNOWN = object()
 _MOST_STEPS = 100_000
-"""Steps of the trie and numbers of shapes, each some 200 bytes: more begin afresh."""
+"""Steps of the trie and numbers of signatures, each some 200 bytes: more begin afresh."""
 _CANONICAL = (None,)
 """The labels of one group that has none of its own."""
 _NOTHING = 1 << 62
 """The question of a step of which nothing is known yet."""
 _BITS = 32
 _SAME = 1 << 31
-"""Shapes are below; above are configurations that a path has met before."""
+"""Signatures are below; above are configurations that a path has met before."""
 
 
 class View(NamedTuple):
-    """A configuration as searches see it: its groups in the order of their shapes.
+    """A configuration as searches see it: its groups in the order of their signatures.
 
     labels[g] are the labels of group g by canonical number; None where the labels are canonical.
     """
 
-    shape: int
+    signature: int
     groups: tuple[Group, ...]
     labels: tuple[Sequence[int] | None, ...]
 
@@ -74,8 +74,8 @@ class MaskSharing:
     """The trie of one machine and vocabulary, with at most so many masks; a full one begins again.
 
     Its steps are numbers: by step, the number of the next question or ~n for what was found n-th; by step and
-    shape, the next step. The shape of a configuration is that of its group, or the number of the tuple of its
-    groups' shapes, and _SAME + n for the configuration that the path has as number n.
+    signature, the next step. The signature of a configuration is that of its group, or the number of the
+    tuple of its groups' signatures, and _SAME + n for the configuration that the path has as number n.
     """
 
     def __init__(self, machine: Machine, columns: Columns, most: int) -> None:
@@ -89,7 +89,7 @@ class MaskSharing:
         self._views.clear()
         self._numbers: Interned[Hashable, int] = Interned()
         self._tables: dict[int, LexemeDfa] = {}
-        """Keeps the tables whose identities are in shapes."""
+        """Keeps the tables whose identities are in signatures."""
         self._next: dict[int, int] = {}
         self._steps: list[int] = [_NOTHING]
         self._questions: Interned[Question, int] = Interned()
@@ -97,7 +97,7 @@ class MaskSharing:
         self._masks: list[Mask] = []
 
     def view(self, config: int) -> View | None:
-        """The groups of a configuration by shape; None if one of them has none."""
+        """The groups of a configuration by signature; None if one of them has none."""
         found = self._views.get(config, _UNKNOWN)
         return self._views.keep(config, self._look(config)) if found is _UNKNOWN else found
 
@@ -113,8 +113,8 @@ class MaskSharing:
                 if place is None or group.node.forbidden(machine, group.state) is not None:
                     return None
                 table = place.table
-                shape, labels = table.shape(place, self._columns)
-                key = (shape, *group.key(machine))
+                signature, labels = table.shape(place, self._columns)
+                key = (signature, *group.key(machine))
                 self._tables[id(table)] = table
             number = numbers.get(key)
             if number is None:
@@ -122,10 +122,10 @@ class MaskSharing:
             seen.append((number, at, labels))
         if len(seen) == 1:
             # Groups and tuples of them are numbered together.
-            shape, _, labels = seen[0]
-            return View(shape, groups, _CANONICAL if labels is None else (labels,))
+            signature, _, labels = seen[0]
+            return View(signature, groups, _CANONICAL if labels is None else (labels,))
         seen.sort(key=_first)
-        key = ("groups", *[shape for shape, _, _ in seen])
+        key = ("groups", *[signature for signature, _, _ in seen])
         return View(
             numbers.setdefault(key, len(numbers)),
             tuple([groups[at] for _, at, _ in seen]),
@@ -139,7 +139,7 @@ class MaskSharing:
         if view is None:
             return None
         views, places = [view], {config: 0}
-        step = following.get(view.shape)
+        step = following.get(view.signature)
         while step is not None:
             number = steps[step]
             if number < 0:
@@ -153,7 +153,7 @@ class MaskSharing:
                     return None
                 places[here] = len(views)
                 views.append(view)
-                step = following.get(step << _BITS | view.shape)
+                step = following.get(step << _BITS | view.signature)
             else:
                 views.append(views[place])
                 step = following.get(step << _BITS | _SAME + place)
@@ -175,14 +175,14 @@ class MaskSharing:
                     asked = questions[question] = len(self._asked)
                     self._asked.append(question)
                 steps[step] = asked
-            shape = places.get(config)
-            if shape is None:
+            signature = places.get(config)
+            if signature is None:
                 view = self.view(config)
                 if view is None:
                     return
                 places[config] = _SAME + number
-                shape = view.shape
-            key = step << _BITS | shape
+                signature = view.signature
+            key = step << _BITS | signature
             below = following.get(key)
             if below is None:
                 below = following[key] = len(steps)

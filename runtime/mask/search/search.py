@@ -82,10 +82,10 @@ class _Search:
 class MaskSearch:
     """Searches of one machine under one vocabulary."""
 
-    def __init__(self, machine: Machine, walks: LexemeWalks, shapes: MaskSharing) -> None:
+    def __init__(self, machine: Machine, walks: LexemeWalks, sharing: MaskSharing) -> None:
         self._machine = machine
         self._walks = walks
-        self._shapes = shapes
+        self._sharing = sharing
         self._trie = walks.vocabulary.trie
         self._rows = RowMasks(machine, walks.whole)
         self._stacks = StackMasks(machine, walks.vocabulary, walks.whole.roots)
@@ -172,9 +172,9 @@ class MaskSearch:
 
     def _groups(self, search: _Search, config: int) -> tuple[Sequence[Group], Sequence[_Numbers] | None]:
         """What a configuration reads, and the canonical numbers of labels if the search has a path. That ends
-        where what is read has no shape."""
+        where what is read has no signature."""
         if search.path is not None:
-            view = self._shapes.view(config)
+            view = self._sharing.view(config)
             if view is not None:
                 return view.groups, [view.numbers(number) for number in range(len(view.groups))]
             search.path = None

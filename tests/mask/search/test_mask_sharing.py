@@ -105,7 +105,7 @@ def test_masks_by_shape_are_masks(some: list[Any], free: bool, random: Any) -> N
             continue
         with pytest.MonkeyPatch.context() as patch:
             searched = own.matcher(VOCABULARY)
-            patch.setattr(searched._store._shapes, "find", lambda config: None, raising=False)
+            patch.setattr(searched._store._sharing, "find", lambda config: None, raising=False)
             compare((shared.matcher(VOCABULARY), searched), random.randrange, 25)
 
 
@@ -157,8 +157,8 @@ def test_a_full_trie_begins_again() -> None:
     schema = {"type": "object", "properties": {name: {"type": "integer"} for name in "abcdef"}}
     constraint = compile_constraint(json_schema=schema, schema_options=options, options=limits)
     matcher = constraint.matcher(VOCABULARY)
-    matcher._store._shapes = MaskSharing(matcher.machine, VOCABULARY.columns, 2)
-    matcher._store._search._shapes = matcher._store._shapes
+    matcher._store._sharing = MaskSharing(matcher.machine, VOCABULARY.columns, 2)
+    matcher._store._search._sharing = matcher._store._sharing
     text = json.dumps({name: number for number, name in enumerate("abcdef")})
     twin = alone(schema, options).matcher(VOCABULARY)
     for byte in text.encode():
