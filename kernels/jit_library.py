@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from sglc.kernels.dsl.addresses import address
-from sglc.kernels.dsl.language import Kernel, Specialised, run
-from sglc.kernels.dsl.structs import Struct
+from sglc.kernels.dsl.language import AnyKernel, Specialised, run
+from sglc.kernels.dsl.structs import KINDS, Struct
 
 POINTER, COUNT, FLOAT, DOUBLE = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
 
@@ -40,6 +40,7 @@ class _Unmade:
         self.reason = ""
 
     def note(self, fault: Exception) -> None:
+        """Keep the first reason, and warn of it."""
         first = not self.reason
         self.reason = self.reason or f"{type(fault).__name__}: {fault}"
         if first:
@@ -65,7 +66,11 @@ def use_reference(only: bool) -> None:
     _forced_reference = only
 
 
-def typed_library(*kernels: Kernel | Specialised, brief: Collection[str] = (), wide: bool = False) -> Library:
+def typed_library(
+    *kernels: AnyKernel | Specialised,
+    brief: Collection[str] = (),
+    wide: bool = False,
+) -> Library:
     """The library of some kernels of `sglc.kernels.dsl.language`; addresses stand for arrays and records.
 
     `wide` lets them use the longest vectors that the processor has.
@@ -109,8 +114,9 @@ class Library:
         self._brief = frozenset(brief)
         self._made = False
         self._functions: SimpleNamespace | None = None
-        self._calls: dict[int, Callable[..., Any]] = {}
-        """Functions by the identity of kernels, which live as long as their modules."""
+        self._calls: dict[int, tuple[Callable[..., Any], tuple[int, ...]]] = {}
+        """Functions, and where they take arrays, by the identity of kernels, which live as long as their
+        modules."""
 
     def functions(self) -> SimpleNamespace | None:
         """The compiled functions, or None where the reference has to do."""
@@ -121,18 +127,26 @@ class Library:
             self._made = True
         return self._functions
 
-    def run(self, kernel: Kernel, *arguments: np.ndarray | Struct | bytes | float) -> Any:
+    def run(self, kernel: AnyKernel, *arguments: np.ndarray | Struct | bytes | float) -> Any:
         """Run one of the kernels: its machine code, or the reference where there is none.
 
         Arrays have the kinds that the kernel declares; nobody checks them here.
         """
-        call = None if _forced_reference else self._calls.get(id(kernel))
-        if call is None:
+        found = None if _forced_reference else self._calls.get(id(kernel))
+        if found is None:
             functions = self.functions()
             if functions is None:
                 return run(kernel, *arguments)
-            call = self._calls[id(kernel)] = getattr(functions, kernel.name)
-        return call(*[address(given) if type(given) is _ARRAY else given for given in arguments])
+            kinds = [kind for name, kind in kernel.annotations.items() if name != "return"]
+            places = tuple([place for place, kind in enumerate(kinds) if kind in KINDS])
+            found = self._calls[id(kernel)] = getattr(functions, kernel.name), places
+        call, places = found
+        given: list[Any] = list(arguments)
+        for place in places:
+            array = given[place]
+            if type(array) is _ARRAY:
+                given[place] = address(array)
+        return call(*given)
 
     def _compile(self) -> SimpleNamespace | None:
         try:

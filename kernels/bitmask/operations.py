@@ -103,8 +103,8 @@ def _combine(name: str, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
         raise LayoutError("rows must have one length")
     kernels = _ROWS.functions()
     if kernels is None:
-        return getattr(operations_reference, name)(a, b, out)
-    return getattr(kernels, name)(address(a), address(b), address(out), len(a))
+        return int(getattr(operations_reference, name)(a, b, out))
+    return int(getattr(kernels, name)(address(a), address(b), address(out), len(a)))
 
 
 def fill_rows(

@@ -141,8 +141,8 @@ def masked_sum(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: f
     if kernels is None:
         return sampling_reference.masked_sum(logits, mask, top, scale)
     if mask is None:
-        return kernels.all_sum(address(logits), 0, len(logits), top, scale)
-    return kernels.masked_sum(address(logits), address(mask), len(logits), top, scale)
+        return float(kernels.all_sum(address(logits), 0, len(logits), top, scale))
+    return float(kernels.masked_sum(address(logits), address(mask), len(logits), top, scale))
 
 
 def count_bits(mask: np.ndarray) -> int:

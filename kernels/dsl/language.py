@@ -27,11 +27,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar, overload
 
 import numpy as np
 
 from sglc.kernels.dsl.structs import Struct, elements
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 Constant: TypeAlias = int
 floats: TypeAlias = np.ndarray
@@ -62,10 +65,10 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Generic[Parameters, Result]):
     """A function of the language. Calling it runs it as Python."""
 
-    function: Callable[..., Any]
+    function: Callable[Parameters, Result]
     noinline: bool = False
     """Machine code of its own instead of a copy in each kernel that calls it."""
     parallel: bool = False
@@ -73,6 +76,7 @@ class Kernel:
 
     @property
     def name(self) -> str:
+        """The function's name."""
         return self.function.__name__
 
     @property
@@ -89,15 +93,18 @@ class Kernel:
         """The kinds of the arguments in order, and of the result as `return`."""
         return {name: str(kind) for name, kind in self.function.__annotations__.items()}
 
-    def __call__(self, *arguments: Any) -> Any:
-        return self.function(*arguments)
+    def __call__(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+        return self.function(*arguments, **named)
+
+
+AnyKernel: TypeAlias = Kernel[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Specialised:
     """A kernel with values for its constants."""
 
-    kernel: Kernel
+    kernel: AnyKernel
     constants: Mapping[str, int]
 
     @property
@@ -116,22 +123,22 @@ class Specialised:
         return {name: kind for name, kind in self.kernel.annotations.items() if kind != "Constant"}
 
 
-def kernel(function: Callable[..., Any]) -> Kernel:
+def kernel(function: Callable[Parameters, Result]) -> Kernel[Parameters, Result]:
     """Declare a kernel. Its module must have `from __future__ import annotations`."""
     return Kernel(function)
 
 
-def kernel_noinline(function: Callable[..., Any]) -> Kernel:
+def kernel_noinline(function: Callable[Parameters, Result]) -> Kernel[Parameters, Result]:
     """Declare a kernel that is not copied into those that call it: for large ones with several callers."""
     return Kernel(function, noinline=True)
 
 
-def parallel_kernel(function: Callable[..., Any]) -> Kernel:
+def parallel_kernel(function: Callable[Parameters, Result]) -> Kernel[Parameters, Result]:
     """Declare a kernel that several threads run at once on the same arrays."""
     return Kernel(function, parallel=True)
 
 
-def parallel_kernel_noinline(function: Callable[..., Any]) -> Kernel:
+def parallel_kernel_noinline(function: Callable[Parameters, Result]) -> Kernel[Parameters, Result]:
     """Declare a parallel kernel that is not copied into those that call it."""
     return Kernel(function, noinline=True, parallel=True)
 
@@ -146,7 +153,7 @@ def trailing_zeros(word: int) -> int:
     return (word & -word).bit_length() - 1 if word else 64
 
 
-def run(kernel: Kernel, *arguments: np.ndarray | Struct | bytes | float) -> Any:
+def run(kernel: AnyKernel, *arguments: np.ndarray | Struct | bytes | float) -> Any:
     """Run a kernel as Python on arrays of any shape, which are taken as the kinds it declares."""
     kinds = kernel.annotations.values()
     return kernel(*[_as_python(given, kind) for given, kind in zip(arguments, kinds, strict=False)])

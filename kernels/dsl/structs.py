@@ -41,6 +41,7 @@ KINDS: Mapping[str, type[np.generic]] = {
 }
 """By kind of array: its elements."""
 
+_ARRAY = np.ndarray
 Length = int | str
 """Of a dimension: a number, or a name for any number."""
 
@@ -55,47 +56,47 @@ def shape(*lengths: Length) -> Any:
     return _Shape(lengths)
 
 
+@dataclass(frozen=True, slots=True)
 class Field:
     """A field of a record: its place in the table, its kind, and the shape of an array."""
 
-    __slots__ = ("dimensions", "dtype", "fixed", "kind", "lengths", "name", "named", "other", "place")
+    name: str
+    place: int
+    kind: str
+    lengths: tuple[Length, ...]
 
-    def __init__(self, name: str, place: int, kind: str, lengths: tuple[Length, ...]) -> None:
-        self.name, self.place, self.kind, self.lengths = name, place, kind, lengths
-        self.dtype = None if kind == "int" else np.dtype(KINDS[kind])
-        self.dimensions = len(lengths)
-        self.other = np.dtype(np.bool_) if kind == "U8" else self.dtype
-        numbered = list(enumerate(lengths))
-        self.fixed = [(axis, length) for axis, length in numbered if isinstance(length, int)]
-        self.named = [(axis, length) for axis, length in numbered if isinstance(length, str) and length]
-
-    def word(self, value: Any, known: dict[str, tuple[int, str]]) -> int:
-        """What the table has for a value. `known`: lengths by name, each with the field that has it.
-
-        Raises LayoutError where the value does not fit.
-        """
-        if self.dtype is None:
+    def check(self, value: Any) -> None:
+        """Raise LayoutError unless a value has the kind and the dimensions of the field."""
+        if self.kind == "int":
             if not isinstance(value, int | np.integer):
                 raise LayoutError(f"{self.name} must be a whole number")
-            return int(value)
-        if (
-            type(value) is not np.ndarray
-            or (value.dtype is not self.dtype and value.dtype is not self.other)
-            or value.ndim != self.dimensions
-            or not value.flags.c_contiguous
-        ):
-            if self.kind == "U8" and isinstance(value, np.ndarray) and value.dtype == np.bool_:
-                value = value.view(np.uint8)
-            expect(value, self.name, KINDS[self.kind], self.dimensions)
-        found = value.shape
-        for axis, wanted in self.fixed:
-            if found[axis] != wanted:
-                raise LayoutError(f"{self.name} must have the shape {self.lengths}, not {found}")
-        for axis, length in self.named:
-            first, other = known.setdefault(length, (found[axis], self.name))
-            if first != found[axis]:
-                raise LayoutError(f"{length} is {first} in {other} and {found[axis]} in {self.name}")
-        return address(value)
+            return
+        if self.kind == "U8" and isinstance(value, np.ndarray) and value.dtype == np.bool_:
+            value = value.view(np.uint8)
+        expect(value, self.name, KINDS[self.kind], len(self.lengths))
+
+    @property
+    def dtypes(self) -> tuple[np.dtype[Any], ...]:
+        """The types of elements of an array; none of a number."""
+        kinds = (
+            [np.uint8, np.bool_] if self.kind == "U8" else [KINDS[self.kind]] if self.kind != "int" else []
+        )
+        return tuple(map(np.dtype, kinds))
+
+    @property
+    def numbered(self) -> list[tuple[int, int]]:
+        """The dimensions of a fixed length."""
+        return [(axis, length) for axis, length in enumerate(self.lengths) if isinstance(length, int)]
+
+    @property
+    def named(self) -> list[tuple[int, str]]:
+        """The dimensions whose length has a name."""
+        return [
+            (axis, length) for axis, length in enumerate(self.lengths) if isinstance(length, str) and length
+        ]
+
+
+_Check = tuple[Field, tuple[np.dtype[Any], ...], list[tuple[int, int]], list[tuple[int, str]]]
 
 
 class Struct:
@@ -104,6 +105,7 @@ class Struct:
     fields: ClassVar[Mapping[str, Field]] = {}
     """The fields of a class in their order."""
     _pack: ClassVar[Callable[..., bytes]]
+    _checks: ClassVar[list[_Check]]
     _as_parameter_: bytes
     """The table, which ctypes passes by its address: eight bytes for each field."""
 
@@ -117,17 +119,39 @@ class Struct:
                 delattr(cls, name)
             found[name] = Field(name, len(found), kind, given.lengths)
         cls.fields, cls._pack = found, Packed(f"={len(found)}q").pack
+        cls._checks = [(each, each.dtypes, each.numbered, each.named) for each in found.values()]
 
     def __init__(self, **values: Any) -> None:
-        fields = self.fields
-        if values.keys() != fields.keys():
+        if values.keys() != self.fields.keys():
             raise LayoutError(_difference(type(self), values))
-        known: dict[str, tuple[int, str]] = {}
         try:
-            table = self._pack(*[field.word(values[name], known) for name, field in fields.items()])
+            self.__dict__.update(values, _as_parameter_=self._pack(*self._words(values)))
         except LayoutError as fault:
             raise LayoutError(f"{type(self).__name__}: {fault}") from None
-        self.__dict__.update(values, _as_parameter_=table)
+
+    def _words(self, values: Mapping[str, Any]) -> list[int]:
+        """The table. Records are made in the middle of masks, so what is usual is checked without a call."""
+        words: list[int] = []
+        known: dict[str, int] = {}
+        for field, dtypes, numbered, named in self._checks:
+            value = values[field.name]
+            if not dtypes:
+                field.check(value)
+                words.append(value)
+                continue
+            if type(value) is not _ARRAY or value.dtype not in dtypes or not value.flags.c_contiguous:
+                field.check(value)
+            found = value.shape
+            if len(found) != len(field.lengths):
+                field.check(value)
+            for axis, wanted in numbered:
+                if found[axis] != wanted:
+                    raise LayoutError(f"{field.name} must have the shape {field.lengths}, not {found}")
+            for axis, name in named:
+                if known.setdefault(name, found[axis]) != found[axis]:
+                    raise LayoutError(f"{name} is {known[name]} elsewhere and {found[axis]} in {field.name}")
+            words.append(address(value))
+        return words
 
     @classmethod
     def zeros(cls, given: Mapping[str, Any] | None = None, /, **lengths: int) -> Self:

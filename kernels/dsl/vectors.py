@@ -117,7 +117,8 @@ def dot4(total: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Adds to each int the products of 4 bytes of `left`, unsigned, with 4 bytes of `right`, signed."""
     x = left.view(np.uint8).reshape(LANES, 4).astype(np.int32)
     y = right.view(np.int8).reshape(LANES, 4).astype(np.int32)
-    return total + (x * y).sum(1, dtype=np.int32)
+    found: np.ndarray = total + (x * y).sum(1, dtype=np.int32)
+    return found
 
 
 def shift_right(lanes: np.ndarray, bits: int) -> np.ndarray:
@@ -160,7 +161,8 @@ def greater(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def magnitudes(lanes: np.ndarray) -> np.ndarray:
     """Floats without their sign."""
-    return np.abs(lanes)
+    found: np.ndarray = np.abs(lanes)
+    return found
 
 
 def keep_first(lanes: np.ndarray, count: int, other: np.ndarray) -> np.ndarray:
@@ -183,7 +185,8 @@ def max_floats(lanes: np.ndarray) -> float:
 
 def maxima(array: list[np.ndarray]) -> np.ndarray:
     """Lanes of the greatest numbers of the 16 lanes of a local array of floats, each in its place."""
-    return np.stack(array).max(1)
+    found: np.ndarray = np.stack(array).max(1)
+    return found
 
 
 def sums(array: list[np.ndarray]) -> np.ndarray:

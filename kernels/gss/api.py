@@ -104,7 +104,7 @@ class StackWalk:
         cursor = self._cursor
         each = 12 * cursor[FRAMES] + 4 * cursor[LINKS] + 16 * cursor[PLACES] + 8 * cursor[POOL]
         tables = sum([getattr(self._learned, name).nbytes for name in ("listed", "names", "found")])
-        return int(each + 1128 * cursor[CONFIGS]) + tables
+        return int(each + 1128 * cursor[CONFIGS] + tables)
 
     def begin(self, entries: np.ndarray, inside: np.ndarray, begin: np.ndarray) -> None:
         """Begin a walk below entries int32[n], from threads int32[m, 6] and from what is opened or resumed,

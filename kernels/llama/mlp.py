@@ -18,7 +18,9 @@ SCRATCH = TILE * OUTPUTS
 def gated_lanes(y: F32, at: int) -> floats:
     """16 numbers times their logistic function (SiLU), times the 16 behind them."""
     v = load_floats(y, at)
-    return v / (spread(1.0) + exponential(spread(0.0) - v)) * load_floats(y, at + 16)
+    shares = spread(1.0) + exponential(spread(0.0) - v)
+    gated: floats = v / shares * load_floats(y, at + 16)
+    return gated
 
 
 @kernel

@@ -12,6 +12,7 @@ from llvmlite import ir
 
 from sglc.kernels.llvm.ir_build import (
     F32,
+    FLOAT_LANES,
     I1,
     I8,
     I32,
@@ -20,6 +21,7 @@ from sglc.kernels.llvm.ir_build import (
     P32,
     P64,
     PF,
+    WORD_LANES,
     at,
     counted,
     function,
@@ -30,11 +32,9 @@ from sglc.kernels.llvm.ir_build import (
     variable,
 )
 
-LANES = 16
-_V = ir.VectorType(I32, LANES)
-_FLOATS = 32
-_VF = ir.VectorType(F32, _FLOATS)
-_VB = ir.VectorType(I1, _FLOATS)
+_V = ir.VectorType(I32, WORD_LANES)
+_VF = ir.VectorType(F32, FLOAT_LANES)
+_VB = ir.VectorType(I1, FLOAT_LANES)
 
 
 def build() -> str:
@@ -54,16 +54,16 @@ def _combination(
     """i64 f(a, b, out, words): out = a operate b, returns the number of bits set in it."""
     b = function(module, name, I64, P32, P32, P32, I64)
     first, second, out, words = b.function.args
-    count = intrinsic(module, f"llvm.ctpop.v{LANES}i32", _V, _V)
-    totals = variable(b, splat(b, I32(0), LANES))
-    whole = b.and_(words, I64(-LANES))
-    with counted(b, I64(0), whole, LANES) as index:
+    count = intrinsic(module, f"llvm.ctpop.v{WORD_LANES}i32", _V, _V)
+    totals = variable(b, splat(b, I32(0), WORD_LANES))
+    whole = b.and_(words, I64(-WORD_LANES))
+    with counted(b, I64(0), whole, WORD_LANES) as index:
         word = operate(b, load(b, first, index, _V), load(b, second, index, _V))
         store(b, word, out, index)
         b.store(b.add(b.load(totals), b.call(count, [word])), totals)
     lanes = b.load(totals)
     total = variable(b, I64(0))
-    for lane in range(LANES):
+    for lane in range(WORD_LANES):
         b.store(b.add(b.load(total), b.zext(b.extract_element(lanes, I32(lane)), I64)), total)
     with counted(b, whole, words) as index:
         word = operate(b, load(b, first, index), load(b, second, index))
@@ -119,9 +119,11 @@ def _apply(module: ir.Module) -> None:
     b = function(module, "sglc_apply", ir.VoidType(), PF, P32, I64, I64, I64)
     logits, rows, n, size, words = b.function.args
     infinite = ir.Constant(F32, float("-inf"))
-    gone = splat(b, infinite, _FLOATS)
+    gone = splat(b, infinite, FLOAT_LANES)
     pointer = _VF.as_pointer()
-    write = intrinsic(module, f"llvm.masked.store.v{_FLOATS}f32.p0", ir.VoidType(), _VF, pointer, I32, _VB)
+    write = intrinsic(
+        module, f"llvm.masked.store.v{FLOAT_LANES}f32.p0", ir.VoidType(), _VF, pointer, I32, _VB
+    )
     whole = b.lshr(size, I64(5))
     with counted(b, I64(0), n) as row:
         values, bits = at(b, logits, b.mul(row, size)), at(b, rows, b.mul(row, words))

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from llvmlite import ir
 
 from sglc.kernels.dsl import language, vectors
-from sglc.kernels.dsl.language import Kernel
+from sglc.kernels.dsl.language import AnyKernel, Kernel
 from sglc.kernels.dsl.structs import Struct
 from sglc.kernels.llvm.values import (
     BYTES,
@@ -92,7 +92,7 @@ class Expressions:
     """Translates expressions; the translation of the function supplies the context."""
 
     module: ir.Module
-    kernel: Kernel
+    kernel: AnyKernel
     globals: Mapping[str, Any]
     constants: Mapping[str, int]
     function: ir.Function
@@ -115,7 +115,7 @@ class Expressions:
     def _field(self, struct: str, name: str) -> Array | Value:
         raise TypeError("a function has records")
 
-    def _call_kernel(self, node: ast.Call, called: Kernel) -> Value | None:
+    def _call_kernel(self, node: ast.Call, called: AnyKernel) -> Value | None:
         raise TypeError("a function calls kernels")
 
     def _fail(self, node: ast.AST, reason: str) -> NoReturn:

@@ -9,6 +9,8 @@ from llvmlite import ir
 
 I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 F32 = ir.FloatType()
+WORD_LANES, FLOAT_LANES = 16, 32
+"""Mask words, and logits, that are worked on at once."""
 P8, P32, P64, PF = I8.as_pointer(), I32.as_pointer(), I64.as_pointer(), F32.as_pointer()
 
 

@@ -15,13 +15,14 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-LANES = 32
+from sglc.kernels.llvm.ir_build import FLOAT_LANES
+
 _I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 _F32, _F64 = ir.FloatType(), ir.DoubleType()
-_VF = ir.VectorType(_F32, LANES)
-_VD = ir.VectorType(_F64, LANES)
-_VI = ir.VectorType(_I32, LANES)
-_VB = ir.VectorType(_I1, LANES)
+_VF = ir.VectorType(_F32, FLOAT_LANES)
+_VD = ir.VectorType(_F64, FLOAT_LANES)
+_VI = ir.VectorType(_I32, FLOAT_LANES)
+_VB = ir.VectorType(_I1, FLOAT_LANES)
 _COEFFICIENTS = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)
 
 NAMES = ("sglc_masked_max", "sglc_all_max", "sglc_masked_sum", "sglc_all_sum", "sglc_count")
@@ -38,7 +39,7 @@ def build() -> str:
 
 
 def _splat(value: float, kind: ir.VectorType = _VF) -> ir.Constant:
-    return ir.Constant(kind, [value] * LANES)
+    return ir.Constant(kind, [value] * FLOAT_LANES)
 
 
 Body = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value, list[ir.Value]], list[ir.Value]]
@@ -71,7 +72,7 @@ class _Loop:
         work = self.function.append_basic_block("work")
         step = self.function.append_basic_block("step")
         done = self.function.append_basic_block("done")
-        words = b.lshr(b.add(self.size, _I64(LANES - 1)), _I64(5))
+        words = b.lshr(b.add(self.size, _I64(FLOAT_LANES - 1)), _I64(5))
         b.branch(head)
 
         b.position_at_end(head)
@@ -87,7 +88,7 @@ class _Loop:
         b.position_at_end(look)
         first = b.shl(index, _I64(5))
         left = b.sub(self.size, first)
-        inside = b.icmp_unsigned(">=", left, _I64(LANES))
+        inside = b.icmp_unsigned(">=", left, _I64(FLOAT_LANES))
         partial = b.sub(b.shl(_I32(1), b.trunc(b.and_(left, _I64(31)), _I32)), _I32(1))
         bits = b.select(inside, _I32(-1), partial)
         if self.mask is not None:
@@ -118,7 +119,7 @@ class _Loop:
 
     def _masked_load(self, pointer: ir.Type) -> ir.Function:
         kind = ir.FunctionType(_VF, [pointer, _I32, _VB, _VF])
-        return _declare(self.module, f"llvm.masked.load.v{LANES}f32.p0", kind)
+        return _declare(self.module, f"llvm.masked.load.v{FLOAT_LANES}f32.p0", kind)
 
 
 def _declare(module: ir.Module, name: str, kind: ir.FunctionType) -> ir.Function:
@@ -140,7 +141,7 @@ def _maximum(module: ir.Module, masked: bool) -> None:
 
     (lanes,) = loop.run(b, [_splat(float("-inf"))], larger)
     top = b.extract_element(lanes, _I32(0))
-    for lane in range(1, LANES):
+    for lane in range(1, FLOAT_LANES):
         other = b.extract_element(lanes, _I32(lane))
         top = b.select(b.fcmp_ordered(">", other, top), other, top)
     b.store(top, out)
@@ -152,7 +153,7 @@ def _maximum(module: ir.Module, masked: bool) -> None:
 
     b.position_at_end(find)
     wanted = b.insert_element(ir.Constant(_VF, ir.Undefined), top, _I32(0))
-    wanted = b.shuffle_vector(wanted, ir.Constant(_VF, ir.Undefined), ir.Constant(_VI, [0] * LANES))
+    wanted = b.shuffle_vector(wanted, ir.Constant(_VF, ir.Undefined), ir.Constant(_VI, [0] * FLOAT_LANES))
 
     def equal(
         b: ir.IRBuilder, first: ir.Value, bits: ir.Value, data: ir.Value, values: list[ir.Value]
@@ -179,7 +180,7 @@ def _sum(module: ir.Module, masked: bool) -> None:
 
     def spread(value: ir.Value) -> ir.Value:
         lanes = b.insert_element(ir.Constant(_VF, ir.Undefined), value, _I32(0))
-        return b.shuffle_vector(lanes, ir.Constant(_VF, ir.Undefined), ir.Constant(_VI, [0] * LANES))
+        return b.shuffle_vector(lanes, ir.Constant(_VF, ir.Undefined), ir.Constant(_VI, [0] * FLOAT_LANES))
 
     tops, scales = spread(top), spread(scale)
     loop = _Loop(module, function, logits, mask if masked else None, size)
@@ -196,7 +197,7 @@ def _sum(module: ir.Module, masked: bool) -> None:
 
     (lanes,) = loop.run(b, [_splat(0.0, _VD)], add)
     total = b.extract_element(lanes, _I32(0))
-    for lane in range(1, LANES):
+    for lane in range(1, FLOAT_LANES):
         total = b.fadd(total, b.extract_element(lanes, _I32(lane)))
     b.ret(total)
 
@@ -204,7 +205,7 @@ def _sum(module: ir.Module, masked: bool) -> None:
 def _exp(module: ir.Module, b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     """exp of 32 floats in -87..0; products and sums may be fused."""
     fused = ("contract",)
-    floor = _declare(module, f"llvm.floor.v{LANES}f32", ir.FunctionType(_VF, [_VF]))
+    floor = _declare(module, f"llvm.floor.v{FLOAT_LANES}f32", ir.FunctionType(_VF, [_VF]))
     n = b.call(floor, [b.fadd(b.fmul(x, _splat(1.44269504088896341), flags=fused), _splat(0.5), flags=fused)])
     r = b.fsub(x, b.fmul(n, _splat(0.693359375), flags=fused), flags=fused)
     r = b.fsub(r, b.fmul(n, _splat(-2.12194440e-4), flags=fused), flags=fused)

@@ -27,10 +27,12 @@ class Target:
 
     @property
     def is_x86(self) -> bool:
+        """Whether it is of Intel's and AMD's family, of 32 or 64 bits."""
         return self.triple.startswith(("x86_64", "i386", "i686", "amd64"))
 
     @property
     def is_arm(self) -> bool:
+        """Whether it is a 64-bit ARM."""
         return self.triple.startswith(("aarch64", "arm64"))
 
     @property

@@ -12,6 +12,7 @@ from llvmlite import ir
 
 from sglc.kernels.llvm.ir_build import (
     F32,
+    FLOAT_LANES,
     I1,
     I32,
     I64,
@@ -27,10 +28,9 @@ from sglc.kernels.llvm.ir_build import (
     variable,
 )
 
-LANES = 32
 NAMES = ("sglc_masked_top", "sglc_all_top")
-_VF = ir.VectorType(F32, LANES)
-_VB = ir.VectorType(I1, LANES)
+_VF = ir.VectorType(F32, FLOAT_LANES)
+_VB = ir.VectorType(I1, FLOAT_LANES)
 _LOWEST = ir.Constant(F32, float("-inf"))
 
 
@@ -126,7 +126,7 @@ def _top(module: ir.Module, name: str, sift_up: ir.Function, sift_down: ir.Funct
         with b.if_then(b.icmp_signed("!=", bits, I32(0))):
             first = b.shl(index, I64(5))
             lanes = load(b, logits, first, _VF)
-            larger = b.fcmp_ordered(">", lanes, splat(b, b.load(border), LANES))
+            larger = b.fcmp_ordered(">", lanes, splat(b, b.load(border), FLOAT_LANES))
             hits = variable(b, b.and_(b.bitcast(larger, I32), bits))
             with looping(b) as done:
                 left = b.load(hits)

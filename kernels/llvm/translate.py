@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 
 from llvmlite import ir
 
-from sglc.kernels.dsl.language import Kernel, Specialised
+from sglc.kernels.dsl.language import AnyKernel, Specialised
 from sglc.kernels.dsl.structs import Struct
 from sglc.kernels.llvm.expressions import Expressions
 from sglc.kernels.llvm.target import Target, host
@@ -31,7 +31,7 @@ from sglc.kernels.llvm.vectors import LaneCode
 __all__ = ["KernelError", "translate"]
 
 
-def translate(kernels: Iterable[Kernel | Specialised], name: str, target: Target | None = None) -> str:
+def translate(kernels: Iterable[AnyKernel | Specialised], name: str, target: Target | None = None) -> str:
     """The IR text of a module with some kernels, as `sglc_` and their name, for a processor (else this one).
 
     Raises KernelError.
@@ -56,7 +56,7 @@ class _Function(Expressions):
     """The translation of one kernel."""
 
     def __init__(
-        self, within: _Module, kernel: Kernel, constants: Mapping[str, int], public: str = ""
+        self, within: _Module, kernel: AnyKernel, constants: Mapping[str, int], public: str = ""
     ) -> None:
         self.within, self.module, self.kernel = within, within.module, kernel
         self.globals, self.constants = kernel.function.__globals__, constants
@@ -290,7 +290,7 @@ class _Function(Expressions):
 
     # Calls
 
-    def _call_kernel(self, node: ast.Call, called: Kernel) -> Value | None:
+    def _call_kernel(self, node: ast.Call, called: AnyKernel) -> Value | None:
         kinds = called.annotations
         result = kinds.pop("return", "None")
         if len(kinds) != len(node.args):

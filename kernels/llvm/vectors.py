@@ -39,6 +39,7 @@ class LaneCode:
         self.module, self.b, self.target = module, b, target
 
     def intrinsic(self, name: str, result: ir.Type, arguments: Iterable[ir.Value]) -> ir.Value:
+        """A call of an intrinsic function of LLVM, or of the C library, declared at its first call."""
         values = list(arguments)
         found = self.module.globals.get(name)
         if found is None:
@@ -48,6 +49,7 @@ class LaneCode:
         return self.b.call(found, values)
 
     def splat(self, value: ir.Value, count: int = LANES) -> ir.Value:
+        """A vector with the value in every lane."""
         kind = ir.VectorType(value.type, count)
         none = ir.Constant(kind, ir.Undefined)
         one = self.b.insert_element(none, value, I32(0))
@@ -79,6 +81,7 @@ class LaneCode:
         return self.b.fptrunc(self.b.fadd(self.b.fmul(x, y), z), FLOATS)
 
     def dot4(self, total: ir.Value, left: ir.Value, right: ir.Value) -> ir.Value:
+        """The instruction of the processor, see `dsl.vectors.dot4`."""
         match self.target.products:
             case "avx512vnni":
                 return self.intrinsic("llvm.x86.avx512.vpdpbusd.512", INTS, [total, left, right])
@@ -111,6 +114,7 @@ class LaneCode:
     # Sums
 
     def tree_sum(self, value: ir.Value) -> ir.Value:
+        """See `dsl.vectors.sum_floats`."""
         half = LANES // 2
         while half:
             value = self.b.fadd(self.part(value, 0, half), self.part(value, half, half))
@@ -118,6 +122,7 @@ class LaneCode:
         return self.b.fpext(self.b.extract_element(value, I32(0)), DOUBLE)
 
     def tree_max(self, value: ir.Value) -> ir.Value:
+        """See `dsl.vectors.max_floats`."""
         half = LANES // 2
         while half:
             value = self.greater(self.part(value, 0, half), self.part(value, half, half))
@@ -125,9 +130,11 @@ class LaneCode:
         return self.b.fpext(self.b.extract_element(value, I32(0)), DOUBLE)
 
     def maxima(self, values: list[ir.Value]) -> ir.Value:
+        """See `dsl.vectors.maxima`."""
         return self._reduced(values, self.greater)
 
     def sums(self, values: list[ir.Value]) -> ir.Value:
+        """See `dsl.vectors.sums`."""
         return self._reduced(values, self.b.fadd)
 
     def _reduced(self, values: list[ir.Value], joined: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
@@ -155,26 +162,32 @@ class LaneCode:
         return self.b.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, len(places)), places))
 
     def rolled(self, value: ir.Value, count: int) -> ir.Value:
+        """See `dsl.vectors.rolled`."""
         return self._chosen(value, value, [(place + count) % LANES for place in range(LANES)])
 
     def lane(self, value: ir.Value, place: int) -> ir.Value:
+        """See `dsl.vectors.lane`."""
         return self.b.fpext(self.b.extract_element(value, I32(place)), DOUBLE)
 
     def sum_ints(self, value: ir.Value) -> ir.Value:
+        """See `dsl.vectors.sum_ints`."""
         total = self.intrinsic(f"llvm.vector.reduce.add.v{LANES}i32", I32, [value])
         return self.b.sext(total, I64)
 
     def greater(self, x: ir.Value, y: ir.Value) -> ir.Value:
+        """See `dsl.vectors.greater`."""
         return self.b.select(self.b.fcmp_ordered(">", x, y), x, y)
 
     # Kinds of numbers
 
     def nearest(self, value: ir.Value) -> ir.Value:
+        """See `dsl.vectors.nearest`."""
         magic = ir.Constant(FLOATS, [_MAGIC] * LANES)
         bits = self.b.bitcast(self.b.fadd(value, magic), INTS)
         return self.b.sub(bits, self.b.bitcast(magic, INTS))
 
     def keep_first(self, value: ir.Value, count: ir.Value, other: ir.Value) -> ir.Value:
+        """See `dsl.vectors.keep_first`; the count is brought into -1 to 16 first."""
         least, most = I64(-1), I64(LANES)
         count = self.b.select(self.b.icmp_signed("<", count, least), least, count)
         count = self.b.select(self.b.icmp_signed(">", count, most), most, count)
@@ -229,10 +242,12 @@ class LaneCode:
         return self.b.trunc(value, BYTES)
 
     def square_root(self, number: ir.Value) -> ir.Value:
+        """See `dsl.vectors.square_root`."""
         root = self.intrinsic("llvm.sqrt.f32", FLOAT, [self.b.fptrunc(number, FLOAT)])
         return self.b.fpext(root, DOUBLE)
 
     def rounded(self, number: ir.Value, bits: ir.Value) -> ir.Value:
+        """See `dsl.vectors.rounded`."""
         b, drop = self.b, self.b.trunc(bits, I32)
         found = b.shl(b.lshr(b.bitcast(b.fptrunc(number, FLOAT), I32), drop), drop)
         return b.fpext(b.bitcast(found, FLOAT), DOUBLE)
@@ -250,9 +265,11 @@ class LaneCode:
     # Threads
 
     def elapsed_time(self) -> ir.Value:
+        """Nanoseconds of a clock that only goes forward, 0 where none is known."""
         return self._clock(0)
 
     def processor_time(self) -> ir.Value:
+        """Nanoseconds of the clock of this thread, 0 where none is known."""
         return self._clock(1)
 
     def _clock(self, which: int) -> ir.Value:
@@ -269,9 +286,11 @@ class LaneCode:
         return b.add(b.mul(seconds, I64(1_000_000_000)), rest)
 
     def arrive(self, place: ir.Value) -> None:
+        """Adds one, in one order for all threads."""
         self.b.atomic_rmw("add", place, I64(1), "seq_cst")
 
     def take(self, place: ir.Value, amount: ir.Value) -> ir.Value:
+        """Adds an amount and gives what was there before; nothing else is ordered by it."""
         return self.b.atomic_rmw("add", place, amount, "monotonic")
 
     def wait_for(self, place: ir.Value, wanted: ir.Value) -> None:

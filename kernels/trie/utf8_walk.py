@@ -48,7 +48,7 @@ from sglc.kernels.trie.walks import BACKSLASH, ENDS, KNOWN
 RAW, JSON, JSON_ANY = 0, 1, 2
 """Encodings: UTF-8; inside a JSON string, in one spelling; there, in every spelling."""
 LOADED = 8
-"""Flag of a state: its edges are there. ENDS and KNOWN (its row is made) are as for `walk_leaf`."""
+"""Flag of a state: its edges are there. ENDS and KNOWN (its row is made) are as for `walk_lexeme`."""
 
 _MORE = 3
 """Modes up to here: so many bytes of UTF-8 to come."""

@@ -115,7 +115,7 @@ def test_a_record_keeps_its_arrays() -> None:
             r"Table: rows must have the shape \('rows', 4\), not \(3, 5\)",
         ),
         ({"rows": np.zeros((4, 3), np.int32).T}, "Table: rows must be contiguous"),
-        ({"weights": np.zeros(2, np.float32)}, "Table: rows is 3 in rows and 2 in weights"),
+        ({"weights": np.zeros(2, np.float32)}, "Table: rows is 3 elsewhere and 2 in weights"),
         ({"flags": np.zeros(3, np.uint8)}, "Table: flags must have the shape"),
         ({"sets": [1, 2]}, "Table: sets must be a uint64 array"),
         ({"start": 0.5}, "Table: start must be a whole number"),
