@@ -24,10 +24,11 @@ from sglc.bytecode.code import Code, Program
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.render import render
 from sglc.options import CompileOptions
-from sglc.python.classes import classes_of, safe_name
+from sglc.python.classes import classes_of
 from sglc.python.errors import CompileError, RunError
 from sglc.python.stream import Piece, Stream
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
+from sglc.types.notation.python_names import safe_name
 from sglc.types.type import TAG
 
 if TYPE_CHECKING:

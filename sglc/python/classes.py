@@ -11,8 +11,6 @@ from __future__ import annotations
 import dataclasses
 import enum
 import hashlib
-import keyword
-import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +23,7 @@ from sglc.bytecode.serial import dumps, loads
 from sglc.python.annotations import annotation
 from sglc.python.values import plain
 from sglc.types.language.membership import MemberError
+from sglc.types.notation.python_names import attribute_names, member_name
 from sglc.types.text.plain_json import from_json
 from sglc.types.type import TAG, AliasType, EnumType, Named, RecordType, Type, UnionType
 from sglc.types.values import TOO_DEEP, EnumValue, RecordValue, is_too_deep
@@ -269,29 +268,3 @@ def _shared(program: Program, portable: bytes) -> PythonClasses:
         if known is None:
             known = _SHARED[key] = PythonClasses(program, portable)
         return known
-
-
-# -- names ---------------------------------------------------------------------------------------------
-
-
-def attribute_names(shape: RecordType) -> dict[str, str]:
-    """The fields of a record, each with a name that an attribute can have: letters, digits, underscores."""
-    names: dict[str, str] = {}
-    for field in shape.fields:
-        safe = re.sub(r"\W", "_", field.name)
-        safe = safe_name(safe if safe[:1].isidentifier() else f"field_{safe}")
-        while safe in names.values():
-            safe += "_"
-        names[field.name] = safe
-    return names
-
-
-def safe_name(name: str) -> str:
-    """A field's name as an attribute: keywords of Python get an underscore."""
-    return name + "_" if keyword.iskeyword(name) else name
-
-
-def member_name(name: str) -> str:
-    """An enum member's name as an attribute: names that Python's enums use themselves get an underscore."""
-    taken = keyword.iskeyword(name) or name in ("mro", "name", "value") or name.startswith("_")
-    return name.rstrip("_") + "_" if taken else name

@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sglc.python.classes import Binding, as_object, attribute_names
+from sglc.python.classes import Binding, as_object
+from sglc.types.notation.python_names import attribute_names
 from sglc.types.type import EnumType, RecordType
 
 

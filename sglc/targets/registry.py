@@ -11,6 +11,12 @@ def _json_schema() -> Writer:
     return write
 
 
+def _pydantic() -> Writer:
+    from sglc.targets.pydantic_models import write
+
+    return write
+
+
 def _typescript() -> Writer:
     from sglc.targets.typescript import write
 
@@ -21,6 +27,7 @@ TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
         Target("json-schema", "the declared types as JSON Schema 2020-12", _json_schema),
+        Target("pydantic", "the declared types as a Python module of Pydantic models", _pydantic),
         Target("typescript", "the declared types as a TypeScript module with guards", _typescript),
     )
 }

@@ -7,13 +7,15 @@ of the text, look-arounds (not Rust's). Python's `$` also matches before a last 
 
 from __future__ import annotations
 
+import re
+
 from sglc.automata import charset
 from sglc.automata.charset import Ranges
 from sglc.automata.regex import tree as r
 from sglc.automata.regex.parse import parse_regex
 
 _SYNTAX = frozenset("^$\\.*+?()[]{}|/")
-_IN_CLASS = frozenset("^\\[]-&~")
+_IN_CLASS = frozenset("^$\\[]-&~")
 """Python warns of `[[`, `--`, `&&`, `~~` and `||` in a class, and Rust gives them a meaning."""
 
 
@@ -25,6 +27,11 @@ def portable_regex(pattern: str) -> str:
 def literal_regex(text: str) -> str:
     """A regular expression of exactly this text."""
     return "".join(_character(ord(char), _SYNTAX) for char in text)
+
+
+def for_python(portable: str) -> str:
+    """A portable regular expression whose `$` is the end of the text for Python too."""
+    return re.sub(r"\\.|\$", lambda part: r"\Z" if part.group() == "$" else part.group(), portable)
 
 
 def looks(pattern: str) -> bool:
