@@ -58,8 +58,9 @@ more than 10 MB. Others are matched by Python's `re`."""
 _TAKEN = frozenset(
     "bool dict float int list str tuple None True False Annotated AfterValidator BaseModel BeforeValidator "
     "ConfigDict CONFIG Callable Decimal Enum Field JsonValue Literal StrictBool StrictFloat StrictInt "
-    "StrictStr TypeAliasType decimal multiple_of matching without re annotations construct copy from_orm "
-    "json parse_file parse_obj parse_raw schema schema_json update_forward_refs validate".split()
+    "StrictStr TypeAliasType decimal Digits exactly plain multiple_of matching without re annotations "
+    "construct copy from_orm json parse_file parse_obj parse_raw schema schema_json update_forward_refs "
+    "validate".split()
 )
 """Names of the module, and of what every model has: a field or class of such a name gets an underscore."""
 
@@ -217,7 +218,7 @@ class _Models:
                 return _annotated("StrictInt", _field(ge=low, le=high, multiple_of=step))
             case Dec(low, high, step):
                 rest = "" if step is None else f"AfterValidator(multiple_of({json_text(f'{step:f}')}))"
-                return _annotated("Decimal", "BeforeValidator(decimal)", _field(ge=low, le=high), rest)
+                return _annotated("Digits", _field(ge=low, le=high), rest)
             case Float():
                 ends = [None if bound is None else float(bound) for bound in float_bounds(type)]
                 return _annotated("StrictFloat", _field(ge=ends[0], le=ends[1], allow_inf_nan=False))
@@ -226,7 +227,7 @@ class _Models:
             case Null():
                 return "None"
             case Constant(Decimal() as value):
-                return _annotated("Decimal", "BeforeValidator(decimal)", _field(ge=value, le=value))
+                return _annotated("Digits", f"BeforeValidator(exactly({json_text(str(value))}))")
             case Constant(value):
                 return f"Literal[{_python(value)}]"
             case Json():

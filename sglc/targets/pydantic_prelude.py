@@ -12,13 +12,14 @@ _FROM_PYDANTIC = (
     "ConfigDict",
     "Field",
     "JsonValue",
+    "PlainSerializer",
     "StrictBool",
     "StrictFloat",
     "StrictInt",
     "StrictStr",
 )
-_VALIDATORS = {
-    "decimal": '''\
+_HELPERS = {
+    r"Digits\b": '''\
 def decimal(value: object) -> object:
     """A decimal from a number, or from a text with all its digits."""
     match value:
@@ -30,8 +31,30 @@ def decimal(value: object) -> object:
             return Decimal(repr(value))
         case str() if re.fullmatch(r"-?[0-9]+(\\.[0-9]+)?", value):
             return Decimal(value)
-    raise ValueError("a number is due")''',
-    "multiple_of": '''\
+    raise ValueError("a number is due")
+
+
+def plain(value: Decimal) -> int | float | str:
+    """A number where a float holds the decimal exactly, else a text with all its digits."""
+    if value == value.to_integral_value() and value.adjusted() < 18:
+        return int(value)
+    nearest = float(value)
+    return nearest if Decimal(repr(nearest)) == value else f"{value:f}"
+
+
+Digits = Annotated[Decimal, BeforeValidator(decimal), PlainSerializer(plain, when_used="json")]''',
+    r"exactly\(": '''\
+def exactly(number: str) -> Callable[[object], object]:
+    """One decimal, as a number."""
+
+    def check(value: object) -> object:
+        if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            if Decimal(repr(value) if isinstance(value, float) else value) == Decimal(number):
+                return Decimal(number)
+        raise ValueError(f"{number} is due")
+
+    return check''',
+    r"multiple_of\(": '''\
 def multiple_of(step: str) -> Callable[[Decimal], Decimal]:
     """An exact multiple, whatever the digits."""
     below, above = Decimal(step).as_integer_ratio()
@@ -43,7 +66,7 @@ def multiple_of(step: str) -> Callable[[Decimal], Decimal]:
         return value
 
     return check''',
-    "matching": '''\
+    r"matching\(": '''\
 def matching(*patterns: str) -> Callable[[str], str]:
     """Each pattern matches the whole text."""
 
@@ -54,7 +77,7 @@ def matching(*patterns: str) -> Callable[[str], str]:
         return text
 
     return check''',
-    "without": '''\
+    r"without\(": '''\
 def without(*patterns: str) -> Callable[[str], str]:
     """No pattern matches anywhere in the text."""
 
@@ -75,7 +98,7 @@ def module_text(classes: Sequence[str]) -> str:
     body = "\n\n\n".join(classes)
     if "model_config = CONFIG" in body:
         body = f"{_CONFIG}\n\n\n{body}"
-    needed = [text for name, text in _VALIDATORS.items() if re.search(rf"Validator\({name}\b", body)]
+    needed = [text for name, text in _HELPERS.items() if re.search(rf"\b{name}", body)]
     body = "\n\n\n".join((*needed, body))
     return "\n".join((*_imports(body), "\n", body, ""))
 

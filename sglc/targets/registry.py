@@ -17,6 +17,12 @@ def _pydantic() -> Writer:
     return write
 
 
+def _stubs() -> Writer:
+    from sglc.targets.stubs import write
+
+    return write
+
+
 def _typescript() -> Writer:
     from sglc.targets.typescript import write
 
@@ -28,6 +34,7 @@ TARGETS: dict[str, Target] = {
     for target in (
         Target("json-schema", "the declared types as JSON Schema 2020-12", _json_schema),
         Target("pydantic", "the declared types as a Python module of Pydantic models", _pydantic),
+        Target("stubs", "what Python sees of the program, as a `.pyi` file", _stubs),
         Target("typescript", "the declared types as a TypeScript module with guards", _typescript),
     )
 }

@@ -23,6 +23,7 @@ from sglc.targets.pydantic_models import COUNTS, write_types
 from sglc.types.text.plain_json import dumps, from_json, parse_json
 from sglc.types.type import (
     AliasType,
+    Constant,
     Dec,
     EnumType,
     FieldType,
@@ -137,6 +138,14 @@ def test_names_that_python_has_taken_keep_their_keys() -> None:
     keys = [field.name for field in NAMED["Crew"].fields]
     assert list(json.loads(made.model_dump_json())) == keys
     assert module.Crew.__doc__ == 'A "quoted" \\ doc.'
+
+
+def test_a_decimal_keeps_its_digits() -> None:
+    adapter = adapter_of(Dec())
+    for text in ("1.5", '"17600000999000000000.5"', '"0.10000000000000000000001"', "3"):
+        assert adapter.dump_json(adapter.validate_json(text)).decode() == text
+    assert not accepts(adapter_of(Constant(Decimal("1.50"))), "1.50")
+    assert accepts(adapter_of(Constant(Decimal("1.50"))), Decimal("1.5"))
 
 
 @pytest.mark.slow

@@ -1,0 +1,255 @@
+"""A program as a `.pyi` file: what Python sees of `sglc.load("crew.sgl")`.
+
+record Crew:                  @dataclass(frozen=True)
+    name: str max 20 chars  →  class Crew:
+                                   name: str
+
+Classes and signatures are those of `sglc.python` and `sglc.api`. Refinements are left out, as they are there:
+a checker of Python types knows no ranges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from sglc.ir.module import Function
+from sglc.targets.target import Loss, Subject, Written
+from sglc.targets.type_parts import Scalar, fold
+from sglc.types.json_text import json_text
+from sglc.types.notation.python_names import attribute_names, member_name, safe_name
+from sglc.types.type import (
+    AliasType,
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    EnumType,
+    Float,
+    Int,
+    Json,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    OneOf,
+    Optional,
+    RecordType,
+    SpanOf,
+    Str,
+    TupleOf,
+    TypeTable,
+    UnionType,
+)
+
+_OPTIONS = (
+    "*",
+    "seed_: int = ...",
+    "max_tokens_: int | None = ...",
+    "timeout_: float | None = ...",
+    "priority_: int = ...",
+    "trace_: Callable[[Any], object] | None = ...",
+)
+"""Options of a call, as `sglc.api` checks them."""
+_HEADER = """\
+from collections.abc import Callable, Generator
+from dataclasses import KW_ONLY, dataclass
+from decimal import Decimal
+from enum import Enum
+from inspect import Signature
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from sglc.python.stream import Stream
+from sglc.runtime.vm.state.run import CheckRecord, Statistics
+"""
+_FORMS = """\
+_R = TypeVar("_R")
+_R_co = TypeVar("_R_co", covariant=True)
+
+class _Run(Protocol[_R_co]):
+    @property
+    def value(self) -> _R_co: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def statistics(self) -> Statistics: ...
+    @property
+    def checks(self) -> tuple[CheckRecord, ...]: ...
+
+class _Stream(Stream, Generic[_R]):
+    @property
+    def value(self) -> _R: ...
+    def __await__(self) -> Generator[Any, None, _R]: ...
+    def __enter__(self) -> _Stream[_R]: ...
+    async def __aenter__(self) -> _Stream[_R]: ...
+"""
+_WORD = re.compile(r"\b[^\W\d]\w*\b")
+_TAKEN = frozenset(re.findall(r"\b[A-Za-z_]\w*\b", _HEADER)) | {
+    "bool",
+    "dict",
+    "float",
+    "int",
+    "list",
+    "str",
+    "tuple",
+}
+
+
+def write(subject: Subject) -> Written:
+    """The classes of all declared types in the order of the program, and the functions of the main module."""
+    functions = [f for f in subject.module.functions if f.kind in ("fn", "pure") and not f.module]
+    return write_stubs(subject.checked.table, functions)
+
+
+def write_stubs(table: TypeTable, functions: Sequence[Function]) -> Written:
+    """The same of a table of types and some functions."""
+    stubs = _Stubs(table)
+    parts = [stubs.declaration(name) for name in table]
+    parts += [stubs.function(function) for function in functions]
+    forms = [_FORMS] if functions else []
+    text = "\n".join((_HEADER, *forms, *(part for part in parts if part)))
+    return Written(text, tuple(stubs.losses))
+
+
+class _Stubs:
+    """Writes declarations; also the notation of the types in them, as annotations."""
+
+    def __init__(self, table: TypeTable) -> None:
+        self.table = table
+        self.losses: list[Loss] = []
+        self.open: list[str] = []
+        """Aliases that are being written."""
+
+    def class_name(self, name: str) -> str:
+        """The class of a declared type. Those of other modules are no attributes: they begin with `_`."""
+        plain = re.sub(r"\W", "_", name)
+        plain = plain if plain == name and name not in _TAKEN else f"_{plain}"
+        return safe_name(plain)
+
+    def declaration(self, name: str) -> str:
+        """A class; of an alias that Python sees as another name, the assignment."""
+        declared = self.table[name]
+        here = self.class_name(name)
+        if here != name and "." not in name:
+            self.losses.append(Loss("a type of this name", name, f"a class that is called {here}"))
+        match declared:
+            case RecordType():
+                return self.record(name, here, declared)
+            case EnumType():
+                return self.enum(name, here, declared)
+            case UnionType(variants=variants):
+                doc = [_indented(json_text(declared.doc))] if declared.doc else []
+                inner = [
+                    _indented(self.record(f"{name}.{variant.name}", variant.name, variant, f"({here})"))
+                    for variant in variants
+                ]
+                return "\n".join((f"class {here}:", *doc, *inner))
+            case AliasType(type=Named(name=other)) if not isinstance(self.table[other], AliasType):
+                return f"{here} = {self.class_name(other)}\n"
+            case AliasType():
+                return ""
+
+    def enum(self, name: str, here: str, declared: EnumType) -> str:
+        lines = [json_text(declared.doc)] if declared.doc else []
+        for member in declared.members:
+            plain = member_name(member)
+            if plain.isidentifier():
+                lines.append(f"{plain} = {json_text(member)}")
+            else:
+                self.losses.append(
+                    Loss(f"the member {json_text(member)}", name, "an enum without its attribute")
+                )
+                lines.append(f"# Lost: the member {json_text(member)}, whose name is no word")
+        return f"class {here}(Enum):\n" + "".join(f"    {line}\n" for line in lines)
+
+    def record(self, place: str, here: str, shape: RecordType, base: str = "") -> str:
+        names = attribute_names(shape)
+        hidden = frozenset(names.values())
+        lines = [json_text(shape.doc)] if shape.doc else []
+        keyed = []
+        for field in shape.fields:
+            kind = fold(field.type, self)
+            if hidden.intersection(_WORD.findall(kind)):
+                self.losses.append(Loss("a field with the name of a type", f"{place}.{field.name}", "`Any`"))
+                kind = "Any"
+            if field.has_default or field.optional:
+                absent = field.optional and not field.has_default
+                keyed.append(f"{names[field.name]}: {_union((kind, 'None')) if absent else kind} = ...")
+            else:
+                lines.append(f"{names[field.name]}: {kind}")
+        lines += ["_: KW_ONLY", *keyed] if keyed else []
+        body = "".join(f"    {line}\n" for line in lines or ["..."])
+        return f"@dataclass(frozen=True)\nclass {here}{base}:\n{body}"
+
+    def function(self, function: Function) -> str:
+        """A class with the forms of a call, and the function as an instance of it."""
+        given = []
+        for parameter in function.parameters:
+            default = " = ..." if parameter.has_default else ""
+            given.append(f"{safe_name(parameter.name)}: {fold(parameter.type, self)}{default}")
+        taken = ", ".join(("self", *given, *_OPTIONS))
+        result = "None" if function.result is None else fold(function.result, self)
+        here = f"_{function.name}_function"
+        doc = f"    {json_text(function.doc)}\n" if function.doc else ""
+        return (
+            f"class {here}:\n{doc}    signature: Signature\n"
+            f"    def __call__({taken}) -> {result}: ...\n"
+            f"    async def aio({taken}) -> {result}: ...\n"
+            f"    def run({taken}) -> _Run[{result}]: ...\n"
+            f"    def stream({taken}) -> _Stream[{result}]: ...\n\n"
+            f"{safe_name(function.name)}: {here}\n"
+        )
+
+    def scalar(self, type: Scalar) -> str:
+        match type:
+            case Str() | OneOf() | SpanOf():
+                return "str"
+            case Int():
+                return "int"
+            case Dec() | Constant(Decimal()):
+                return "Decimal"
+            case Float():
+                return "float"
+            case Bool():
+                return "bool"
+            case Null():
+                return "None"
+            case Constant(str() as text):
+                return f"Literal[{json_text(text)}]"
+            case Constant(value):
+                return f"Literal[{value!r}]"
+            case Json():
+                return "Any"
+
+    def named(self, name: str) -> str:
+        declared = self.table[name]
+        if not isinstance(declared, AliasType):
+            return self.class_name(name)
+        if name in self.open:
+            self.losses.append(Loss("an alias that contains itself", name, "`Any`"))
+            return "Any"
+        self.open.append(name)
+        found = fold(declared.type, self)
+        self.open.pop()
+        return found
+
+    def choice(self, type: Optional | Alternatives, arms: Sequence[str]) -> str:
+        return _union(arms)
+
+    def list(self, type: ListOf, item: str) -> str:
+        return f"list[{item}]"
+
+    def map(self, type: MapOf, key: str, value: str) -> str:
+        return f"dict[{key}, {value}]"
+
+    def tuple(self, type: TupleOf, items: Sequence[str]) -> str:
+        return f"tuple[{', '.join(items) or '()'}]"
+
+
+def _union(arms: Sequence[str]) -> str:
+    return " | ".join(dict.fromkeys(arms))
+
+
+def _indented(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.splitlines())
