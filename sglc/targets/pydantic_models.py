@@ -58,7 +58,7 @@ more than 10 MB. Others are matched by Python's `re`."""
 _TAKEN = frozenset(
     "bool dict float int list str tuple None True False Annotated AfterValidator BaseModel BeforeValidator "
     "ConfigDict CONFIG Callable Decimal Enum Field JsonValue Literal StrictBool StrictFloat StrictInt "
-    "StrictStr TypeAliasType decimal Digits exactly plain multiple_of matching without re annotations "
+    "StrictStr TypeAliasType decimal Digits exactly only plain multiple_of matching without re annotations "
     "construct copy from_orm json parse_file parse_obj parse_raw schema schema_json update_forward_refs "
     "validate".split()
 )
@@ -228,8 +228,10 @@ class _Models:
                 return "None"
             case Constant(Decimal() as value):
                 return _annotated("Digits", f"BeforeValidator(exactly({json_text(str(value))}))")
+            case Constant(str() as text):
+                return f"Literal[{json_text(text)}]"
             case Constant(value):
-                return f"Literal[{_python(value)}]"
+                return _annotated(f"Literal[{value!r}]", f"BeforeValidator(only({value!r}))")
             case Json():
                 return "JsonValue"
 

@@ -54,6 +54,16 @@ def exactly(number: str) -> Callable[[object], object]:
         raise ValueError(f"{number} is due")
 
     return check''',
+    r"only\(": '''\
+def only(wanted: bool | int) -> Callable[[object], object]:
+    """One boolean or integer: `Literal[True]` alone takes 1 too."""
+
+    def check(value: object) -> object:
+        if isinstance(value, bool) == isinstance(wanted, bool) and value == wanted:
+            return wanted
+        raise ValueError(f"{wanted} is due")
+
+    return check''',
     r"multiple_of\(": '''\
 def multiple_of(step: str) -> Callable[[Decimal], Decimal]:
     """An exact multiple, whatever the digits."""

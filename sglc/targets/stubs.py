@@ -25,6 +25,7 @@ from sglc.types.type import (
     Bool,
     Constant,
     Dec,
+    DeclaredType,
     EnumType,
     Float,
     Int,
@@ -84,6 +85,7 @@ class _Stream(Stream, Generic[_R]):
     def __enter__(self) -> _Stream[_R]: ...
     async def __aenter__(self) -> _Stream[_R]: ...
 """
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _WORD = re.compile(r"\b[^\W\d]\w*\b")
 _TAKEN = frozenset(re.findall(r"\b[A-Za-z_]\w*\b", _HEADER)) | {
     "bool",
@@ -118,8 +120,6 @@ class _Stubs:
     def __init__(self, table: TypeTable) -> None:
         self.table = table
         self.losses: list[Loss] = []
-        self.open: list[str] = []
-        """Aliases that are being written."""
 
     def class_name(self, name: str) -> str:
         """The class of a declared type. Those of other modules are no attributes: they begin with `_`."""
@@ -131,8 +131,15 @@ class _Stubs:
         """A class; of an alias that Python sees as another name, the assignment."""
         declared = self.table[name]
         here = self.class_name(name)
+        first = len(self.losses)
         if here != name and "." not in name:
             self.losses.append(Loss("a type of this name", name, f"a class that is called {here}"))
+        written = self.written(name, here, declared)
+        lost = self.losses[first:]
+        return "".join(f"# Lost: {loss.construct}, at {loss.place}\n" for loss in lost) + written
+
+    def written(self, name: str, here: str, declared: DeclaredType) -> str:
+        """A declaration without the comments on what it lacks."""
         match declared:
             case RecordType():
                 return self.record(name, here, declared)
@@ -160,7 +167,6 @@ class _Stubs:
                 self.losses.append(
                     Loss(f"the member {json_text(member)}", name, "an enum without its attribute")
                 )
-                lines.append(f"# Lost: the member {json_text(member)}, whose name is no word")
         return f"class {here}(Enum):\n" + "".join(f"    {line}\n" for line in lines)
 
     def record(self, place: str, here: str, shape: RecordType, base: str = "") -> str:
@@ -170,7 +176,7 @@ class _Stubs:
         keyed = []
         for field in shape.fields:
             kind = fold(field.type, self)
-            if hidden.intersection(_WORD.findall(kind)):
+            if hidden.intersection(_WORD.findall(_QUOTED.sub("", kind))):
                 self.losses.append(Loss("a field with the name of a type", f"{place}.{field.name}", "`Any`"))
                 kind = "Any"
             if field.has_default or field.optional:
@@ -226,13 +232,7 @@ class _Stubs:
         declared = self.table[name]
         if not isinstance(declared, AliasType):
             return self.class_name(name)
-        if name in self.open:
-            self.losses.append(Loss("an alias that contains itself", name, "`Any`"))
-            return "Any"
-        self.open.append(name)
-        found = fold(declared.type, self)
-        self.open.pop()
-        return found
+        return fold(declared.type, self)
 
     def choice(self, type: Optional | Alternatives, arms: Sequence[str]) -> str:
         return _union(arms)
@@ -248,7 +248,21 @@ class _Stubs:
 
 
 def _union(arms: Sequence[str]) -> str:
-    return " | ".join(dict.fromkeys(arms))
+    """Each arm once, those of unions among them too, as `typing` has them."""
+    return " | ".join(dict.fromkeys(part for arm in arms for part in _arms(arm)))
+
+
+def _arms(annotation: str) -> list[str]:
+    """The arms of an annotation that may be a union: cut where no bracket is open."""
+    parts, depth = [""], 0
+    for piece in re.split(r"( \| |\"(?:[^\"\\]|\\.)*\")", annotation):
+        if piece == " | " and not depth:
+            parts.append("")
+            continue
+        parts[-1] += piece
+        if not piece.startswith('"'):
+            depth += piece.count("[") - piece.count("]")
+    return parts
 
 
 def _indented(text: str) -> str:

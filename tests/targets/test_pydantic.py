@@ -148,6 +148,13 @@ def test_a_decimal_keeps_its_digits() -> None:
     assert accepts(adapter_of(Constant(Decimal("1.50"))), Decimal("1.5"))
 
 
+@pytest.mark.parametrize("wanted", [True, False, 1, 0, 7])
+def test_a_literal_takes_nothing_that_is_merely_equal(wanted: bool | int) -> None:
+    type = Constant(wanted)
+    for other in (True, False, 0, 1, 7, 8, Decimal("7.0"), "1", "true", None):
+        assert accepts(adapter_of(type), other) == is_argument(other, type, {}), other
+
+
 @pytest.mark.slow
 def test_mypy_accepts_the_examples(tmp_path: Path) -> None:
     files = {f"example_{path.stem}": path for path in sorted(EXAMPLES.glob("*.sgl"))}

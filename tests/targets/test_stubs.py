@@ -88,6 +88,10 @@ crew.Mail.Third
 """
 
 
+def _literal(value: object) -> str:
+    return ast.unparse(ast.Constant(value))
+
+
 def shown(annotation: Any) -> str:
     """An annotation as the stub writes it."""
     if annotation in (None, NoneType):
@@ -98,7 +102,7 @@ def shown(annotation: Any) -> str:
     if origin in (Union, UnionType):
         return " | ".join(map(shown, arguments))
     if origin is Literal:
-        return f"Literal[{', '.join(map(repr, arguments))}]"
+        return f"Literal[{', '.join(map(_literal, arguments))}]"
     if origin is not None:
         return f"{origin.__name__}[{', '.join(map(shown, arguments)) or '()'}]"
     name = annotation.__sgl__.name if hasattr(annotation, "__sgl__") else ""
@@ -187,9 +191,35 @@ def test_stubs_of_the_examples_agree(path: Path) -> None:
     agree(stub_of(path.read_text(encoding="utf-8"), str(path)), sglc.load(path))
 
 
+EDGES = """\
+type Word = str?
+pub record A:
+    h: "a" | 3 | "x | [y"
+    i?: Word
+    j: [Word]
+    k: [1 | null] | null
+
+pub record B:
+    a: Word
+"""
+
+
+def test_unions_are_flat_and_literals_hide_no_type() -> None:
+    text = stub_of(EDGES)
+    agree(text, sglc.loads(EDGES))
+    assert "i: str | None = ..." in text and "# Lost" not in text
+
+
 def test_a_field_that_hides_a_type_is_lost() -> None:
     text, found = write_target(Source("p.sgl", "pub record A:\n    str: int\n    b: str\n"), "stubs")
     assert text == "" and "a field with the name of a type, at A.b" in found[-1].message
+    source = Source("p.sgl", "pub record Enum:\n    str: int\n    b: str\n")
+    text, found = write_target(source, "stubs", allow_wider=True)
+    assert [d.code for d in found] == ["W0224", "W0224"]
+    assert (
+        "# Lost: a type of this name, at Enum\n# Lost: a field with the name of a type, at Enum.b\n" in text
+    )
+    assert "class _Enum:" in text and "b: Any" in text
 
 
 @pytest.mark.slow
