@@ -104,10 +104,25 @@ def fetch(pool: U8, at: int, lines: Constant) -> None:
 
 @kernel
 def mix(
-    out: F32, to: int, pool: U8, base: int, block: int, table: I32, row: int, low: int, high: int,
-    spare: I8, byte: int, stride: int, scores: F32, place: int, add: bool,
-    together: Constant, size: Constant, width: Constant,
-) -> None:  # fmt: skip
+    out: F32,
+    to: int,
+    pool: U8,
+    base: int,
+    block: int,
+    table: I32,
+    row: int,
+    low: int,
+    high: int,
+    spare: I8,
+    byte: int,
+    stride: int,
+    scores: F32,
+    place: int,
+    add: bool,
+    together: Constant,
+    size: Constant,
+    width: Constant,
+) -> None:
     """`width` numbers of the values from `base` in a part on, weighted, for `together` heads.
 
     Blocks low … high - 1; with `add`, they are added to what is at out[to …] and `size` further on for each
@@ -141,10 +156,26 @@ def mix(
 
 @kernel_noinline
 def attend(
-    qkv: F32, query: int, out: F32, to: int, pool: U8, part: int, block: int, table: I32, row: int,
-    start: int, length: int, scale: float, scores: F32, scratch: int, spare: I8, byte: int, stride: int,
-    together: Constant, size: Constant,
-) -> None:  # fmt: skip
+    qkv: F32,
+    query: int,
+    out: F32,
+    to: int,
+    pool: U8,
+    part: int,
+    block: int,
+    table: I32,
+    row: int,
+    start: int,
+    length: int,
+    scale: float,
+    scores: F32,
+    scratch: int,
+    spare: I8,
+    byte: int,
+    stride: int,
+    together: Constant,
+    size: Constant,
+) -> None:
     """`together` query heads of one token with a head of keys and values, positions start … length - 1.
 
     The block with the number b has the head's part at pool[b * block + part]; the numbers of the sequence's
@@ -245,34 +276,117 @@ def attend(
     while j < high:
         for i in range(size // 64):
             mix(
-                out, to + 64 * i, pool, part + values_at(size) + 256 * i, block, table, row, j,
-                min(j + STRETCH, high), spare, byte, stride, scores, place, j > low, together, size, 64,
-            )  # fmt: skip
+                out,
+                to + 64 * i,
+                pool,
+                part + values_at(size) + 256 * i,
+                block,
+                table,
+                row,
+                j,
+                min(j + STRETCH, high),
+                spare,
+                byte,
+                stride,
+                scores,
+                place,
+                j > low,
+                together,
+                size,
+                64,
+            )
         if size % 64 > 0:
             i = size // 64
             mix(
-                out, to + 64 * i, pool, part + values_at(size) + 256 * i, block, table, row, j,
-                min(j + STRETCH, high), spare, byte, stride, scores, place, j > low, together, size, 32,
-            )  # fmt: skip
+                out,
+                to + 64 * i,
+                pool,
+                part + values_at(size) + 256 * i,
+                block,
+                table,
+                row,
+                j,
+                min(j + STRETCH, high),
+                spare,
+                byte,
+                stride,
+                scores,
+                place,
+                j > low,
+                together,
+                size,
+                32,
+            )
         j += STRETCH
 
 
 @kernel
 def attend_group(
-    qkv: F32, query: int, out: F32, to: int, pool: U8, part: int, block: int, table: I32, row: int,
-    start: int, length: int, scale: float, scores: F32, scratch: int, spare: I8, byte: int, stride: int,
-    group: Constant, together: Constant, size: Constant,
-) -> None:  # fmt: skip
+    qkv: F32,
+    query: int,
+    out: F32,
+    to: int,
+    pool: U8,
+    part: int,
+    block: int,
+    table: I32,
+    row: int,
+    start: int,
+    length: int,
+    scale: float,
+    scores: F32,
+    scratch: int,
+    spare: I8,
+    byte: int,
+    stride: int,
+    group: Constant,
+    together: Constant,
+    size: Constant,
+) -> None:
     """The `group` query heads that share a head of keys, `together` of them at a time."""
     for each in range(group // together):
         h = each * together * size
         attend(
-            qkv, query + h, out, to + h, pool, part, block, table, row, start, length, scale, scores, scratch,
-            spare, byte, stride, together, size,
-        )  # fmt: skip
+            qkv,
+            query + h,
+            out,
+            to + h,
+            pool,
+            part,
+            block,
+            table,
+            row,
+            start,
+            length,
+            scale,
+            scores,
+            scratch,
+            spare,
+            byte,
+            stride,
+            together,
+            size,
+        )
     if group % together > 0:
         rest = (group // together) * together * size
         attend(
-            qkv, query + rest, out, to + rest, pool, part, block, table, row, start, length, scale, scores,
-            scratch, spare, byte, stride, group % together, size,
-        )  # fmt: skip
+            qkv,
+            query + rest,
+            out,
+            to + rest,
+            pool,
+            part,
+            block,
+            table,
+            row,
+            start,
+            length,
+            scale,
+            scores,
+            scratch,
+            spare,
+            byte,
+            stride,
+            group % together,
+            size,
+        )

@@ -87,10 +87,25 @@ def pace(tiles: int, bits: Constant) -> int:
 
 @kernel_noinline
 def tile(
-    w: U8, origin: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
-    add: bool, ahead: int, jump: int, rows: Constant, blocks: Constant, bits: Constant, centred: Constant,
+    w: U8,
+    origin: int,
+    groups: int,
+    q: I8,
+    row: int,
+    factors: F32,
+    factor: int,
+    y: F32,
+    to: int,
+    stride: int,
+    add: bool,
+    ahead: int,
+    jump: int,
+    rows: Constant,
+    blocks: Constant,
+    bits: Constant,
+    centred: Constant,
     fine: Constant,
-) -> None:  # fmt: skip
+) -> None:
     """`rows` rows times `blocks` blocks of 16 outputs, the first of which begins at byte `origin`.
 
     Weights `ahead` bytes further on are fetched. For one row, behind the end of a block, those of the block
@@ -175,10 +190,24 @@ def tile(
 
 @kernel
 def pair(
-    w: U8, origin: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
-    add: bool, ahead: int, jump: int, rows: int, bits: Constant, centred: Constant,
+    w: U8,
+    origin: int,
+    groups: int,
+    q: I8,
+    row: int,
+    factors: F32,
+    factor: int,
+    y: F32,
+    to: int,
+    stride: int,
+    add: bool,
+    ahead: int,
+    jump: int,
+    rows: int,
+    bits: Constant,
+    centred: Constant,
     fine: Constant,
-) -> None:  # fmt: skip
+) -> None:
     """1 to 6 rows times two blocks; see `tile`."""
     if rows == 6:
         tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
@@ -202,10 +231,24 @@ def pair(
 
 @kernel_noinline
 def linear(
-    w: U8, base: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
-    stride: int, pairs: int, add: bool, counters: I64, job: int, bits: Constant, centred: Constant,
+    w: U8,
+    base: int,
+    groups: int,
+    q: I8,
+    row: int,
+    factors: F32,
+    factor: int,
+    count: int,
+    y: F32,
+    stride: int,
+    pairs: int,
+    add: bool,
+    counters: I64,
+    job: int,
+    bits: Constant,
+    centred: Constant,
     fine: Constant,
-) -> None:  # fmt: skip
+) -> None:
     """Outputs of `count` rows, 32 `pairs` of them, from the matrix at byte `base`: those that a thread takes.
 
     Rows begin at q[row] and factors[factor]; row r of the outputs at y[stride r]; with `add` they are added.
@@ -225,15 +268,47 @@ def linear(
             while m + 4 <= 2 * stop:
                 behind = 4 if m + 4 < 2 * stop else 2 * after - m
                 tile(
-                    w, base + m * size, groups, q, row, factors, factor, y, 16 * m, stride, add, AHEAD,
-                    behind * size, 1, 4, bits, centred, fine,
-                )  # fmt: skip
+                    w,
+                    base + m * size,
+                    groups,
+                    q,
+                    row,
+                    factors,
+                    factor,
+                    y,
+                    16 * m,
+                    stride,
+                    add,
+                    AHEAD,
+                    behind * size,
+                    1,
+                    4,
+                    bits,
+                    centred,
+                    fine,
+                )
                 m += 4
             if m < 2 * stop:
                 tile(
-                    w, base + m * size, groups, q, row, factors, factor, y, 16 * m, stride, add, AHEAD,
-                    (2 * after - m) * size, 1, 2, bits, centred, fine,
-                )  # fmt: skip
+                    w,
+                    base + m * size,
+                    groups,
+                    q,
+                    row,
+                    factors,
+                    factor,
+                    y,
+                    16 * m,
+                    stride,
+                    add,
+                    AHEAD,
+                    (2 * after - m) * size,
+                    1,
+                    2,
+                    bits,
+                    centred,
+                    fine,
+                )
         else:
             for each in range(n, stop):
                 ahead = 2 * size
@@ -244,10 +319,24 @@ def linear(
                 for k in range(tiles):
                     behind = (k + 1) * count // tiles
                     pair(
-                        w, base + 2 * each * size, groups, q, row + 32 * first * groups, factors,
-                        factor + width * first * groups, y, first * stride + 32 * each, stride, add,
-                        ahead + fetched if ahead > 0 else 0, jump, behind - first, bits, centred, fine,
-                    )  # fmt: skip
+                        w,
+                        base + 2 * each * size,
+                        groups,
+                        q,
+                        row + 32 * first * groups,
+                        factors,
+                        factor + width * first * groups,
+                        y,
+                        first * stride + 32 * each,
+                        stride,
+                        add,
+                        ahead + fetched if ahead > 0 else 0,
+                        jump,
+                        behind - first,
+                        bits,
+                        centred,
+                        fine,
+                    )
                     fetched += jump * groups
                     if jump == 0 or fetched >= 2 * size:
                         ahead = 0
@@ -257,23 +346,89 @@ def linear(
 
 @kernel
 def project(
-    w: U8, base: int, kind: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
-    stride: int, outputs: int, add: bool, counters: I64, job: int, kinds: Constant, fine: Constant,
-) -> None:  # fmt: skip
+    w: U8,
+    base: int,
+    kind: int,
+    groups: int,
+    q: I8,
+    row: int,
+    factors: F32,
+    factor: int,
+    count: int,
+    y: F32,
+    stride: int,
+    outputs: int,
+    add: bool,
+    counters: I64,
+    job: int,
+    kinds: Constant,
+    fine: Constant,
+) -> None:
     """A thread's part of a linear layer of `outputs` outputs, a multiple of 32, with weights of a kind."""
     pairs = outputs >> 5
     if kinds & 1:
         if kind == 4:
-            linear(w, base, groups, q, row, factors, factor, count, y, stride, pairs, add, counters, job,
-                   4, 0, fine)  # fmt: skip
+            linear(
+                w,
+                base,
+                groups,
+                q,
+                row,
+                factors,
+                factor,
+                count,
+                y,
+                stride,
+                pairs,
+                add,
+                counters,
+                job,
+                4,
+                0,
+                fine,
+            )
     if kinds & 2:
         if kind == 5:
-            linear(w, base, groups, q, row, factors, factor, count, y, stride, pairs, add, counters, job,
-                   4, 1, fine)  # fmt: skip
+            linear(
+                w,
+                base,
+                groups,
+                q,
+                row,
+                factors,
+                factor,
+                count,
+                y,
+                stride,
+                pairs,
+                add,
+                counters,
+                job,
+                4,
+                1,
+                fine,
+            )
     if kinds & 4:
         if kind == 8:
-            linear(w, base, groups, q, row, factors, factor, count, y, stride, pairs, add, counters, job,
-                   8, 0, fine)  # fmt: skip
+            linear(
+                w,
+                base,
+                groups,
+                q,
+                row,
+                factors,
+                factor,
+                count,
+                y,
+                stride,
+                pairs,
+                add,
+                counters,
+                job,
+                8,
+                0,
+                fine,
+            )
     if kinds & 8:
         if kind == 9:
             linear(w, base, groups, q, row, factors, factor, count, y, stride, pairs, add, counters, job,

@@ -42,10 +42,26 @@ def quantise_rows(
 
 @kernel_noinline
 def gate_part(
-    w: U8, base: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32, to: int,
-    room: int, inner_q: I8, inner_factors: F32, inner_groups: int, counters: I64, job: int, centre: int,
-    bits: Constant, centred: Constant,
-) -> None:  # fmt: skip
+    w: U8,
+    base: int,
+    groups: int,
+    q: I8,
+    row: int,
+    factors: F32,
+    factor: int,
+    count: int,
+    y: F32,
+    to: int,
+    room: int,
+    inner_q: I8,
+    inner_factors: F32,
+    inner_groups: int,
+    counters: I64,
+    job: int,
+    centre: int,
+    bits: Constant,
+    centred: Constant,
+) -> None:
     """The groups of the gated rows that a thread takes, from a matrix with blocks of gate and up by turns.
 
     y[to …] holds 6 * 64 numbers in between, y[room …] those of quantising. The gated rows are quantised for a
@@ -68,28 +84,79 @@ def gate_part(
             f = factor + FACTORS * first * groups
             if rows == 1:
                 tile(
-                    w, origin, groups, q, at, factors, f, y, to, OUTPUTS, False, AHEAD,
-                    4 * size * (after - n), 1, 4, bits, centred, 0,
-                )  # fmt: skip
+                    w,
+                    origin,
+                    groups,
+                    q,
+                    at,
+                    factors,
+                    f,
+                    y,
+                    to,
+                    OUTPUTS,
+                    False,
+                    AHEAD,
+                    4 * size * (after - n),
+                    1,
+                    4,
+                    bits,
+                    centred,
+                    0,
+                )
             else:
                 ahead = 0
                 if after < inner_groups and (jump > 0 or first == 0) and fetched < 2 * size:
                     ahead = 4 * size * (after - n) + fetched
                 pair(
-                    w, origin, groups, q, at, factors, f, y, to, OUTPUTS, False, ahead, jump, rows, bits,
-                    centred, 0,
-                )  # fmt: skip
+                    w,
+                    origin,
+                    groups,
+                    q,
+                    at,
+                    factors,
+                    f,
+                    y,
+                    to,
+                    OUTPUTS,
+                    False,
+                    ahead,
+                    jump,
+                    rows,
+                    bits,
+                    centred,
+                    0,
+                )
                 pair(
-                    w, origin + 2 * size, groups, q, at, factors, f, y, to + 32, OUTPUTS, False, ahead,
-                    jump, rows, bits, centred, 0,
-                )  # fmt: skip
+                    w,
+                    origin + 2 * size,
+                    groups,
+                    q,
+                    at,
+                    factors,
+                    f,
+                    y,
+                    to + 32,
+                    OUTPUTS,
+                    False,
+                    ahead,
+                    jump,
+                    rows,
+                    bits,
+                    centred,
+                    0,
+                )
                 fetched += jump * groups
             group = first * inner_groups + n * rows
             if rows == 1:
                 quantise(
-                    gated_lanes(y, to), gated_lanes(y, to + 32), inner_q, 32 * group, inner_factors,
-                    FACTORS * group, centre,
-                )  # fmt: skip
+                    gated_lanes(y, to),
+                    gated_lanes(y, to + 32),
+                    inner_q,
+                    32 * group,
+                    inner_factors,
+                    FACTORS * group,
+                    centre,
+                )
             else:
                 # Over what has been read.
                 for i in range(rows):
@@ -102,10 +169,26 @@ def gate_part(
 
 @kernel
 def gate(
-    w: U8, base: int, kind: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
-    to: int, room: int, inner_q: I8, inner_factors: F32, inner_groups: int, centre: int, counters: I64,
-    job: int, kinds: Constant,
-) -> None:  # fmt: skip
+    w: U8,
+    base: int,
+    kind: int,
+    groups: int,
+    q: I8,
+    row: int,
+    factors: F32,
+    factor: int,
+    count: int,
+    y: F32,
+    to: int,
+    room: int,
+    inner_q: I8,
+    inner_factors: F32,
+    inner_groups: int,
+    centre: int,
+    counters: I64,
+    job: int,
+    kinds: Constant,
+) -> None:
     """A thread's part of the gated rows, with weights of a kind."""
     if kinds & 1:
         if kind == 4:

@@ -44,9 +44,23 @@ def exponential(x: floats) -> floats:
 
 @kernel
 def norm_row(
-    x: F32, at: int, width: Constant, weights: F32, where: int, epsilon: float, q: I8, to: int, factors: F32,
-    f: int, row: int, count: int, centre: int, y: F32, room: int, fine: Constant,
-) -> None:  # fmt: skip
+    x: F32,
+    at: int,
+    width: Constant,
+    weights: F32,
+    where: int,
+    epsilon: float,
+    q: I8,
+    to: int,
+    factors: F32,
+    f: int,
+    row: int,
+    count: int,
+    centre: int,
+    y: F32,
+    room: int,
+    fine: Constant,
+) -> None:
     """`width` floats divided by the root of their mean square, times weights (Zhang and Sennrich 2019).
 
     They become row `row` of `count` rows of bytes, see `sglc.kernels.llama.linear`. y[room …] has `width` and

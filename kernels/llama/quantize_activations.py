@@ -167,15 +167,31 @@ def quantise_groups(
     # than to part lanes.
     for part in range(count // TOGETHER):
         quantise_some(
-            y, at + 32 * TOGETHER * part, room, q, to + 32 * TOGETHER * stride * part, factors,
-            f + FACTORS * TOGETHER * stride * part, stride, centre, TOGETHER,
-        )  # fmt: skip
+            y,
+            at + 32 * TOGETHER * part,
+            room,
+            q,
+            to + 32 * TOGETHER * stride * part,
+            factors,
+            f + FACTORS * TOGETHER * stride * part,
+            stride,
+            centre,
+            TOGETHER,
+        )
     if count % TOGETHER > 0:
         done = count // TOGETHER * TOGETHER
         quantise_some(
-            y, at + 32 * done, room, q, to + 32 * stride * done, factors, f + FACTORS * stride * done, stride,
-            centre, count % TOGETHER,
-        )  # fmt: skip
+            y,
+            at + 32 * done,
+            room,
+            q,
+            to + 32 * stride * done,
+            factors,
+            f + FACTORS * stride * done,
+            stride,
+            centre,
+            count % TOGETHER,
+        )
 
 
 @kernel

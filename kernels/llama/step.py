@@ -52,9 +52,20 @@ def centre_of(kind: int) -> int:
 
 @kernel
 def turn_head(
-    qkv: F32, at: int, bias: int, norms: int, position: int, cosines: F32, sines: F32, vectors: F32,
-    epsilon: float, size: Constant, turned: Constant, biased: Constant, normed: Constant,
-) -> None:  # fmt: skip
+    qkv: F32,
+    at: int,
+    bias: int,
+    norms: int,
+    position: int,
+    cosines: F32,
+    sines: F32,
+    vectors: F32,
+    epsilon: float,
+    size: Constant,
+    turned: Constant,
+    biased: Constant,
+    normed: Constant,
+) -> None:
     """Bias, norm and rotation of one head of a token's queries or keys, which are then made even."""
     if biased:
         add_vector(qkv, at, size, vectors, bias)
@@ -79,15 +90,37 @@ def place_heads(
     norms = (2 * layers + 1) * width + biased * layers * every + 2 * layer * size
     for h in range(a * (heads // shared), (a + 1) * (heads // shared)):
         turn_head(
-            qkv, at + h * size, bias + h * size, norms, position, cosines, sines, vectors, epsilon, size,
-            turned, biased, normed,
-        )  # fmt: skip
+            qkv,
+            at + h * size,
+            bias + h * size,
+            norms,
+            position,
+            cosines,
+            sines,
+            vectors,
+            epsilon,
+            size,
+            turned,
+            biased,
+            normed,
+        )
     key = (heads + a) * size
     value = key + shared * size
     turn_head(
-        qkv, at + key, bias + key, norms + size, position, cosines, sines, vectors, epsilon, size, turned,
-        biased, normed,
-    )  # fmt: skip
+        qkv,
+        at + key,
+        bias + key,
+        norms + size,
+        position,
+        cosines,
+        sines,
+        vectors,
+        epsilon,
+        size,
+        turned,
+        biased,
+        normed,
+    )
     if biased:
         add_vector(qkv, at + value, size, vectors, bias + value)
     store_kv(qkv, at + key, at + value, pool, base, position & 15, spare, byte, size)
@@ -95,9 +128,18 @@ def place_heads(
 
 @kernel
 def quantise_heads(
-    h: F32, at: int, count: Constant, room: int, q: I8, factors: F32, group: int, groups: int, row: int,
-    rows: int, centre: int,
-) -> None:  # fmt: skip
+    h: F32,
+    at: int,
+    count: Constant,
+    room: int,
+    q: I8,
+    factors: F32,
+    group: int,
+    groups: int,
+    row: int,
+    rows: int,
+    centre: int,
+) -> None:
     """`count` groups of 32 from h[at], which are the groups `group` … of `groups` of row `row` of `rows`."""
     begin = tile_start(row, rows)
     step = tile_rows(row, rows)
@@ -169,16 +211,45 @@ def step(
         at = 8 * layer
         for t in range(first, behind):
             norm_row(
-                x, t * width, width, vectors, 2 * layer * width, epsilon, q, 32 * own, factors, FACTORS * own,
-                t, count, centre_of(places[at + 1]), h, mine, 0,
-            )  # fmt: skip
+                x,
+                t * width,
+                width,
+                vectors,
+                2 * layer * width,
+                epsilon,
+                q,
+                32 * own,
+                factors,
+                FACTORS * own,
+                t,
+                count,
+                centre_of(places[at + 1]),
+                h,
+                mine,
+                0,
+            )
         if count > ALONE:
             turn += threads
             meet(counters, turn)
         project(
-            w, places[at], places[at + 1], groups, q, 32 * own, factors, FACTORS * own, count, qkv, every,
-            every, False, counters, jobs + at, kinds, 0,
-        )  # fmt: skip
+            w,
+            places[at],
+            places[at + 1],
+            groups,
+            q,
+            32 * own,
+            factors,
+            FACTORS * own,
+            count,
+            qkv,
+            every,
+            every,
+            False,
+            counters,
+            jobs + at,
+            kinds,
+            0,
+        )
         turn += threads
         meet(counters, turn)
         if placed:
@@ -217,9 +288,18 @@ def step(
                 scores, floats_at, spare, bytes_at, stride, heads // shared, together, size,
             )  # fmt: skip
             quantise_heads(
-                h, mine, heads // shared * size // 32, room, inner_q, inner_factors,
-                a * (group * size // 32), wide // 32, r, going, centre_of(places[at + 3]),
-            )  # fmt: skip
+                h,
+                mine,
+                heads // shared * size // 32,
+                room,
+                inner_q,
+                inner_factors,
+                a * (group * size // 32),
+                wide // 32,
+                r,
+                going,
+                centre_of(places[at + 3]),
+            )
             item = take(counters, jobs + at + 1, 1)
         turn += threads
         meet(counters, turn)
@@ -239,44 +319,133 @@ def step(
             turn += threads
             meet(counters, turn)
         project(
-            w, places[at + 2], places[at + 3], wide // 32, inner_q, 0, inner_factors, 0, going, x, width,
-            width, True, counters, jobs + at + 2, kinds, 0,
-        )  # fmt: skip
+            w,
+            places[at + 2],
+            places[at + 3],
+            wide // 32,
+            inner_q,
+            0,
+            inner_factors,
+            0,
+            going,
+            x,
+            width,
+            width,
+            True,
+            counters,
+            jobs + at + 2,
+            kinds,
+            0,
+        )
         turn += threads
         meet(counters, turn)
         for t in range(first, behind):
             norm_row(
-                x, t * width, width, vectors, (2 * layer + 1) * width, epsilon, q, 32 * own, factors,
-                FACTORS * own, t, going, centre_of(places[at + 5]), h, mine, 0,
-            )  # fmt: skip
+                x,
+                t * width,
+                width,
+                vectors,
+                (2 * layer + 1) * width,
+                epsilon,
+                q,
+                32 * own,
+                factors,
+                FACTORS * own,
+                t,
+                going,
+                centre_of(places[at + 5]),
+                h,
+                mine,
+                0,
+            )
         if going > ALONE:
             turn += threads
             meet(counters, turn)
         gate(
-            w, places[at + 4], places[at + 5], groups, q, 32 * own, factors, FACTORS * own, going, h, mine,
-            room, inner_q, inner_factors, inner // 32, centre_of(places[at + 7]), counters, jobs + at + 3,
+            w,
+            places[at + 4],
+            places[at + 5],
+            groups,
+            q,
+            32 * own,
+            factors,
+            FACTORS * own,
+            going,
+            h,
+            mine,
+            room,
+            inner_q,
+            inner_factors,
+            inner // 32,
+            centre_of(places[at + 7]),
+            counters,
+            jobs + at + 3,
             kinds,
-        )  # fmt: skip
+        )
         turn += threads
         meet(counters, turn)
         project(
-            w, places[at + 6], places[at + 7], inner // 32, inner_q, 0, inner_factors, 0, going, x, width,
-            width, True, counters, jobs + at + 4, kinds, 0,
-        )  # fmt: skip
+            w,
+            places[at + 6],
+            places[at + 7],
+            inner // 32,
+            inner_q,
+            0,
+            inner_factors,
+            0,
+            going,
+            x,
+            width,
+            width,
+            True,
+            counters,
+            jobs + at + 4,
+            kinds,
+            0,
+        )
         turn += threads
         meet(counters, turn)
     head = 8 * layers + 2
     for r in range(first, behind):
         norm_row(
-            x, r * width, width, vectors, 2 * layers * width, epsilon, q, 32 * own, factors,
-            FINE * own, r, last_count, centre_of(places[head + 1]), h, mine, 1,
-        )  # fmt: skip
+            x,
+            r * width,
+            width,
+            vectors,
+            2 * layers * width,
+            epsilon,
+            q,
+            32 * own,
+            factors,
+            FINE * own,
+            r,
+            last_count,
+            centre_of(places[head + 1]),
+            h,
+            mine,
+            1,
+        )
     if last_count > ALONE:
         turn += threads
         meet(counters, turn)
     project(
-        w, places[head], places[head + 1], groups, q, 32 * own, factors, FINE * own, last_count, logits,
-        logits_stride, vocabulary, False, counters, jobs + 8 * layers, head_kinds, 1,
-    )  # fmt: skip
+        w,
+        places[head],
+        places[head + 1],
+        groups,
+        q,
+        32 * own,
+        factors,
+        FINE * own,
+        last_count,
+        logits,
+        logits_stride,
+        vocabulary,
+        False,
+        counters,
+        jobs + 8 * layers,
+        head_kinds,
+        1,
+    )
     counters[8 * thread + 8] = elapsed_time() - began
     counters[8 * thread + 9] = processor_time() - had

@@ -38,13 +38,26 @@ from sglc.kernels.llvm.vectors import LaneCode
 
 _FLOAT_LANES: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 _INT_LANES: dict[type, str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and_", ast.BitOr: "or_",
-}  # fmt: skip
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+}
 _FOLDED: dict[type, Callable[[int, int], int]] = {
-    ast.Add: operators.add, ast.Sub: operators.sub, ast.Mult: operators.mul, ast.FloorDiv: operators.floordiv,
-    ast.Mod: operators.mod, ast.Eq: operators.eq, ast.NotEq: operators.ne, ast.Lt: operators.lt,
-    ast.LtE: operators.le, ast.Gt: operators.gt, ast.GtE: operators.ge, ast.BitAnd: operators.and_,
-}  # fmt: skip
+    ast.Add: operators.add,
+    ast.Sub: operators.sub,
+    ast.Mult: operators.mul,
+    ast.FloorDiv: operators.floordiv,
+    ast.Mod: operators.mod,
+    ast.Eq: operators.eq,
+    ast.NotEq: operators.ne,
+    ast.Lt: operators.lt,
+    ast.LtE: operators.le,
+    ast.Gt: operators.gt,
+    ast.GtE: operators.ge,
+    ast.BitAnd: operators.and_,
+}
 _LANE_CALLS: dict[str, tuple[tuple[str, ...], str]] = {
     "spread": (("float",), "floats"),
     "spread_int": (("int",), "ints"),
@@ -252,8 +265,11 @@ class Expressions:
         if "float" in (left.kind, right.kind) or isinstance(operator, ast.Div):
             x, y = self._as("float", left), self._as("float", right)
             floats: dict[type, Callable[[ir.Value, ir.Value], ir.Value]] = {
-                ast.Add: b.fadd, ast.Sub: b.fsub, ast.Mult: b.fmul, ast.Div: b.fdiv,
-            }  # fmt: skip
+                ast.Add: b.fadd,
+                ast.Sub: b.fsub,
+                ast.Mult: b.fmul,
+                ast.Div: b.fdiv,
+            }
             if type(operator) not in floats:
                 self._fail(node, "not an operation on such numbers")
             return Value(floats[type(operator)](x, y), "float")

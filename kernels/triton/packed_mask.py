@@ -20,7 +20,7 @@ BLOCK = 4096
 @triton.jit
 def _kernel(  # type: ignore[no-untyped-def]  # triton reads annotations itself
     logits, masks, rows, size, words, stride, mask_stride, HAS_ROWS: tl.constexpr, BLOCK: tl.constexpr
-):  # fmt: skip
+):
     which = tl.program_id(0).to(tl.int64)
     row = which
     if HAS_ROWS:
@@ -51,7 +51,14 @@ def apply_packed_mask(
     if n and size:
         grid = (n, triton.cdiv(size, BLOCK))
         _kernel[grid](
-            logits, masks, masks if rows is None else rows, size, masks.shape[1],
-            logits.stride(0), masks.stride(0), HAS_ROWS=rows is not None, BLOCK=BLOCK,
-        )  # fmt: skip
+            logits,
+            masks,
+            masks if rows is None else rows,
+            size,
+            masks.shape[1],
+            logits.stride(0),
+            masks.stride(0),
+            HAS_ROWS=rows is not None,
+            BLOCK=BLOCK,
+        )
     return logits

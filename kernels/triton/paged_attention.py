@@ -67,8 +67,9 @@ def _attend(  # type: ignore[no-untyped-def]  # triton reads annotations itself
         slot = block * PLACES + now % PLACES
         k = tl.load(
             keys + head * k_head + slot[None, :] * KEY_WIDTH + wide[:, None],
-            mask=inside[None, :] & (wide < KEY_WIDTH)[:, None], other=0.0,
-        )  # fmt: skip
+            mask=inside[None, :] & (wide < KEY_WIDTH)[:, None],
+            other=0.0,
+        )
         scores = tl.dot(q, k, input_precision="ieee") * scaling
         if CAPPED:
             scores = softcap * (2.0 * tl.sigmoid(2.0 * scores / softcap) - 1.0)
@@ -84,8 +85,9 @@ def _attend(  # type: ignore[no-untyped-def]  # triton reads annotations itself
         total = total * decay + tl.sum(weights, 1)
         v = tl.load(
             values + head * v_head + slot[:, None] * VALUE_WIDTH + across[None, :],
-            mask=inside[:, None] & (across < VALUE_WIDTH)[None, :], other=0.0,
-        )  # fmt: skip
+            mask=inside[:, None] & (across < VALUE_WIDTH)[None, :],
+            other=0.0,
+        )
         result = result * decay[:, None] + tl.dot(weights.to(v.dtype), v, input_precision="ieee")
         highest = higher
 
@@ -103,10 +105,18 @@ def _attend(  # type: ignore[no-untyped-def]  # triton reads annotations itself
 
 @triton.jit
 def _unite(  # type: ignore[no-untyped-def]  # triton reads annotations itself
-    parts, sums, tile_rows, tile_counts, out, out_row,
-    SHARES: tl.constexpr, VALUE_WIDTH: tl.constexpr, VALUE_ROOM: tl.constexpr, ROWS: tl.constexpr,
+    parts,
+    sums,
+    tile_rows,
+    tile_counts,
+    out,
+    out_row,
+    SHARES: tl.constexpr,
+    VALUE_WIDTH: tl.constexpr,
+    VALUE_ROOM: tl.constexpr,
+    ROWS: tl.constexpr,
     SPLITS: tl.constexpr,
-):  # fmt: skip
+):
     tile = tl.program_id(0)
     head = tl.program_id(1).to(tl.int64)
     first_row = tl.load(tile_rows + tile).to(tl.int64)
@@ -126,9 +136,7 @@ def _unite(  # type: ignore[no-untyped-def]  # triton reads annotations itself
         place = begin + split * ROWS + lane
         weight = tl.exp(tl.load(sums + place * 2, mask=real, other=0.0) - highest)
         total += weight * tl.load(sums + place * 2 + 1, mask=real, other=1.0)
-        part = tl.load(
-            parts + place[:, None] * VALUE_ROOM + across[None, :], mask=real[:, None], other=0.0
-        )  # fmt: skip
+        part = tl.load(parts + place[:, None] * VALUE_ROOM + across[None, :], mask=real[:, None], other=0.0)
         result += weight[:, None] * part
     query_head = head * SHARES + lane % SHARES
     rows = out + (first_row + token)[:, None] * out_row + query_head[:, None] * VALUE_WIDTH
@@ -187,7 +195,16 @@ def attend(
     )  # fmt: skip
     if splits > 1:
         _unite[(count, heads)](
-            parts, sums, tiles.rows, tiles.counts, out, out.stride(0),
-            SHARES=shares, VALUE_WIDTH=value_width, VALUE_ROOM=value_room, ROWS=rows, SPLITS=splits,
-        )  # fmt: skip
+            parts,
+            sums,
+            tiles.rows,
+            tiles.counts,
+            out,
+            out.stride(0),
+            SHARES=shares,
+            VALUE_WIDTH=value_width,
+            VALUE_ROOM=value_room,
+            ROWS=rows,
+            SPLITS=splits,
+        )
     return out

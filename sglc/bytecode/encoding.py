@@ -28,10 +28,33 @@ MAX_DIGITS = 4000
 """Most digits of one number."""
 
 _CLASSES: tuple[type, ...] = (
-    t.Str, t.Int, t.Dec, t.Float, t.Bool, t.Null, t.Constant, t.ListOf, t.MapOf, t.TupleOf, t.Optional,
-    t.Alternatives, t.Named, t.OneOf, t.SpanOf, t.Json, t.FieldType, t.RecordType, t.EnumType, t.UnionType,
-    t.AliasType, ParameterSpec, HoleSpec, ErrorSpec, RetryPoint, *condition.CLASSES,
-)  # fmt: skip
+    t.Str,
+    t.Int,
+    t.Dec,
+    t.Float,
+    t.Bool,
+    t.Null,
+    t.Constant,
+    t.ListOf,
+    t.MapOf,
+    t.TupleOf,
+    t.Optional,
+    t.Alternatives,
+    t.Named,
+    t.OneOf,
+    t.SpanOf,
+    t.Json,
+    t.FieldType,
+    t.RecordType,
+    t.EnumType,
+    t.UnionType,
+    t.AliasType,
+    ParameterSpec,
+    HoleSpec,
+    ErrorSpec,
+    RetryPoint,
+    *condition.CLASSES,
+)
 CLASSES: dict[str, type] = {cls.__name__: cls for cls in _CLASSES}
 TYPES = (
     t.Str,

@@ -22,11 +22,34 @@ from sglc.types.values import EnumValue, RecordValue
 CLASSES: dict[str, type] = {
     cls.__name__: cls
     for cls in (
-        t.Str, t.Int, t.Dec, t.Float, t.Bool, t.Null, t.Constant, t.ListOf, t.MapOf, t.TupleOf, t.Optional,
-        t.Alternatives, t.Named, t.OneOf, t.SpanOf, t.Json, t.FieldType, t.RecordType, t.EnumType,
-        t.UnionType, t.AliasType, EnumValue, RecordValue, HoleInfo, ErrorInfo, *condition.CLASSES,
+        t.Str,
+        t.Int,
+        t.Dec,
+        t.Float,
+        t.Bool,
+        t.Null,
+        t.Constant,
+        t.ListOf,
+        t.MapOf,
+        t.TupleOf,
+        t.Optional,
+        t.Alternatives,
+        t.Named,
+        t.OneOf,
+        t.SpanOf,
+        t.Json,
+        t.FieldType,
+        t.RecordType,
+        t.EnumType,
+        t.UnionType,
+        t.AliasType,
+        EnumValue,
+        RecordValue,
+        HoleInfo,
+        ErrorInfo,
+        *condition.CLASSES,
     )
-}  # fmt: skip
+}
 
 
 def print_literal(value: object) -> str:

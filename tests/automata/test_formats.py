@@ -263,12 +263,37 @@ def test_patterns_are_of_the_format_regex(pattern):
 @pytest.mark.parametrize(
     "pattern",
     [
-        "(", ")", "a**", "*", "a{2,1}", "a{12,9}", "[z-a]", "[a", "]", "{", r"\a", r"\Z", "(?P<n>a)",
+        "(",
+        ")",
+        "a**",
+        "*",
+        "a{2,1}",
+        "a{12,9}",
+        "[z-a]",
+        "[a",
+        "]",
+        "{",
+        r"\a",
+        r"\Z",
+        "(?P<n>a)",
         r"[\w-a]",
-        "(?i)a", "(?<n>a)(?<n>b)", r"\p{letter}", r"\u{110000}", "^*", "(?<=a)*", "[ÿ-À]", "\\", "[b-a-z]",
-        r"\x4", r"[\c]", "(?#a)", "a{,2}", r"[\x7f-a]", r"[\u00FF-\u00FE]",
+        "(?i)a",
+        "(?<n>a)(?<n>b)",
+        r"\p{letter}",
+        r"\u{110000}",
+        "^*",
+        "(?<=a)*",
+        "[ÿ-À]",
+        "\\",
+        "[b-a-z]",
+        r"\x4",
+        r"[\c]",
+        "(?#a)",
+        "a{,2}",
+        r"[\x7f-a]",
+        r"[\u00FF-\u00FE]",
     ],
-)  # fmt: skip
+)
 def test_no_other_text_is(pattern):
     assert not term_oracle.accepts(format_language("regex"), pattern.encode())
 
