@@ -300,6 +300,36 @@ FAULTS = (
         "isinstance(value, int) and abs(value) < _SMALL",
         "tests/compiler/test_passes.py::test_a_pass_keeps_the_module_sound_and_what_an_observer_sees",
     ),
+    # -- targets
+    Fault(
+        "a target forgets the ends that run into a stop",
+        "sglc/types/notation/text_rules.py",
+        "        if any(stop.startswith(other[size:]) for stop in stops)\n",
+        "        if False\n",
+        "tests/targets/test_json_schema.py::test_what_a_text_may_not_hold_is_said",
+    ),
+    Fault(
+        "a portable pattern has the class of the other dialect",
+        "sglc/automata/regex/portable.py",
+        "        case r.Chars(these):\n            return _class(these)\n",
+        "        case r.Chars(these):\n"
+        '            return r"\\d" if these == charset.DIGITS else _class(these)\n',
+        "tests/targets/test_json_schema.py::test_a_pattern_means_the_same_in_another_dialect",
+    ),
+    Fault(
+        "a model takes 1 for true",
+        "sglc/targets/pydantic_prelude.py",
+        "        if isinstance(value, bool) == isinstance(wanted, bool) and value == wanted:\n",
+        "        if value == wanted:\n",
+        "tests/targets/test_pydantic.py::test_a_literal_takes_nothing_that_is_merely_equal",
+    ),
+    Fault(
+        "a stub gives a field by its place that Python takes by name",
+        "sglc/targets/stubs.py",
+        "            if field.has_default or field.optional:\n",
+        "            if field.has_default:\n",
+        "tests/targets/test_stubs.py::test_stubs_agree_with_what_python_sees",
+    ),
 )
 
 
