@@ -30,7 +30,7 @@ from sglc.syntax.dump import dump
 from sglc.syntax.parse import parse
 
 if TYPE_CHECKING:
-    from sglc.targets.target import Loss
+    from sglc.targets.core.target import Loss
 
 STAGES = ("tokens", "ast", "types", "ir", "bytecode")
 DEFAULT = CompileOptions()
@@ -125,21 +125,22 @@ def emit_stage(
 
 
 def write_target(
-    source: Source, name: str, options: CompileOptions = DEFAULT, allow_wider: bool = False
+    source: Source, name: str, options: CompileOptions = DEFAULT, allow_wider: bool = False, hole: str = ""
 ) -> tuple[str, list[Diagnostic]]:
     """A program in the notation of a target (see `sglc.targets.registry`), and what was found.
 
     The text is empty where there are errors. What the target cannot say is an error (E0817), or, with
-    `allow_wider`, a warning (W0224) where the target accepts more instead.
+    `allow_wider`, a warning (W0224) where the target accepts more instead. `hole` names the hole to write,
+    for targets that write one.
     """
-    from sglc.targets.places import spans_of
+    from sglc.targets.core.places import spans_of
+    from sglc.targets.core.target import Subject
     from sglc.targets.registry import TARGETS
-    from sglc.targets.target import Subject
 
     checked, diagnostics = check(source, Library(allow_outside=options.allow_outside))
     if checked is None or has_errors(diagnostics):
         return "", diagnostics
-    subject = Subject(checked, _optimised(lower(checked), options, None))
+    subject = Subject(checked, _optimised(lower(checked), options, None), hole)
     written = TARGETS[name].load()(subject)
     spans = spans_of(subject) if written.losses else {}
     diagnostics = [

@@ -41,6 +41,9 @@ WRITTEN = tuple(TARGETS)
     help=f"Print a stage ({', '.join(STAGES)}) or the program for a target ({', '.join(WRITTEN)}) instead.",
 )
 @click.option("--allow-wider", is_flag=True, help="Let a target accept more where it lacks words.")
+@click.option(
+    "--hole", default="", metavar="NAME", help="The hole that a target writes, where there are several."
+)
 @click.option("--model", metavar="NAME", help="Make the masks for this model too, in FILE.masks beside it.")
 @click.option("--json", "as_json", is_flag=True, help="Say what was written as JSON.")
 @level_option
@@ -63,6 +66,7 @@ def command(
     output: Path | None,
     emit: str | None,
     allow_wider: bool,
+    hole: str,
     model: str | None,
     as_json: bool,
     printed: str,
@@ -93,7 +97,7 @@ def command(
     if emit is not None:
         if model is not None:
             raise click.UsageError("--model makes masks for a compiled program, --emit compiles none")
-        _emit(invocation, file, output, emit, reports, allow_wider)
+        _emit(invocation, file, output, emit, reports, allow_wider, hole)
         return
     from sglc.bytecode.serial import dumps
     from sglc.commands.shared.programs import ARTEFACT, compile_path
@@ -166,6 +170,7 @@ def _emit(
     stage: str,
     reports: PassReports | None,
     allow_wider: bool,
+    hole: str,
 ) -> None:
     from sglc.commands.shared.programs import read_source
     from sglc.diagnostics.diagnostic import has_errors
@@ -179,7 +184,7 @@ def _emit(
     if stage in WRITTEN:
         from sglc.driver import write_target
 
-        text, diagnostics = write_target(source, stage, options, allow_wider)
+        text, diagnostics = write_target(source, stage, options, allow_wider, hole)
     elif stage == "constraint":
         from sglc.driver import compile_source
 

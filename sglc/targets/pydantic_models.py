@@ -16,8 +16,8 @@ from decimal import Decimal
 from math import prod
 
 from sglc.automata.regex.portable import for_python, looks_back_freely
+from sglc.targets.core.target import Loss, Subject, Written
 from sglc.targets.pydantic_prelude import module_text
-from sglc.targets.target import Loss, Subject, Written
 from sglc.targets.type_parts import Scalar, fold, losses_of
 from sglc.types.json_text import json_text
 from sglc.types.notation.python_names import attribute_names, member_name

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from sglc.ir.module import Function
-from sglc.targets.target import Loss, Subject, Written
+from sglc.targets.core.target import Loss, Subject, Written
 from sglc.targets.type_parts import Scalar, fold
 from sglc.types.json_text import json_text
 from sglc.types.notation.python_names import attribute_names, member_name, safe_name

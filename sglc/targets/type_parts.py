@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar, assert_never
 
-from sglc.targets.target import Loss
+from sglc.targets.core.target import Loss
 from sglc.types.type import (
     AliasType,
     Alternatives,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from sglc.targets.target import Subject, Written
+from sglc.targets.core.target import Subject, Written
 from sglc.targets.type_parts import Scalar, fold, losses_of
 from sglc.types.json_text import json_text
 from sglc.types.language.language import constant_text

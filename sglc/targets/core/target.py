@@ -20,6 +20,8 @@ class Subject:
 
     checked: CheckedProgram
     module: Module
+    hole: str = ""
+    """The hole that is asked for, by its name with or without its function; empty for all."""
 
 
 @dataclass(frozen=True, slots=True)

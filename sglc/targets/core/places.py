@@ -9,7 +9,10 @@ from sglc.ir import ops
 from sglc.ir.module import Module
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.targets.target import Subject
+from sglc.targets.core.target import Subject
+
+PROGRAM = "the program"
+"""The place of what concerns no single declaration."""
 
 
 def spans_of(subject: Subject) -> dict[str, Span]:
@@ -17,7 +20,7 @@ def spans_of(subject: Subject) -> dict[str, Span]:
 
     Names of other modules than the main one are qualified (`std.text.email`).
     """
-    found: dict[str, Span] = {}
+    found: dict[str, Span] = {PROGRAM: Span(subject.checked.main.module.source, 0, 0)}
     for module in subject.checked.modules:
         for name, span in _declared(module):
             found.setdefault(name, span)

@@ -1,0 +1,1 @@
+"""What all targets share: what they are given and give back, losses, places."""

@@ -1,0 +1,1 @@
+"""Holes as grammars and patterns of other notations."""

@@ -1,0 +1,163 @@
+"""Grammar expressions made of each other, and of automata: what targets print a hole's language with.
+
+The expressions are those of `sglc.cfg.model.grammar`, without terminals: every character stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from sglc.automata.charset import Ranges
+from sglc.automata.dfa.operations import labelled
+from sglc.automata.term import CharDfa
+from sglc.cfg.model import grammar as g
+
+MOST_PARTS = 400
+"""Parts of a pattern made from an automaton. A longer one is harder to read than the automaton's states: it
+is written state by state where a target has rules, else refused."""
+
+
+class TooManyParts(Exception):
+    """The pattern of an automaton has more than `MOST_PARTS` parts."""
+
+
+def sequence(*items: g.Expression) -> g.Expression:
+    """One after the other; sequences inside are opened, neighbouring texts joined."""
+    found: list[g.Expression] = []
+    for item in items:
+        for part in item.items if isinstance(item, g.Sequence) else (item,):
+            last = found[-1] if found else None
+            if isinstance(part, g.Literal) and isinstance(last, g.Literal):
+                found[-1] = g.Literal(last.text + part.text)
+            elif part != g.Literal(""):
+                found.append(part)
+    return found[0] if len(found) == 1 else g.Sequence(tuple(found))
+
+
+def choice(*arms: g.Expression) -> g.Expression:
+    """One of them; choices inside are opened, single characters are one class, an empty arm is an option."""
+    points: list[tuple[int, int]] = []
+    found: dict[g.Expression, None] = {}
+    empty = False
+    for arm in arms:
+        for part in arm.arms if isinstance(arm, g.Alternatives) else (arm,):
+            if isinstance(part, g.Characters):
+                points += part.points
+            elif isinstance(part, g.Literal) and len(part.text) == 1:
+                points.append((ord(part.text), ord(part.text)))
+            elif part == g.EMPTY:
+                empty = True
+            else:
+                found[part] = None
+    parts = list(found)
+    if points:
+        parts.append(characters(tuple(points)))
+    one = parts[0] if len(parts) == 1 else g.Alternatives(tuple(parts))
+    if not empty:
+        return one
+    return repeat(one, 0, 1) if parts else g.EMPTY
+
+
+def characters(points: Ranges) -> g.Expression:
+    """One character of a set, which may be given in any order."""
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted(points):
+        if joined and low <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], max(high, joined[-1][1])
+        else:
+            joined.append((low, high))
+    if len(joined) == 1 and joined[0][0] == joined[0][1]:
+        return g.Literal(chr(joined[0][0]))
+    return g.Characters(tuple(joined))
+
+
+def repeat(item: g.Expression, minimum: int, maximum: int | None) -> g.Expression:
+    """`minimum` to `maximum` times."""
+    if maximum == 0 or item == g.EMPTY:
+        return g.EMPTY
+    if (minimum, maximum) == (1, 1):
+        return item
+    if isinstance(item, g.Repeat) and (minimum, maximum) == (0, 1) and item.minimum == 0:
+        return item
+    if isinstance(item, g.Repeat) and (item.minimum, item.maximum) == (0, 1) and minimum == 0:
+        return repeat(item.item, 0, maximum)
+    return g.Repeat(item, minimum, maximum)
+
+
+def size(item: g.Expression) -> int:
+    """Parts that an expression has, itself included."""
+    match item:
+        case g.Sequence(parts) | g.Alternatives(parts):
+            return 1 + sum(map(size, parts))
+        case g.Repeat(inner):
+            return 1 + size(inner)
+    return 1
+
+
+def pattern_of(dfa: CharDfa, written: Callable[[Ranges], g.Expression]) -> g.Expression:
+    """The words of an automaton as one expression without rules, by elimination of states (Kleene 1956).
+
+    `written` says how a character of a set is written. States go in the order of the ways through them, those
+    with the fewest first. Raises TooManyParts.
+    """
+    end = len(dfa.edges)
+    edges: dict[int, dict[int, g.Expression]] = {state: {} for state in range(-1, end)}
+    edges[-1][0] = g.EMPTY
+    for state, row in enumerate(labelled(dfa)):
+        for points, target in row:
+            edges[state][target] = written(points)
+        if state in dfa.accepting:
+            edges[state][end] = g.EMPTY
+    before: dict[int, set[int]] = {state: set() for state in range(end + 1)}
+    for state, targets in edges.items():
+        for target in targets:
+            before[target].add(state)
+    left = set(range(end))
+    while left:
+        state = min(left, key=lambda one: (len(before[one] - {one}) * len(edges[one].keys() - {one}), one))
+        left.remove(state)
+        _eliminate(state, edges, before)
+    return edges[-1].get(end, g.Alternatives(()))
+
+
+def _eliminate(state: int, edges: dict[int, dict[int, g.Expression]], before: dict[int, set[int]]) -> None:
+    out = edges.pop(state)
+    own = out.pop(state, None)
+    loop = g.EMPTY if own is None else repeat(own, 0, None)
+    sources = before.pop(state) - {state}
+    for target in out:
+        before[target].discard(state)
+    for source in sources:
+        into = edges[source].pop(state)
+        for target, onward in out.items():
+            way = sequence(into, loop, onward)
+            known = edges[source].get(target)
+            made = way if known is None else choice(known, way)
+            if size(made) > MOST_PARTS:
+                raise TooManyParts
+            edges[source][target] = made
+            before[target].add(source)
+
+
+def rules_of(
+    rows: Sequence[Sequence[tuple[Ranges, int]]],
+    accepting: Collection[int],
+    name: str,
+    written: Callable[[Ranges], g.Expression],
+) -> dict[str, g.Expression]:
+    """An automaton as rules, one a state, the first for state 0.
+
+    `rows` has for each state its edges as (characters, target); it need not be deterministic. `written` says
+    how a character of a set is written.
+    """
+
+    def rule(state: int) -> str:
+        return f"{name}.{state}"
+
+    found: dict[str, g.Expression] = {}
+    for state, row in enumerate(rows):
+        arms = [sequence(written(points), g.Reference(rule(target))) for points, target in row]
+        if state in accepting:
+            arms.append(g.EMPTY)
+        found[rule(state)] = choice(*arms)
+    return found

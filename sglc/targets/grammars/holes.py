@@ -1,0 +1,93 @@
+"""The holes of a program and their languages, as far as they are known before the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.term import Language
+from sglc.automata.work import OutOfWork
+from sglc.ir.module import HoleInfo
+from sglc.targets.core.places import PROGRAM
+from sglc.targets.core.target import Loss, Subject, Written
+from sglc.targets.grammars.term_grammar import Refused, TermGrammar
+from sglc.types.dependent import GivenError, given_types, given_values
+from sglc.types.language.condition import given_numbers
+from sglc.types.language.language import LanguageError, language
+from sglc.types.language.narrowing import narrowed_language
+from sglc.types.notation.sgl import show_type
+
+
+@dataclass(frozen=True, slots=True)
+class HoleLanguage:
+    """A hole with the texts of its value. `language` is None where only `losses` tell of it."""
+
+    name: str
+    language: Language | None
+    losses: tuple[Loss, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """As losses name it."""
+        return f"hole {self.name}"
+
+
+def holes_of(subject: Subject) -> Iterator[HoleLanguage]:
+    """All holes in the order of the program, or the one that the subject asks for."""
+    for hole in subject.module.holes:
+        if subject.hole in ("", hole.name, hole.name.rpartition(".")[2]):
+            yield _of_hole(hole, subject)
+
+
+def _of_hole(hole: HoleInfo, subject: Subject) -> HoleLanguage:
+    place = f"hole {hole.name}"
+    if hole.type is None:
+        return HoleLanguage(hole.name, None, (Loss("options that are values of the run", place),))
+    if given_values(hole.type):
+        kinds = ", ".join(dict.fromkeys(show_type(part) for part in given_types(hole.type)))
+        return HoleLanguage(hole.name, None, (Loss(f"what depends on values of the run ({kinds})", place),))
+    losses = []
+    condition = hole.condition
+    if condition is not None and given_numbers(condition):
+        losses.append(Loss("a condition on values of the run", place, "every value of the type"))
+        condition = None
+    if hole.validators:
+        losses.append(Loss("a validator", place, "every value of the type"))
+    table = subject.checked.table
+    try:
+        if condition is None:
+            found = language(hole.type, table, surface="hole")
+        else:
+            found = narrowed_language(hole.type, table, condition)
+    except (LanguageError, GivenError, TooLarge, OutOfWork) as fault:
+        return HoleLanguage(hole.name, None, (*losses, Loss(f"this type ({fault})", place)))
+    return HoleLanguage(hole.name, found, tuple(losses))
+
+
+def in_grammar(hole: HoleLanguage) -> tuple[TermGrammar | None, tuple[Loss, ...]]:
+    """A hole's language as a grammar over characters, and what that could not say."""
+    if hole.language is None:
+        return None, hole.losses
+    writer = TermGrammar(hole.language)
+    try:
+        writer.write()
+    except Refused as refused:
+        return None, (*hole.losses, Loss(refused.construct, hole.place))
+    lost = tuple(Loss(construct, hole.place, instead) for construct, instead in writer.lost)
+    return writer, (*hole.losses, *lost)
+
+
+def remarks(losses: tuple[Loss, ...], mark: str) -> str:
+    """What a text has in place of what was lost, as comment lines behind a mark."""
+    return "".join(f"{mark} accepts more: {loss.instead}, for {loss.construct}\n" for loss in losses)
+
+
+def one_hole(subject: Subject) -> tuple[HoleLanguage | None, Written | None]:
+    """The only hole that is asked for, or why there is none to write."""
+    holes = list(holes_of(subject))
+    if len(holes) == 1:
+        return holes[0], None
+    names = ", ".join(hole.name for hole in holes)
+    construct = f"several holes at once ({names})" if holes else "a program without holes"
+    return None, Written("", (Loss(construct, PROGRAM),))

@@ -1,0 +1,128 @@
+"""Targets that write holes: what they write has the texts of the hole, no more and no fewer."""
+
+from __future__ import annotations
+
+import random
+import re
+from contextlib import suppress
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from checkout import EXAMPLES
+from example_budget import examples
+from expression_oracle import is_text
+from oracles.lark_oracle import lark_accepts, lark_of
+from sglc.automata import term as t
+from sglc.automata.analysis.membership import is_word
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.notation.ebnf import read_ebnf
+from sglc.cfg.notation.gbnf import read_gbnf
+from sglc.cfg.notation.print_gbnf import to_gbnf
+from sglc.cfg.notation.print_lark import to_lark
+from sglc.driver import write_target
+from sglc.source import Source
+from sglc.targets.grammars.print_w3c import to_w3c
+from sglc.targets.grammars.regex import NotWritten, to_regex
+from sglc.targets.grammars.term_grammar import Refused, TermGrammar
+from sglc.types.language.language import language
+from strategies.typed_values import has_words, types, words_of
+
+SMALL = 300
+"""Characters of a grammar that Lark reads and parses with in a moment."""
+CHARACTERS = list('ab "\\{}[]:,.0123-"nul\n\té€')
+
+
+def mutated(text: str, seed: int) -> str:
+    """A text with a few characters inserted, left out or moved."""
+    dice = random.Random(seed)
+    found = list(text)
+    for _ in range(dice.randint(1, 3)):
+        at = dice.randint(0, len(found))
+        match dice.randrange(3):
+            case 0:
+                found.insert(at, dice.choice(CHARACTERS))
+            case 1 if found:
+                del found[min(at, len(found) - 1)]
+            case 2 if found:
+                found.insert(at, found.pop(dice.randrange(len(found))))
+    return "".join(found)
+
+
+@given(st.data())
+@settings(max_examples=examples(60))
+def test_a_grammar_has_the_texts_of_its_type(data: st.DataObject) -> None:
+    type_, table = data.draw(types())
+    assume(has_words(type_, table))
+    found = language(type_, table, surface=data.draw(st.sampled_from(["hole", "json"])))
+    writer = TermGrammar(found)
+    try:
+        writer.write()
+    except Refused:
+        assume(False)
+    written = writer.grammar()
+    grammars = [read_gbnf(to_gbnf(written))]
+    with suppress(GrammarError):
+        grammars.append(read_ebnf(to_w3c(written)))
+    # Lark multiplies options out when it reads a grammar, so it judges the small ones.
+    lark = lark_of(to_lark(written)[0], start="root") if len(to_lark(written)[0]) < SMALL else None
+    pattern = None
+    with suppress(NotWritten):
+        pattern = re.compile(to_regex(written))
+    for seed in range(4):
+        text = data.draw(words_of(found)).decode()
+        assume(len(text) < 400)
+        for tried in (text, mutated(text, seed)):
+            legal = is_word(found, tried)
+            if writer.lost and not legal:
+                continue
+            assert all(is_text(grammar, tried) == legal for grammar in grammars), tried
+            assert pattern is None or (pattern.fullmatch(tried) is not None) == legal, tried
+            assert lark is None or lark_accepts(lark, tried) == legal, tried
+
+
+HOLES = {
+    "int in 1..3": r"root ::= [1-3]",
+    "[int in 1..3; 2..4]": r'root ::= "[" [1-3] (", " [1-3]){1,3} "]"',
+    "str matching /[a-z]+(-[a-z]+)*/ max 9 tok": r'root ::= [a-z] ("-" [a-z] | [a-z])*',
+    '"yes" | "no"': r'root ::= "no" | "yes"',
+    "bool": r'root ::= "false" | "true"',
+}
+
+
+@pytest.mark.parametrize("written", HOLES)
+def test_a_hole_as_gbnf(written: str) -> None:
+    source = Source("p.sgl", f"pub fn f() -> int:\n    assistant: | ?{{x: {written}}}\n    return 1\n")
+    text, found = write_target(source, "gbnf")
+    assert [d for d in found if d.severity == "error"] == []
+    assert text == HOLES[written] + "\n"
+
+
+def test_what_differs_is_told() -> None:
+    program = "pub fn f() -> int:\n    assistant: | ?{x: {str max 3 chars: int in 0..9; ..3}}\n    return 1\n"
+    text, found = write_target(Source("p.sgl", program), "gbnf")
+    (error,) = [d for d in found if d.severity == "error"]
+    assert text == "" and error.message == "gbnf cannot say keys that occur once, at hole f.x"
+    text, _ = write_target(Source("p.sgl", program), "gbnf", allow_wider=True)
+    assert text.startswith("# accepts more: keys that may occur again, for keys that occur once\nroot ::= ")
+    assert is_text(read_gbnf(text), '{"a": 1, "a": 2}') and not is_text(read_gbnf(text), '{"a": 10}')
+
+
+def test_one_hole_of_several_is_named() -> None:
+    source = Source(str(EXAMPLES / "orders.sgl"), (EXAMPLES / "orders.sgl").read_text(encoding="utf-8"))
+    _, found = write_target(source, "gbnf")
+    assert "several holes at once (order.row, answer.said)" in found[-1].message
+    for name in ("order.row", "row"):
+        text, found = write_target(source, "gbnf", hole=name)
+        assert text.startswith("root ::= ") or all(d.code == "E0817" for d in found)
+
+
+def test_names_of_rules_stay_apart() -> None:
+    rules = {"a.b": t.Bytes(b"x"), "a-b": t.Bytes(b"y")}
+    found = t.Language(t.Sequence((t.Rule("a.b"), t.Rule("a-b"))), rules)
+    writer = TermGrammar(found)
+    writer.write()
+    text = to_gbnf(writer.grammar())
+    assert len(re.findall(r"^\S+ ::=", text, re.MULTILINE)) == 3
+    assert is_text(read_gbnf(text), "xy") and not is_text(read_gbnf(text), "xx")
