@@ -102,9 +102,11 @@ class TokenExplanation:
 
     @property
     def allowed(self) -> bool:
+        """Whether the token has bytes and all of them can follow."""
         return bool(self.data) and self.at == len(self.data or b"")
 
     def lines(self) -> Iterable[tuple[str, str]]:
+        """(label, text) of each line that is shown; a line without a label adds to the one before it."""
         number = "" if self.id is None else f" (id {self.id})"
         if not self.data:
             yield "token", f"id {self.id} has no bytes: no mask has it, and end tokens are the caller's"

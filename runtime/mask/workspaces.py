@@ -78,6 +78,7 @@ class Workspace:
         return self.machine.size + sum([store.table_bytes for store in stores])
 
     def full(self) -> bool:
+        """Whether all but its masks takes more bytes than the budget. New constraints then get another."""
         return self.size > self.budget
 
 

@@ -106,6 +106,7 @@ class FrozenStore:
 
     @property
     def live(self) -> _Live:
+        """The compiled constraint with its machine, made at the first text that goes on behind the tables."""
         if self._live is None:
             with self._lock:
                 if self._live is None:
@@ -336,6 +337,7 @@ class FrozenConstraint:
 
     @property
     def options(self) -> ConstraintOptions:
+        """What the constraint was compiled with."""
         return self._compiled.options
 
     def compiled(self) -> Constraint:

@@ -113,9 +113,11 @@ class FrozenTables:
 
     @property
     def words(self) -> int:
+        """Words of 32 bits in a mask row."""
         return (self.size + 31) // 32
 
     def accepts(self, state: int) -> bool:
+        """Whether the text that led to a state is a legal value."""
         return bool(self._state(state)[FLAGS] & ACCEPTING)
 
     def byte_token(self, byte: int) -> int:

@@ -281,6 +281,7 @@ class Machine:
     # Stepping
 
     def accepts(self, config: int) -> bool:
+        """Whether the text that led to a configuration is legal as a whole."""
         return bool(self.accepting[config])
 
     def step(self, config: int, byte: int) -> int:

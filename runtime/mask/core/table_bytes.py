@@ -32,6 +32,7 @@ class Tally:
 
     @property
     def bytes(self) -> int:
+        """Bytes taken, less those given back."""
         return self._taken - sum(list(self._given_back))
 
 

@@ -271,6 +271,7 @@ class RuleNode(Compound):
 
     @property
     def made(self) -> bool:
+        """Whether the body has been compiled."""
         return self._late is None
 
     def make(self) -> Node | None:

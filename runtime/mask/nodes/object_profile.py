@@ -56,6 +56,7 @@ class Profiles:
         return found
 
     def outcome(self, profile: int, label: int) -> Outcome:
+        """What follows an entry with the label: empty where the label is not open."""
         for outcome, bits in self.known[profile]:
             if bits >> label & 1:
                 return outcome

@@ -41,12 +41,15 @@ class Options:
         return self._starts[label + 1] - self._starts[label]
 
     def tail(self, label: int, option: int) -> Node:
+        """The node of one way to fill a label, by the number of the way."""
         return self.tails[self._starts[label] + option]
 
     def tails_of(self, label: int) -> tuple[Node, ...]:
+        """The nodes of all ways to fill a label, by the number of the way."""
         return self.tails[self._starts[label] : self._starts[label + 1]]
 
     def vectors_of(self, label: int) -> tuple[Vector, ...]:
+        """What each way to fill a label adds to the counters, by the number of the way."""
         return self._vectors[self._starts[label] : self._starts[label + 1]]
 
     def only(self, wanted: Callable[[Node], bool]) -> Options:

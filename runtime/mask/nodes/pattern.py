@@ -54,6 +54,7 @@ class PatternTable(ByteMoves):
         return local < 0 or any(self.nfa.edges[member] for member in self.subsets.members(local))
 
     def ends(self, local: int) -> bool:
+        """Whether a word of the pattern ends in a state; never in a negative one, which is dead."""
         return local >= 0 and self.subsets.ends(local)
 
     def rest(self, local: int) -> bytes:

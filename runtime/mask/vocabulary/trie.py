@@ -36,6 +36,7 @@ class Trie:
 
     @property
     def size(self) -> int:
+        """Number of nodes, `n`."""
         return len(self.byte)
 
     def extends(self, prefix: bytes) -> bool:

@@ -75,6 +75,7 @@ class Vocabulary:
 
     @cached_property
     def trie(self) -> Trie:
+        """The bytes of all tokens as a trie; of a large vocabulary it is kept in a file."""
         if self.size < _CACHED_FROM:
             return build_trie(self.token_bytes)
         found = vocabulary_cache.load(self.digest, self.size)
@@ -114,6 +115,7 @@ class Vocabulary:
 
     @cached_property
     def columns(self) -> Columns:
+        """The tokens column by column: facts, bytes, and those that begin with a byte."""
         trie, subtrees = self.trie, self.subtrees
         roots = np.flatnonzero(trie.depth == 1)
         starts, stops = subtrees.begins[roots], subtrees.begins[trie.end[roots]]

@@ -17,6 +17,7 @@ from checkout import ROOT
 from source_tree import source_files
 
 DONE = (
+    "runtime/mask",
     "sglc/api.py",
     "sglc/bytecode",
     "sglc/cache_files.py",
