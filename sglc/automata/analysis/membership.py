@@ -115,6 +115,7 @@ class Recogniser:
                 asked = None
 
     def count(self, steps: int) -> None:
+        """Adds steps to the work. Raises MembershipLimit above MAX_WORK."""
         self.work += steps
         if self.work > MAX_WORK:
             raise MembershipLimit(f"more than {MAX_WORK} steps are needed")
@@ -152,6 +153,7 @@ class Recogniser:
         return None
 
     def literal(self, data: bytes, at: int) -> Ends:
+        """Where the bytes end if they stand at a place; none otherwise."""
         word = _chars(data)
         if self.text.startswith(word, at):
             return frozenset((at + len(word),))
@@ -199,6 +201,7 @@ class Recogniser:
     # Terms with parts.
 
     def run(self, term: t.Term, at: int) -> _Run:
+        """Where a term may end that begins at `at`. Yields (term, place) to ask for its parts."""
         match term:
             case t.Rule(name):
                 return (yield self.rules[name], at)
@@ -228,6 +231,7 @@ class Recogniser:
         raise TypeError(f"{type(term).__name__} cannot be recognised")
 
     def onward(self, item: t.Term, places: Ends) -> _Run:
+        """Where an item may end that begins at any of the places."""
         if len(places) > 1 and isinstance(item, t.Bytes):  # the quote behind any of the ends of a text
             self.count(len(places))
             word = _chars(item.data)
@@ -241,6 +245,7 @@ class Recogniser:
         return frozenset(ends)
 
     def repeated(self, term: t.Repeat, at: int) -> _Run:
+        """Where a repetition may end that begins at a place."""
         parting = self.keep(t.Bytes(term.separator))
         ends: set[int] = set()
         places: Ends = frozenset((at,))

@@ -29,6 +29,7 @@ class ItemChoices:
         return 0
 
     def may_end(self, state: int) -> bool:
+        """Whether the array may end in a state."""
         return self.states.feasible(state) and self.states.may_end(state)
 
     def options(self, state: int) -> Iterator[tuple[Term, int]]:
@@ -72,6 +73,7 @@ class KeyChoices:
         return len(self.states.values)
 
     def may_end(self, state: int) -> bool:
+        """Whether the object may end in a state."""
         return self.states.may_end(state)
 
     def options(self, state: int, key: str, again: bool) -> Iterator[tuple[Term, int]]:

@@ -93,9 +93,11 @@ class Walker:
         self.endings: dict[Place, str | None] = {}
 
     def start(self) -> Place:
+        """The place before the first character of the root."""
         return self.place(self.language.root, None)
 
     def place(self, head: Any, rest: Place) -> Place:
+        """The place where `head` comes next and `rest` follows; equal ones are the same object."""
         match head:
             case Chars(text):
                 if not text:
@@ -121,21 +123,26 @@ class Walker:
         return found
 
     def make(self, key: tuple[object, ...], build: Callable[[], M]) -> M:
+        """What `build` makes, once for each key."""
         if key not in self.made:
             self.made[key] = build()
         return cast(M, self.made[key])
 
     def in_text(self, term: t.Text, state: int, count: int) -> InText:
+        """Inside a text, in a state after `count` characters; more than matter are not told apart."""
         if term.max_chars is None:
             count = min(count, term.min_chars)
         return self.make((id(term), state, count), lambda: InText(term, state, count))
 
     def items(self, term: t.Repeat, done: int) -> Items:
+        """Inside a repetition after `done` items; more than matter are not told apart."""
         if term.maximum is None:
             done = min(done, max(term.minimum, 1))
         return self.make((id(term), done), lambda: Items(term, done))
 
     def array(self, term: t.Array) -> Parts:
+        """Before the first item of an array."""
+
         def build() -> Parts:
             counts = Counts(term.counters)
             places = [[counts.vector(arm.counts) for arm in arms] for arms in (*term.places, term.rest)]
@@ -145,6 +152,8 @@ class Walker:
         return self.make((id(term), "parts"), build)
 
     def object(self, term: t.Object) -> Parts:
+        """Before the first entry of an object."""
+
         def build() -> Parts:
             counts = Counts(term.counters)
             parts: list[t.Property | t.Family] = [*term.properties, *term.families]
@@ -167,10 +176,12 @@ class Walker:
         return self.make((id(term), "parts"), build)
 
     def behind(self, parts: Parts, state: int) -> Parts:
+        """Behind an item or entry that led to a state."""
         key = (id(parts.term), "parts", state)
         return self.make(key, lambda: Parts(parts.term, parts.states, state, True))
 
     def items_of(self, parts: Parts, rest: Place) -> Iterator[Place]:
+        """The places at which an array or object may go on, and `rest` if it may end."""
         term, states, state = parts.term, parts.states, parts.state
         if not states.feasible(state):
             return
@@ -193,6 +204,8 @@ class Walker:
                             yield self.place(term.comma, item) if parts.begun else item
 
     def entry(self, term: t.Object, label: int, option: int) -> t.Term:
+        """The term of an entry: its key, the colon, a value as the option has it."""
+
         def build() -> t.Term:
             parts: list[t.Property | t.Family] = [*term.properties, *term.families]
             part = parts[label]
@@ -323,6 +336,7 @@ class Walker:
         return place.steps
 
     def sorted_steps(self, place: Place) -> _SortedSteps:
+        """The steps of a place in the order of their characters, sorted once."""
         if place is None:
             return _SortedSteps([])
         if place.sorted is None:
@@ -364,6 +378,7 @@ class Walker:
 
     @staticmethod
     def counted(term: t.Span, count: int) -> int:
+        """A count of characters as far as the bounds of the span tell counts apart."""
         return min(count, term.min_chars) if term.max_chars is None else count
 
     def written(self, low: int, high: int, encoding: str, after: Place) -> Iterator[tuple[int, int, Place]]:

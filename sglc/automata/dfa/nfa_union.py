@@ -26,6 +26,7 @@ class Nfa:
         self.silent: list[list[int]] = []
 
     def state(self) -> int:
+        """The number of a new state. Raises TooLarge above ten times the limit."""
         if len(self.moves) >= 10 * self.limit:
             raise TooLarge(f"more than {10 * self.limit} states")
         self.moves.append([])
@@ -33,6 +34,7 @@ class Nfa:
         return len(self.moves) - 1
 
     def text(self, text: str, source: int) -> int:
+        """The state after a text that is read from `source` on."""
         for char in text:
             target = self.state()
             self.moves[source].append((((ord(char), ord(char)),), target))

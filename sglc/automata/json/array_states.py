@@ -70,6 +70,7 @@ class ArrayStates:
         return min(self._states[state][0], self.last)
 
     def may_end(self, state: int) -> bool:
+        """Whether the array may end here: enough items, and all counters met."""
         items, counts = self._states[state]
         return items >= self.minimum and self.counts.met(counts)
 

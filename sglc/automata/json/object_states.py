@@ -203,6 +203,7 @@ class ObjectStates:
         return label + (1 if bit else 0), held
 
     def may_end(self, state: int) -> bool:
+        """Whether the object may end here: nothing that is required is missing."""
         found = self._ends.get(state)
         if found is None:
             found = self._ends[state] = self._may_end(state)
@@ -379,6 +380,7 @@ class ObjectStates:
         return any(entries >= self.minimum and self.counts.met(counts) for entries, counts in reached)
 
     def plus(self, at: tuple[int, Vector], option: Vector) -> tuple[int, Vector] | None:
+        """The number of entries and the counters after one more entry; None above a maximum."""
         entries, counts = at
         if self.maximum is None:
             entries = min(entries + 1, self.minimum)

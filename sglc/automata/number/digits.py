@@ -42,15 +42,18 @@ class Interval:
 
     @property
     def everything(self) -> bool:
+        """Whether there is no bound."""
         return self.low is None and self.high is None
 
     @property
     def zero(self) -> bool:
+        """Whether zero lies within."""
         below = self.low is None or self.low < 0 or (self.low == 0 and not self.low_open)
         above = self.high is None or self.high > 0 or (self.high == 0 and not self.high_open)
         return below and above
 
     def mirrored(self) -> Interval:
+        """The interval of the negated numbers."""
         low = None if self.high is None else self.high.copy_negate()
         high = None if self.low is None else self.low.copy_negate()
         return Interval(low, self.high_open, high, self.low_open)
@@ -77,10 +80,12 @@ class Steps:
 
     @property
     def none(self) -> bool:
+        """Whether there is no step to heed."""
         return self.multiple is None and not self.avoided
 
     @property
     def numbers(self) -> tuple[int, ...]:
+        """All divisors, `multiple` first."""
         return (*(() if self.multiple is None else (self.multiple,)), *self.avoided)
 
     def pass_over(self, interval: Interval) -> bool:
@@ -178,6 +183,7 @@ class Explorer(Generic[S]):
         self.queue: list[tuple[int, S]] = []
 
     def number(self, state: S) -> int:
+        """The number of a state; a new state waits to be explored."""
         found = self.numbers.get(state)
         if found is None:
             found = self.numbers[state] = self.table.add()
@@ -185,6 +191,7 @@ class Explorer(Generic[S]):
         return found
 
     def explore(self, expand: Callable[[int, S], None]) -> None:
+        """Calls `expand` for each waiting state until none waits, those that it adds included."""
         for number, state in self.queue:
             expand(number, state)
         self.queue.clear()
@@ -222,6 +229,7 @@ class Divisibility:
         return lowest, highest
 
     def allows(self, classes: tuple[int, ...], power: int) -> bool:
+        """Whether the digits read, times ten to a power, are a number that the steps allow."""
         powers = self.exponents(classes)
         if powers is None:
             return False

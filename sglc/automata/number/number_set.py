@@ -60,6 +60,7 @@ class NumberSet:
             raise NumberError(f"more than {MAX_EXCLUDED} numbers are excluded")
 
     def contains(self, value: Decimal | Fraction | int) -> bool:
+        """Whether a number is in the set, by exact arithmetic."""
         exact = Fraction(value)
         if self.low is not None and (exact < self.low or (self.low_open and exact == self.low)):
             return False
@@ -74,6 +75,7 @@ class NumberSet:
         )
 
     def intersect(self, other: NumberSet) -> NumberSet:
+        """The numbers that are in both sets."""
         low, low_open = _tighter(self.low, self.low_open, other.low, other.low_open, 1)
         high, high_open = _tighter(self.high, self.high_open, other.high, other.high_open, -1)
         return NumberSet(
@@ -113,6 +115,7 @@ class NumberSet:
         return [part for part in parts if not part.is_empty()]
 
     def is_empty(self) -> bool:
+        """Whether no number is in the set."""
         return self._first(1) == []
 
     def values(self, limit: int) -> list[Decimal] | None:

@@ -50,6 +50,7 @@ class References:
         return node
 
     def sequence(self, items: tuple[r.Node, ...]) -> r.Node:
+        """Items in a row without backreferences. Raises RegexError as `copied` does."""
         for index, item in enumerate(items):
             if isinstance(item, r.Capture) and item.number in self.referred:
                 later = items[index + 1 :]
@@ -58,6 +59,7 @@ class References:
         return r.Join(tuple(map(self.resolve, items)))
 
     def copied(self, before: tuple[r.Node, ...], group: r.Capture, later: tuple[r.Node, ...]) -> r.Node:
+        """One arm for each word of a group. Raises RegexError if there are too many."""
         arms = []
         for word in self.words(group):
             self.copies -= 1
@@ -68,6 +70,7 @@ class References:
         return r.Join((*map(self.resolve, before), r.Either(tuple(map(self.resolve, arms)))))
 
     def words(self, group: r.Capture) -> list[str]:
+        """The texts that a group matches. Raises RegexError if they are not finitely many, or too many."""
         item = self.resolve(group.item)
         dfa = None if r.has_places(item) else compile_node(item, limit=20 * MOST_WORDS)
         if dfa is None or not is_finite(dfa):

@@ -45,20 +45,24 @@ class SetReader:
     # --- the text -------------------------------------------------------------------------------------
 
     def peek(self, text: str) -> bool:
+        """Whether a text comes next."""
         return self.pattern.startswith(text, self.at)
 
     def take(self, text: str) -> bool:
+        """Reads a text if it comes next, and says whether it did."""
         if self.peek(text):
             self.at += len(text)
             return True
         return False
 
     def more(self) -> bool:
+        """Whether the pattern goes on."""
         return self.at < len(self.pattern)
 
     # --- case -----------------------------------------------------------------------------------------
 
     def folded(self, these: Ranges, *, named: bool = False) -> Ranges:
+        """The characters with their other cases, if these are ignored; `named`: of a named class."""
         if not self.flags.ignore_case or (named and not self.dialect.folds_classes):
             return these
         if self.dialect is PYTHON and self.flags.ascii_only:
@@ -66,12 +70,14 @@ class SetReader:
         return self.dialect.fold(these)
 
     def classes(self) -> Classes:
+        """The named classes of the dialect under the flags."""
         flags = self.flags
         return classes(self.dialect, ascii_only=flags.ascii_only, ignore_case=flags.ignore_case)
 
     # --- escapes --------------------------------------------------------------------------------------
 
     def point(self, position: int, code: int, *, inside: bool = False) -> Piece:
+        """A single character; `inside` a class. Raises RegexError for what is no character."""
         if code > charset.LAST or (0xD800 <= code <= 0xDFFF and not (inside and self.dialect is not SGL)):
             raise RegexError(position, f"U+{code:04X} is no character")
         return Piece(charset.ranges([(code, code)]), code, single=True)
@@ -115,6 +121,7 @@ class SetReader:
         return self.point(start, ord(char))
 
     def named_class(self, char: str) -> Ranges | None:
+        r"""The characters of a class such as `\d`, by its letter; None for other letters."""
         if char not in "dDwWsS":
             return None
         known = self.classes()
@@ -147,6 +154,7 @@ class SetReader:
         return int(digits, 8)
 
     def hexadecimal(self, start: int, size: int) -> int:
+        """Reads a number of `size` hexadecimal digits. Raises RegexError at `start` without them."""
         digits = self.pattern[self.at : self.at + size]
         if len(digits) != size or not _HEX.issuperset(digits):
             raise RegexError(start, f"{size} hexadecimal digits are missing")
@@ -154,6 +162,7 @@ class SetReader:
         return int(digits, 16)
 
     def unicode(self, start: int) -> int:
+        r"""The code point behind `\u`, surrogate pairs joined. Raises RegexError at `start`."""
         if self.dialect is not PYTHON and self.take("{"):
             end = self.pattern.find("}", self.at)
             size = end - self.at
@@ -173,6 +182,7 @@ class SetReader:
         return code
 
     def character_name(self, start: int) -> int:
+        r"""The code point behind `\N`. Raises RegexError at `start` for an unknown name."""
         end = self.pattern.find("}", self.at)
         name = self.pattern[self.at + 1 : end]
         try:
@@ -185,6 +195,7 @@ class SetReader:
         return code
 
     def property(self, start: int, *, negated: bool) -> Ranges:
+        r"""The characters behind `\p` or, negated, `\P`. Raises RegexError for an unknown property."""
         end = self.pattern.find("}", self.at)
         if not self.take("{") or end < 0:
             raise RegexError(start, r"a category is written \p{L}")
@@ -247,6 +258,7 @@ class SetReader:
         return charset.invert(these) if negated else these
 
     def class_item(self) -> Piece:
+        """One character, range end or escape of a class."""
         start = self.at
         char = self.pattern[start]
         if char == "[" and self.pattern.startswith(("[:", "[=", "[."), start) and self.dialect is SGL:

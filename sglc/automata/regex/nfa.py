@@ -31,12 +31,14 @@ class Budget:
     work: int
 
     def state(self, position: int) -> None:
+        """Takes one state from the budget. Raises RegexError at the position if none is left."""
         self.states -= 1
         work.spend(1)
         if self.states < 0:
             raise RegexError(position, "the pattern unrolls to too many states")
 
     def spend(self, amount: int) -> None:
+        """Takes work from the budget. Raises RegexError if not so much is left."""
         self.work -= amount
         work.spend(amount)
         if self.work < 0:
@@ -67,12 +69,14 @@ class Nfa:
         self.end = end
 
     def state(self, position: int) -> int:
+        """The number of a new state. Raises RegexError above the budget."""
         self.budget.state(position)
         self.moves.append([])
         self.silents.append([])
         return len(self.moves) - 1
 
     def silent(self, source: int) -> int:
+        """A new state, with a silent edge from `source`."""
         target = self.state(0)
         self.silents[source].append(target)
         return target
@@ -106,6 +110,7 @@ class Nfa:
         return target
 
     def add_loop(self, node: Loop, source: int) -> int:
+        """The state after a loop that is read from `source` on; finite counts are unrolled."""
         for _ in range(node.minimum):
             source = self.add(node.item, source, node.position)
         if node.maximum is None:

@@ -83,6 +83,7 @@ class Emitter:
         return self.term(self.below(node)[0] if self.graph.kind[node] == RULE else node, alive)
 
     def may_be_empty(self, name: str) -> bool:
+        """Whether a named rule has the empty text."""
         key = self.keys[name]
         nullable = self.graph.nullable
         if len(key) == 4:
@@ -115,6 +116,7 @@ class Emitter:
         return found
 
     def term(self, node: int, alive: int) -> Term:
+        """The term of a node, where only the ends in the bit set `alive` can be gone on from; made once."""
         if self.graph.kind[node] == RULE:
             node = self.unit(node)
         key = (node, self.lookahead.narrowed(node, alive))
@@ -144,6 +146,7 @@ class Emitter:
         return found
 
     def make(self, node: int, alive: int) -> Term:
+        """The term of a node, made anew."""
         graph = self.graph
         kind = graph.kind[node]
         if self.lookahead.dead(node, alive):
@@ -190,6 +193,7 @@ class Emitter:
         return t.Rule(name)
 
     def name(self, wanted: str, key: tuple[int, int] | _Rest) -> str:
+        """A name for a rule that no other has: the wanted one, with a number if it is taken."""
         name = wanted
         while name in self.keys:
             count = self.counts[wanted] = self.counts.get(wanted, 1) + 1
@@ -227,6 +231,7 @@ class Emitter:
         return found
 
     def choice(self, node: int, alive: int) -> Term:
+        """The term of a choice: beginnings factored, regular arms in one automaton, others as they are."""
         found, arms = self.cases(node, alive)
         arms = tuple([arm for arm in arms if not self.lookahead.dead(arm, alive)])
         regular = [arm for arm in arms if self.regular.in_place(arm) and arm != self.graph.empty]
@@ -304,6 +309,7 @@ class Emitter:
         return ((node, rest),) if plain else None
 
     def rest_rule(self, key: _Rest) -> t.Rule:
+        """The rule for what stands behind a factored beginning, named once for each key."""
         name = self.rests.get(key)
         if name is None:
             name = self.rests[key] = self.name(f"after {self.graph.about[key[0]].value}", key)  # type: ignore[attr-defined]
@@ -326,6 +332,7 @@ class Emitter:
     # Terminals
 
     def leaf(self, node: int, alive: int) -> Term:
+        """The term of a terminal, with the ignored text behind it if the grammar has any."""
         about = self.graph.about[node]
         exact = about.exact if isinstance(about, Token) else None
         arms: list[Term] = []

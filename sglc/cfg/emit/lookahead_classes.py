@@ -125,6 +125,7 @@ class LookaheadRelations:
         return [part for part in parts if self.skip_ends(self.classes[part[1]]) & alive]
 
     def alive_skip(self, alive: int) -> list[tuple[CharDfa, Ranges]]:
+        """The parts of ignored text that can be gone on from, of the classes in a bit set."""
         return [part for part in self.spec.skip or () if alive >> self.classes[part[1]] & 1]
 
     # Relations

@@ -42,6 +42,7 @@ class Measured(NamedTuple):
 
     @property
     def lost(self) -> bool:
+        """Whether the node cannot be part of an automaton."""
         return not self.cost and self.text is None
 
 

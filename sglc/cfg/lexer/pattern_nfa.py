@@ -70,6 +70,7 @@ class Builder:
         """States of what is looked at that stand for the end of the text."""
 
     def state(self) -> int:
+        """The number of a new state. Raises PatternError above MAX_STATES."""
         if len(self.moves) >= MAX_STATES:
             raise PatternError(f"the pattern unrolls to more than {MAX_STATES} states")
         work.spend(2)
@@ -80,21 +81,25 @@ class Builder:
     # Building, from the end to the start: `add` gives the state before a part that goes on at `after`.
 
     def add(self, parsed: Iterable[Any], flags: int, after: int) -> int:
+        """The state before a parsed pattern."""
         for op, argument in reversed(list(parsed)):
             after = self.add_one(op, argument, flags, after)
         return after
 
     def chars(self, these: Ranges, after: int) -> int:
+        """The state before one character of a set."""
         state = self.state()
         self.moves[state] = (these, after)
         return state
 
     def split(self, targets: Sequence[int]) -> int:
+        """A state with silent edges to the targets, the preferred one first."""
         state = self.state()
         self.silent[state] = list(targets)
         return state
 
     def add_one(self, op: Any, argument: Any, flags: int, after: int) -> int:
+        """The state before one part. Raises PatternError for a part that is not supported."""
         if op is sre.LITERAL:
             return self.chars(self.fold(((argument, argument),), flags), after)
         if op is sre.NOT_LITERAL:
@@ -125,12 +130,14 @@ class Builder:
         raise PatternError(f"{str(op).lower()} is not supported")
 
     def condition(self, inner: Any, flags: int, ahead: bool, negative: bool, width: int, after: int) -> int:
+        """The state before a look ahead or behind of `width` characters."""
         state = self.state()
         self.sources.append((inner, flags, ahead, negative, width))
         self.conditions[state] = (len(self.sources) - 1, after)
         return state
 
     def add_anchor(self, kind: Any, flags: int, after: int) -> int:
+        """The state before a boundary. Raises PatternError for one that is not supported."""
         if kind is sre.AT_END_STRING or (kind is sre.AT_END and flags & re.MULTILINE):
             these = ALL if kind is sre.AT_END_STRING else invert(((0x0A, 0x0A),))
             return self.condition(these, flags, True, True, 1, after)
@@ -153,6 +160,7 @@ class Builder:
         raise PatternError("the beginning of the text or of a line cannot be asked for in a terminal")
 
     def add_repeat(self, argument: Any, flags: int, after: int, *, greedy: bool) -> int:
+        """The state before a repetition; counts are unrolled."""
         low, high, inner = argument
         if high is sre.MAXREPEAT:
             hub = self.state()
@@ -169,6 +177,7 @@ class Builder:
         return first
 
     def fold(self, these: Ranges, flags: int) -> Ranges:
+        """The characters with their other cases, if the flags ignore case."""
         these = charset.ranges(these)
         if not flags & re.IGNORECASE:
             return these
@@ -176,6 +185,7 @@ class Builder:
         return meet(folded, ((0, 0x7F),)) if flags & re.ASCII else folded
 
     def char_set(self, items: Any, flags: int) -> Ranges:
+        """The characters of a class. Raises PatternError for an item that is not supported."""
         parts: list[tuple[int, int]] = []
         categories: list[tuple[int, int]] = []
         negated = False

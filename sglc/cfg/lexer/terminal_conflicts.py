@@ -82,6 +82,7 @@ class TerminalConflict:
         return tuple(_run_beside(self.token.whole, machines))
 
     def machines(self, patterns: Iterable[Token]) -> list[_Machine]:
+        """The automata that run beside the terminal, each with its role in the conflict."""
         automaton, whole = self.token.automaton, self.token.whole
         machines: list[_Machine] = []
         if _is_word(self.token):

@@ -50,6 +50,7 @@ class Token:
 
     @property
     def regex(self) -> str:
+        """The pattern with its flags written into it; a text is escaped."""
         return _with_flags(escaped(self.value) if self.is_text else self.value, self.flags)
 
     exact: str | None = field(init=False, repr=False)
@@ -68,6 +69,7 @@ class Token:
 
     @cached_property
     def automaton(self) -> Automaton:
+        """What it reads, with the characters that may not follow. Raises GrammarError if not supported."""
         text = self.exact
         if text is not None:
             return ((literal(text), ()),)
@@ -102,6 +104,7 @@ class Token:
 
     @cached_property
     def nullable(self) -> bool:
+        """Whether it matches the empty text."""
         text = self.exact
         if text is not None or self.words:
             return text == ""
@@ -155,6 +158,7 @@ class Tokens:
         self._by_name: dict[str, Token] = {}
 
     def named(self, name: str) -> Token:
+        """The terminal of a name, made at its first use."""
         token = self._by_name.get(name)
         if token is None:
             terminal = self.grammar.terminals[name]

@@ -68,6 +68,7 @@ class Given:
 
     @property
     def shown(self) -> str:
+        """The parameter with its path, for messages."""
         return ".".join((self.parameter, *self.path))
 
 

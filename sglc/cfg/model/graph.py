@@ -69,6 +69,7 @@ class Graph:
         productive: int = YES,
         begins: bool = False,
     ) -> int:
+        """The number of a new node. Raises GrammarError above MAX_NODES."""
         node = len(self.kind)
         if node > MAX_NODES:
             raise GrammarError(f"the grammar has more than {MAX_NODES} parts")
@@ -92,6 +93,7 @@ class Graph:
         return range(first, first + count)
 
     def sequence(self, items: Sequenced[int]) -> int:
+        """A node that reads the items in order; sequences among them are dissolved."""
         if len(items) < 2:
             return items[0] if items else self.empty
         kind = self.kind
@@ -120,6 +122,7 @@ class Graph:
         return self.sequence(found)
 
     def choice(self, arms: Iterable[int]) -> int:
+        """A node that reads one of the arms; equal arms are one."""
         found = tuple(dict.fromkeys(arms))
         if len(found) == 1:
             return found[0]
@@ -136,6 +139,7 @@ class Graph:
         return self.add(CHOICE, found, None, nullable, productive, begins)
 
     def repeat(self, item: int, minimum: int, maximum: int | None) -> int:
+        """A node that reads the item between `minimum` and `maximum` times (None: no limit)."""
         if maximum == 0:
             return self.empty
         if (minimum, maximum) == (1, 1):
@@ -157,6 +161,7 @@ class Graph:
         return node
 
     def define(self, rule: int, body: int) -> None:
+        """Gives a rule its body."""
         self.below[rule] = (body,)
         self.nullable[rule] = self.nullable[body]
         self.productive[rule] = self.productive[body]

@@ -50,6 +50,7 @@ class Cursor:
         """Whether some name may follow a question mark at once."""
 
     def fault(self, reason: str, index: int | None = None, hint: str = "") -> GrammarError:
+        """An error at a token; None: at the next one."""
         return GrammarError(reason, self.source, self.place(self.index if index is None else index), hint)
 
     def place(self, index: int) -> int:
@@ -64,6 +65,7 @@ class Cursor:
         return self.places[index]
 
     def kind(self) -> int:
+        """The kind of the next token, as the lexer numbers them."""
         return lexer.kind_of(self.texts[self.index])
 
     def comma(self, end: str) -> bool:
@@ -75,6 +77,7 @@ class Cursor:
         return mark == ","
 
     def name(self) -> str:
+        """Reads the name of a rule or terminal. Raises GrammarError if none comes next."""
         if self.kind() != lexer.NAME:
             raise self.fault("a name is expected here")
         name = self.texts[self.index]
@@ -84,6 +87,7 @@ class Cursor:
         return name
 
     def check_name(self, name: str, at: int) -> None:
+        """Raises GrammarError if a name is neither that of a rule nor that of a terminal."""
         if not (name.islower() or name.isupper()) or name.startswith("__"):
             good = (_RULE_NAME if name.islower() else _TERMINAL_NAME).fullmatch(name)
             if not good:
@@ -95,6 +99,7 @@ class Cursor:
                 )
 
     def number(self, what: str) -> int:
+        """Reads a number; `what` it is, for messages. Raises GrammarError above nine digits."""
         if self.kind() != lexer.NUMBER:
             raise self.fault(f"{what} is expected here")
         written = self.texts[self.index]
@@ -104,6 +109,7 @@ class Cursor:
         return int(written)
 
     def unexpected(self) -> GrammarError:
+        """The error for a next token that nothing can take."""
         text = self.texts[self.index]
         if self.kind() in (lexer.LINE, lexer.HEAD, lexer.END):
             return self.fault("the line ends too early")

@@ -67,6 +67,7 @@ class ExpressionReader(Cursor):
         return arms[0] if len(arms) == 1 else g.Alternatives(tuple(arms))
 
     def alias(self) -> str:
+        """Reads `-> name`. Raises GrammarError for an upper-case name."""
         self.index += 1
         at = self.index
         name = self.name()
@@ -75,11 +76,13 @@ class ExpressionReader(Cursor):
         return name
 
     def atom(self, kind: int, depth: int) -> g.Expression:
+        """Reads a reference, a text or a pattern."""
         if kind == lexer.NAME:
             return self.reference(depth)
         return self.string() if kind == lexer.STRING else self.regexp()
 
     def repeated(self, item: g.Expression) -> g.Expression:
+        """Reads the mark of a repetition behind an item."""
         mark = self.texts[self.index]
         at = self.index
         self.index += 1
@@ -103,6 +106,7 @@ class ExpressionReader(Cursor):
         return g.Repeat(item, minimum, maximum)
 
     def group(self, depth: int) -> g.Expression:
+        """Reads what stands in parentheses, or in brackets, which make it optional."""
         mark = self.texts[self.index]
         at = self.index
         self.index += 1
@@ -115,6 +119,7 @@ class ExpressionReader(Cursor):
         return item if mark == "(" else g.Repeat(item, 0, 1)
 
     def reference(self, depth: int) -> g.Expression:
+        """Reads the name of a rule or terminal, or the use of a template."""
         first = self.index
         name = self.name()
         if self.texts[self.index] != "{":
@@ -132,6 +137,7 @@ class ExpressionReader(Cursor):
                 return Use(name, tuple(arguments), self.place(first))  # type: ignore[return-value]
 
     def string(self) -> g.Expression:
+        """Reads a text in quotes, or the range that begins with it."""
         first = self.index
         written = self.texts[first]
         self.index += 1
@@ -150,6 +156,7 @@ class ExpressionReader(Cursor):
         return g.Literal(text, ignore_case, at)
 
     def range(self, low: str, first: int) -> g.Expression:
+        """Reads the rest of `"a".."z"`, whose lower end has been read."""
         self.index += 1
         if self.kind() != lexer.STRING:
             raise self.fault('a range is written "a".."z"')
@@ -165,6 +172,7 @@ class ExpressionReader(Cursor):
         return g.Pattern(f"[{low}-{high}]", frozenset(), at)
 
     def regexp(self) -> g.Expression:
+        """Reads a pattern between slashes, with its flags."""
         first = self.index
         written = self.texts[self.index]
         self.index += 1

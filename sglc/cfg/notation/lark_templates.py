@@ -56,6 +56,7 @@ class Expander:
         self.waiting: list[tuple[str, Template, tuple[g.Expression, ...]]] = []
 
     def expand(self) -> dict[str, g.Rule]:
+        """The rules of the file with a rule for each use of a template. Raises GrammarError."""
         for name, rule in self.file.read.items():
             self.rules[name] = replace(rule, body=self.rewrite(rule.body, {}))
         while self.waiting:
@@ -66,6 +67,7 @@ class Expander:
         return self.rules
 
     def rewrite(self, item: g.Expression, values: dict[str, g.Expression]) -> g.Expression:
+        """An expression with the values of parameters put in and uses of templates replaced."""
         match item:
             case g.Reference(name, at):
                 if name in values:
@@ -80,6 +82,7 @@ class Expander:
         return g.with_parts(item, lambda part: self.rewrite(part, values))
 
     def use(self, item: Use, values: dict[str, g.Expression]) -> g.Expression:
+        """A reference to the rule that a use of a template becomes. Raises GrammarError."""
         name = item.name
         given = values.get(name)
         if given is not None:

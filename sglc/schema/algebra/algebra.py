@@ -121,9 +121,11 @@ class Algebra:
     # Forms
 
     def objects(self, these: Literals) -> list[ObjectForm]:
+        """Forms whose union is the objects that satisfy all literals."""
         return self.forms(self.object, these)
 
     def arrays(self, these: Literals) -> list[ArrayForm]:
+        """Forms whose union is the arrays that satisfy all literals."""
         return self.forms(self.array, these)
 
     def forms(self, kind: Structure[Form], these: Literals) -> list[Form]:
@@ -154,6 +156,7 @@ class Algebra:
     def product(
         self, kind: Structure[Form], left: list[Form], right: list[Form], these: Literals
     ) -> list[Form]:
+        """Forms of what is in both unions. Raises TooManyWays or SchemaTooLarge above the limits."""
         if len(left) == 1 and left[0] == kind.every:
             return right
         if len(right) == 1 and right[0] == kind.every:
@@ -190,6 +193,7 @@ class Algebra:
             raise SchemaTooLarge(reason, self.literals.path(these))
 
     def node_forms(self, kind: Structure[Form], number: int, negated: bool, mode: int) -> list[Form]:
+        """Forms of what satisfies a node or, negated, does not. Raises SchemaError for an endless loop."""
         key = (kind.bit, number, negated, mode)
         if key in self._forms:
             found = self._forms[key]
@@ -264,6 +268,7 @@ class Algebra:
         return found
 
     def part_forms(self, kind: Structure[Form], part: Part, mode: int) -> list[Form]:
+        """Forms of the values that satisfy one part of a node."""
         match part:
             case g.All(nodes):
                 found = [kind.every]
@@ -314,6 +319,7 @@ class Algebra:
         return found
 
     def negated_part(self, kind: Structure[Form], part: Part, here: Literals) -> list[Form]:
+        """Forms of the values that do not satisfy one part of a node."""
         match part:
             case g.All(nodes):
                 return self._union(kind, [self.node_forms(kind, number, True, PLAIN) for number in nodes])

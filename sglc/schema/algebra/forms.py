@@ -75,6 +75,7 @@ class Entries:
     """Whether `named` are properties that the schema declares (in this order)."""
 
     def value(self, name: str) -> Literals:
+        """What the value under a key must satisfy."""
         found = self.named.get(name)
         for dfa, literals in self.patterns:
             if accepts(dfa, name):
@@ -126,15 +127,18 @@ class ObjectForm:
     """Names that are required, in the order in which the schema has them."""
 
     def value(self, name: str) -> Literals:
+        """What the value under a key must satisfy, by all parts together."""
         found = TRUE
         for part in self.parts:
             found = both(found, part.value(name))
         return found
 
     def size(self) -> int:
+        """How many parts and clauses there are, and one for the form: what a product copies."""
         return 1 + len(self.parts) + len(self.clauses)
 
     def required(self) -> list[str]:
+        """The keys that must be there, whatever others are."""
         return [name for clause in self.clauses if len(clause) == 1 for name, present in clause if present]
 
     def closed_names(self) -> frozenset[str] | None:
@@ -364,6 +368,7 @@ class Places:
     rest: Literals
 
     def value(self, index: int) -> Literals:
+        """What the item at an index must satisfy."""
         return self.prefix[index] if index < len(self.prefix) else self.rest
 
 
@@ -395,6 +400,7 @@ class ArrayForm:
     marks: tuple[Literals, ...] = ()
 
     def value(self, index: int) -> Literals:
+        """What the item at an index must satisfy, by all parts together."""
         found = TRUE
         for part in self.parts:
             found = both(found, part.value(index))

@@ -48,6 +48,7 @@ class LiteralTable:
         return found
 
     def negate(self, these: Literals) -> Literals:
+        """Literals that hold where not all of the given ones do."""
         if not these:
             return FALSE
         if these == FALSE:
@@ -79,9 +80,11 @@ class LiteralTable:
         return self.graph.add((g.All(tuple(nodes)),), self.path(these))
 
     def constant(self, value: g.Value) -> Literals:
+        """Literals that one value satisfies."""
         return self.of(self.graph.add((g.Values((value,)),), "#"))
 
     def path(self, these: Literals) -> str:
+        """Where in the schema the first of the literals stands, for messages."""
         return self.graph.nodes[min(these) >> 1].path if these else "#"
 
     def mask(self, these: Literals) -> int:

@@ -28,6 +28,7 @@ class PartForms:
     # Objects
 
     def objects(self, part: Part, marked: bool) -> list[ObjectForm] | None:
+        """Forms of the objects that satisfy a part."""
         match part:
             case g.Types(mask):
                 return None if mask & g.OBJECT else []
@@ -106,6 +107,7 @@ class PartForms:
     # Arrays
 
     def arrays(self, part: Part, marked: bool) -> list[ArrayForm] | None:
+        """Forms of the arrays that satisfy a part."""
         match part:
             case g.Types(mask):
                 return None if mask & g.ARRAY else []

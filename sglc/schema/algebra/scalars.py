@@ -129,6 +129,7 @@ class Scalars:
         return ()
 
     def node(self, kind: Kind[Set], number: int) -> Set:
+        """The scalars of a kind that satisfy a node. Raises SchemaError for a bare self-reference."""
         key = (kind.bit, number)
         if key in self._known:
             known: Set | None = self._known[key]
@@ -158,6 +159,7 @@ class Scalars:
         return found
 
     def part(self, kind: Kind[Set], part: Part) -> Set | None:
+        """The scalars of one kind that satisfy a part; None where it is not about them."""
         match part:
             case g.All(nodes):
                 found = kind.every

@@ -41,6 +41,7 @@ class StringSet:
     pattern: str | None = None
 
     def contains(self, text: str) -> bool:
+        """Whether a text is in the set."""
         if self.format is not None:
             right: bool = is_of_format(text, self.format)
             return right

@@ -54,6 +54,7 @@ class ObjectLayout:
         ]
 
     def values(self) -> Iterator[Literals]:
+        """What the values of the object satisfy, each way to fill each place."""
         for arms in (*self.names.values(), *(arms for _, arms in self.families)):
             for value, _ in arms:
                 yield value
@@ -70,6 +71,7 @@ class ArrayLayout:
     """The path of a `uniqueItems` that is left to masks: values are compared as they are written."""
 
     def values(self) -> Iterator[Literals]:
+        """What the items of the array satisfy, each way to fill each place."""
         for arms in (*self.places, self.rest):
             for value, _ in arms:
                 yield value
@@ -89,6 +91,7 @@ class TextsLayout:
     high: int | None
 
     def values(self) -> Iterator[Literals]:
+        """Nothing: the items are strings, which refer to no rule."""
         return iter(())
 
 

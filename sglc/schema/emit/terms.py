@@ -204,6 +204,7 @@ class Lowering:
                         stack.append(value)
 
     def term(self, these: Literals) -> t.Term:
+        """The term of what satisfies the literals: a rule where objects or arrays are used more than once."""
         if these == TRUE:
             return self._any_value()
         found = self._terms.get(these)

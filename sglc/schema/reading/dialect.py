@@ -74,6 +74,7 @@ class Dialect:
 
     @property
     def id_keyword(self) -> str:
+        """The keyword that names a schema."""
         return "id" if self.draft == 4 else "$id"
 
 

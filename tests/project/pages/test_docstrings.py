@@ -19,8 +19,10 @@ from source_tree import source_files
 DONE = (
     "runtime/mask",
     "sglc/api.py",
+    "sglc/automata",
     "sglc/bytecode",
     "sglc/cache_files.py",
+    "sglc/cfg",
     "sglc/check",
     "sglc/cli.py",
     "sglc/commands",
@@ -35,6 +37,7 @@ DONE = (
     "sglc/options.py",
     "sglc/passes",
     "sglc/python",
+    "sglc/schema",
     "sglc/show.py",
     "sglc/source.py",
     "sglc/syntax",
