@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from sglc.automata import work
 from sglc.automata.term import CharDfa, CharNfa
@@ -57,6 +57,12 @@ class LeastUsed(Generic[K, V]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    @overload
+    def get(self, key: K) -> V | None: ...
+
+    @overload
+    def get(self, key: K, missing: Any) -> Any: ...
 
     def get(self, key: K, missing: Any = None) -> Any:
         """The value of a key; `missing` if it is not kept."""
@@ -111,6 +117,12 @@ class BoundedCache(LeastUsed[K, V]):
     def __init__(self, most: int = SMALL_BYTES, size: Callable[[V], int] | int = 0) -> None:
         super().__init__(most, size)
         self._lock = threading.RLock()
+
+    @overload
+    def get(self, key: K) -> V | None: ...
+
+    @overload
+    def get(self, key: K, missing: Any) -> Any: ...
 
     def get(self, key: K, missing: Any = None) -> Any:
         with self._lock:
@@ -181,13 +193,14 @@ def remembered(function: Callable[P, R]) -> Callable[P, R]:
     return found
 
 
-def small_cache(most: int) -> Callable[[Callable[..., V]], Any]:
+def small_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """`functools.lru_cache` for so many small values, emptied by `clear_caches`."""
 
-    def decorate(function: Callable[..., V]) -> Any:
-        kept = lru_cache(maxsize=most)(function)
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        kept: Any = lru_cache(maxsize=most)(function)
         _small.append(kept.cache_clear)
-        return kept
+        found: Callable[P, R] = kept
+        return found
 
     return decorate
 

@@ -146,7 +146,7 @@ class _Steps:
 
     def after(self, numbers: np.ndarray, bytes: np.ndarray, most: int) -> np.ndarray | None:
         """int32: the numbers after a byte each; None if the machine would be asked more than `most` times."""
-        found = self._table[numbers, bytes]
+        found: np.ndarray = self._table[numbers, bytes]
         unknown = np.flatnonzero(found < 0)
         if len(unknown):
             keys = np.unique(numbers[unknown].astype(np.int64) << 8 | bytes[unknown]).tolist()
@@ -318,7 +318,8 @@ class _Explorer:
                 if after is None:
                     return None
                 reached[some] = after
-        return reached[levels.node_of[ids]]
+        after_ids: np.ndarray = reached[levels.node_of[ids]]
+        return after_ids
 
     # Tables
 

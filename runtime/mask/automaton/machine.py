@@ -369,7 +369,8 @@ class Machine:
         if place == NO_ROW:
             place = self.fill_row(config)
         # Looked up after filling, which may move the rows.
-        return self.rows[place]
+        found: np.ndarray = self.rows[place]
+        return found
 
     def fill_row(self, config: int) -> int:
         """Make the row of a configuration; returns its index."""

@@ -130,7 +130,8 @@ class Node:
     def without_history(self, machine: Machine, state: Any) -> Hashable:
         """The state without the bytes read: the same moves until those bytes would matter, which is said by
         `needs_history`."""
-        return state
+        kept: Hashable = state
+        return kept
 
     def needs_history(self, machine: Machine, state: Any) -> bool:
         """Whether the moves depend on bytes that `without_history` dropped."""
@@ -178,7 +179,8 @@ class Node:
     def first_bytes(self, machine: Machine, state: Any, cont: int) -> np.ndarray:
         """bool[256]: the bytes that a lexeme state may read."""
         alone = machine.alone(machine.thread(self, state, cont))
-        return machine.row(machine.history_free(alone)) != DEAD
+        legal: np.ndarray = machine.row(machine.history_free(alone)) != DEAD
+        return legal
 
     def difference(self, machine: Machine, state: Any, cont: int) -> UniqueItems | None:
         """A lexeme state as something plain without a few words, where it is that. Masks are found by it."""

@@ -293,8 +293,8 @@ def is_small(node: Node, state: Any) -> bool:
         return few_characters([(low, high) for low, high, _ in node.table.dfa.edges[local]])
     if type(node) is WordNode:
         first, last, _ = node.table.places[state]
-        return last - first <= _MOST_WORDS
+        return bool(last - first <= _MOST_WORDS)
     if type(node) is CaseNode:
         first, last, _ = node.rows.places[state]
-        return last - first <= _MOST_WORDS
+        return bool(last - first <= _MOST_WORDS)
     return type(node) is Literal

@@ -224,7 +224,8 @@ class StackTables:
         if kind == SERIES:
             return [a, b]
         if kind == CHOICE:
-            return self.arrays.lists[a : a + b].tolist()
+            parts: list[int] = self.arrays.lists[a : a + b].tolist()
+            return parts
         if kind == RULE:
             return [a]
         return [part for part in (a, int(self.arrays.lists[b])) if part >= 0] if kind == REPEAT else []

@@ -134,7 +134,8 @@ def read(data: bytes, encoding: Encoding) -> str:
     """The text that is spelled by whole characters."""
     if encoding == "raw" or b"\\" not in data:
         return data.decode()
-    return json.loads(b'"' + data + b'"')
+    text: str = json.loads(b'"' + data + b'"')
+    return text
 
 
 def begins(char: str, data: bytes, encoding: Encoding) -> bool:

@@ -141,7 +141,7 @@ class TextTable:
         The counts are those before the character that the byte belongs to, and become one less at its end.
         """
         key = (local, least, most)
-        found = self._advanced.get(key, _UNKNOWN)
+        found: Place | None = self._advanced.get(key, _UNKNOWN)
         if found is not _UNKNOWN:
             return found
         fewer, more = max(least - 1, 0), None if most is None else most - 1

@@ -86,7 +86,8 @@ class CaseLexeme(LexemeDfa):
         if known < len(self.places):
             new = [self.label(state) for state in range(known, len(self.places))]
             self._labels = np.concatenate([self._labels, np.array(new, np.int32)])
-        return self._labels[states]
+        found: np.ndarray = self._labels[states]
+        return found
 
 
 class CaseNode(Node):
@@ -171,7 +172,8 @@ class CaseNode(Node):
         return self._any
 
     def follow(self, machine: Machine, state: int, cont: int) -> np.ndarray:
-        return self.begins_any() | machine.first_after(cont)
+        found: np.ndarray = self.begins_any() | machine.first_after(cont)
+        return found
 
     def follow_of(self, label: int) -> tuple[np.ndarray, bool]:
         found = self._first.get(label)

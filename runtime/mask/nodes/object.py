@@ -46,7 +46,7 @@ _COMMA = 1 << 42
 _LABELS = 20
 """Bits of a label behind `_CLOSE`."""
 _LABEL = (1 << _LABELS) - 1
-_ONLY_QUOTE = np.arange(256) == _QUOTE
+_ONLY_QUOTE: np.ndarray = np.arange(256) == _QUOTE
 _NONE: frozenset[str] = frozenset()
 
 ElementState = tuple[int, int, int, frozenset[str] | None, bytes, bytes | None]

@@ -143,7 +143,8 @@ class KeyLexeme(LexemeDfa):
             self.label(len(self.places) - 1)
             new = [self._ends[state] for state in range(known, len(self._ends))]
             self._labels = np.concatenate([self._labels, np.array(new, np.int32)])
-        return self._labels[states]
+        found: np.ndarray = self._labels[states]
+        return found
 
     def self_loop(self, place: LexemeState, longest: int) -> SelfLoop | None:
         local = self.places[place.state]
@@ -157,7 +158,7 @@ class KeyLexeme(LexemeDfa):
         if self._names_at is None:
             self._names_at = LeastUsed(size=_OF_KEYS)
         key = self.places[place.state], place.open.tobytes()
-        found = self._names_at.get(key, _UNKNOWN)
+        found: Names | None = self._names_at.get(key, _UNKNOWN)
         if found is _UNKNOWN:
             found = self._names_at.keep(key, self._find_names(place, key[0]))
         return found

@@ -182,7 +182,7 @@ class KeyedEntries(Node):
             work.append((self.comma, machine.cont(self, ("next", used), cont)))
 
     def needs_history(self, machine: Machine, state: Any) -> bool:
-        return state[0] == "needs history"
+        return bool(state[0] == "needs history")
 
     def history_dependent(self, machine: Machine, state: Any) -> bool:
         return state[0] == "open" or (state[0] == "key" and state[4] is not None)
@@ -190,7 +190,8 @@ class KeyedEntries(Node):
     def without_history(self, machine: Machine, state: Any) -> Hashable:
         if state[0] == "key" and state[4] is not None:
             return ("key", state[1], len(state[2]), state[3], None)
-        return state
+        kept: Hashable = state
+        return kept
 
     def moves(self, machine: Machine, state: Any, cont: int) -> Iterator[tuple[int, int, int]]:
         if state[0] == "open":

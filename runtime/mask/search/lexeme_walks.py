@@ -179,7 +179,7 @@ class LexemeWalks:
     def _self_loop(self, characters: Ranges, encoding: Encoding) -> SelfLoop | None:
         """A class as bytes, for a text of one state."""
         key = self._number(characters), encoding
-        found = self._self_loops.get(key, _UNKNOWN)
+        found: SelfLoop | None = self._self_loops.get(key, _UNKNOWN)
         if found is _UNKNOWN:
             found = self._self_loops.keep(key, self_loop_class(characters, encoding, 0, characters))
         return found

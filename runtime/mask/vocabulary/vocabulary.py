@@ -163,4 +163,5 @@ class Vocabulary:
         words = (row != 0).nonzero()[0]
         bits = np.unpackbits(row[words].view(np.uint8), bitorder="little")
         places = np.flatnonzero(bits)
-        return (words[places >> 5] << 5) + (places & 31)
+        ids: np.ndarray = (words[places >> 5] << 5) + (places & 31)
+        return ids
