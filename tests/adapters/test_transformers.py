@@ -135,6 +135,7 @@ def test_drafted_tokens_that_are_turned_down() -> None:
         assert generate(processor, PROMPTS[:1], do_sample=False, assistant_model=model(8)) == plain
 
 
+@pytest.mark.slow
 def test_a_text_that_was_begun_in_the_prompt() -> None:
     def processor() -> adapter.ConstraintLogitsProcessor:
         return adapter.ConstraintLogitsProcessor(
@@ -205,6 +206,7 @@ def test_scores_of_every_kind(kind: str) -> None:
     assert all(out[row, token] == scores[row, token] for row, token in ids)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.integers(0, 10_000))
 def test_any_order_of_any_histories(seed: int) -> None:

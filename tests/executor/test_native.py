@@ -288,6 +288,7 @@ def test_what_is_not_computed_is_refused(kind: str, change: dict[str, Any], reas
         family_of({**config_of(kind), **change})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rope",
     [

@@ -263,6 +263,7 @@ def test_a_grammar_under_a_limit_is_the_right_one_or_none() -> None:
     assert refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", ["two readings", "a stop"])
 def test_searches_for_a_text_of_two_readings_are_paid_for(search: str) -> None:
     """Whether two patterns share a text, and whether one goes on like the text behind it."""

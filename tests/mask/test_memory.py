@@ -232,6 +232,7 @@ def test_the_language_of_a_schema_is_made_again(vocabulary: Vocabulary) -> None:
         assert made.machine is not before
 
 
+@pytest.mark.slow
 def test_a_kept_constraint_is_few_objects(vocabulary: Vocabulary) -> None:
     """A full collection takes as long as there are objects: a program that keeps hundreds of constraints
     pays for them with a pause."""
@@ -255,6 +256,7 @@ def test_a_kept_constraint_is_few_objects(vocabulary: Vocabulary) -> None:
     assert first.machine is kept[0].machine
 
 
+@pytest.mark.slow
 def test_masks_leave_few_objects(vocabulary: Vocabulary) -> None:
     """What texts leave is bounded by the caches: four times as many masks are not more objects."""
     options = ConstraintOptions(mask_bytes=16_000, max_terms=199_007)

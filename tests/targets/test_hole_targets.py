@@ -50,6 +50,7 @@ def mutated(text: str, seed: int) -> str:
     return "".join(found)
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=examples(60))
 def test_a_grammar_has_the_texts_of_its_type(data: st.DataObject) -> None:

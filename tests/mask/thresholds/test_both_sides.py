@@ -119,6 +119,7 @@ def expected() -> list[list[tuple[bytes, bytes, bytes]]]:
     return every(VOCABULARY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [0, 1], ids=["beyond", "below"])
 @pytest.mark.parametrize("name", WAYS)
 def test_ways_find_the_same(

@@ -114,6 +114,7 @@ def trees() -> dict[str, ast.Module]:
     }
 
 
+@pytest.mark.slow
 def test_public_functions_say_what_they_mean(trees: dict[str, ast.Module]) -> None:
     documented = Documented()
     for path, tree in trees.items():

@@ -132,6 +132,7 @@ def test_retired_words_stand_nowhere_else(found: dict[str, list[str]]) -> None:
     assert [place for key, places in sorted(found.items()) if key not in left for place in places] == []
 
 
+@pytest.mark.slow
 def test_what_is_not_replaced_yet_is_needed(
     found: dict[str, list[str]], request: pytest.FixtureRequest
 ) -> None:

@@ -23,6 +23,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("mask.house_counts")
 
 
+@pytest.mark.slow
 def test_thresholds_are_not_more(counts: ModuleType) -> None:
     every = [path for room in counts.ROOMS for path in counts.files(ROOT, room)]
     found = counts.thresholds(every)
@@ -34,12 +35,14 @@ def test_thresholds_are_not_more(counts: ModuleType) -> None:
         assert len(some) <= most, "\n".join(map(str, some))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ["runtime/mask", "sglc/automata", "sglc/cfg", "sglc/schema"])
 def test_thresholds_say_why(room: str, counts: ModuleType) -> None:
     bare = counts.without_reason(counts.files(ROOT, room))
     assert not bare, "\n".join([f"{path.relative_to(ROOT)}:{line} {name}" for path, line, name in bare])
 
 
+@pytest.mark.slow
 def test_thresholds_of_masks_are_named_in_tests(counts: ModuleType) -> None:
     words: set[str] = set()
     for path in (ROOT / "tests").rglob("*.py"):
