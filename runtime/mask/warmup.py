@@ -83,7 +83,7 @@ def _lead(store: MaskStore, start: int, account: LimitTracker, until: float) -> 
 def _texts(store: MaskStore, group: Group) -> Iterator[tuple[bytes, bool]]:
     """Short texts that a group reads: to the end of the lexeme, and (a part of the text before) to where
     tokens often end."""
-    node, state, place = group.node, group.state, group.leaf
+    node, state, place = group.node, group.state, group.lexeme
     if group.run:
         yield group.run, False
         if type(node) is ObjectNode and len(group.run) > 1:

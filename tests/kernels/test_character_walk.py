@@ -267,7 +267,7 @@ def test_what_is_looked_up_and_walked_is_all(tokens: list[bytes], dfa: CharDfa, 
     first = np.zeros(256, bool)
     row = np.zeros(vocabulary.words, np.int32)
     LexemeDfa.walk_states(leaf, walks.whole, walks.whole.roots, place, first, row, None)
-    found, inside = walks.leaf(place, first)
+    found, inside = walks.lexeme(place, first)
     looked_up = np.zeros(vocabulary.words, np.int32) if inside is None else inside
     assert (looked_up | (0 if found.row is None else found.row)).tolist() == row.tolist()
 
@@ -389,7 +389,7 @@ def test_spans_are_walked_as_rows_are(
 ) -> None:
     vocabulary = Vocabulary([*tokens, b"ab", b'"', b"a"])
     walks = LexemeWalks(vocabulary, 10)
-    leaf = SpanTable(text, encoding).leaf
+    leaf = SpanTable(text, encoding).lexeme
     place = LexemeState(leaf, leaf.number(0), least, most)
     first = np.arange(256) == 0x22
     found = []

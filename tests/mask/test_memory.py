@@ -133,14 +133,14 @@ def test_a_smaller_budget_is_less_memory_and_the_same_masks(vocabulary: Vocabula
     assert used[1] < used[0] / 2
 
 
-def test_masks_leaves_and_shapes_share_their_bytes(vocabulary: Vocabulary) -> None:
+def test_masks_lexemes_and_signatures_share_their_bytes(vocabulary: Vocabulary) -> None:
     """Half of the bytes are for masks, a quarter for walks of leaves, an eighth for masks by shape."""
     options = ConstraintOptions(mask_bytes=16_000)
     serve(12, vocabulary, options)
     store = workspaces.get(options).store(vocabulary)
     row = 4 * vocabulary.words
     assert 7_500 < len(store.masks) * row <= 8_000
-    assert 3_000 < store._walks._leaves.bytes <= 4_000
+    assert 3_000 < store._walks._lexemes.bytes <= 4_000
     assert len(store._sharing._masks) * row <= 2_000
 
 

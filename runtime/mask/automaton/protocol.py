@@ -137,7 +137,7 @@ class Node:
         """Whether the moves depend on bytes that `without_history` dropped."""
         return False
 
-    def leaf(self, machine: Machine, state: Any) -> LexemeState | None:
+    def lexeme(self, machine: Machine, state: Any) -> LexemeState | None:
         """The place in a lexeme table that a lexeme state stands for, where there is such a table.
 
         Walks and steps then read the table; `moves` and `move` must say the same.

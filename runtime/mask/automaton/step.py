@@ -29,7 +29,7 @@ class Group(NamedTuple):
     conts: tuple[int, ...]
     run: bytes
     """`Node.forced_run` of the state."""
-    leaf: LexemeState | None
+    lexeme: LexemeState | None
 
     def behind(self, machine: Machine) -> int:
         """The configuration after the forced run."""
@@ -100,7 +100,7 @@ def groups(machine: Machine, config: int) -> tuple[Group, ...]:
     for (index, state), some in conts.items():
         node = nodes[index]
         run = node.forced_run(state)
-        found.append(Group(node, state, tuple(some), run, None if run else node.leaf(machine, state)))
+        found.append(Group(node, state, tuple(some), run, None if run else node.lexeme(machine, state)))
     return tuple(found)
 
 
@@ -111,7 +111,7 @@ def alone(machine: Machine, threads: Iterable[int]) -> tuple[Group, ...]:
         if thread != _ACCEPT:
             node, state, cont = machine.place(thread)
             run = node.forced_run(state)
-            found.append(Group(node, state, (cont,), run, None if run else node.leaf(machine, state)))
+            found.append(Group(node, state, (cont,), run, None if run else node.lexeme(machine, state)))
     return tuple(found)
 
 
@@ -119,13 +119,13 @@ def first(machine: Machine, config: int) -> np.ndarray:
     """bool[256]: the bytes that may come next."""
     found = np.zeros(256, bool)
     for group in machine.groups(config):
-        place = group.leaf
+        place = group.lexeme
         if group.run:
             found[group.run[0]] = True
         elif place is not None:
             most = UNBOUNDED if place.most is None else place.most
             found |= place.table.first(place.state, place.least, most, place.open)
-            if place.table.eager and _leaves_at_once(machine, group, place):
+            if place.table.eager and _ends_at_once(machine, group, place):
                 found |= group.follow(machine)
         else:
             for cont in group.conts:
@@ -153,8 +153,8 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
         for group in groups:
             if group.run:
                 after = _read_run(machine, group, data, at, landed, opened if len(groups) > 1 else None)
-            elif group.leaf is not None:
-                after = _read_leaf(machine, group, group.leaf, data, at, landed)
+            elif group.lexeme is not None:
+                after = _read_lexeme(machine, group, group.lexeme, data, at, landed)
             else:
                 node, state = group.node, group.state
                 after = [(node.move(machine, state, cont, data[at]), at + 1) for cont in group.conts]
@@ -183,7 +183,7 @@ def _read_run(
     landed: list[int],
     opened: dict[int, Worklist] | None,
 ) -> list[tuple[int, int]]:
-    """As `_read_leaf`; what is opened behind the run is added to `opened` at its end, if that is kept."""
+    """As `_read_lexeme`; what is opened behind the run is added to `opened` at its end, if that is kept."""
     run, node = group.run, group.node
     end = at + len(run)
     if end > len(data):
@@ -200,7 +200,7 @@ def _read_run(
     return []
 
 
-def _read_leaf(
+def _read_lexeme(
     machine: Machine, group: Group, place: LexemeState, data: bytes, at: int, landed: list[int]
 ) -> list[tuple[int, int]]:
     """Adds the configurations at the end of the data inside the lexeme; the places where that is left."""
@@ -248,7 +248,7 @@ def _read_leaf(
     return left
 
 
-def _leaves_at_once(machine: Machine, group: Group, place: LexemeState) -> bool:
+def _ends_at_once(machine: Machine, group: Group, place: LexemeState) -> bool:
     """Whether a lexeme may be left where it is."""
     if not place.table.flags[place.state] & ENDS or place.least > 0:
         return False

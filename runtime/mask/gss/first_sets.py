@@ -163,7 +163,7 @@ class FirstSets:
             if found is None or node.needed:
                 return found
             return _First(found.bytes, found.empty | {forbidden})
-        read = self._leaf(node)
+        read = self._lexeme(node)
         if read is None:
             return None
         return _First(self._open(node, read, forbidden), frozenset([forbidden] if node.nullable else ()))
@@ -195,7 +195,7 @@ class FirstSets:
             bytes, empty = bytes | found.bytes, empty | found.empty
         return _First(bytes, empty)
 
-    def _leaf(self, node: Node) -> int | None:
+    def _lexeme(self, node: Node) -> int | None:
         """The bytes with which the words of a node begin that is no composition of others."""
         if type(node) is RuleNode and node.begins is not None:
             return node.begins()
@@ -208,7 +208,7 @@ class FirstSets:
         if type(node) is TextNode and node.first is not None:
             if node.table.encoding == "raw" and node.first[1] == 0 and node.first[2] is None:
                 return leading_bytes((low, high) for low, high, _ in node.table.dfa.edges[node.first[0]])
-            place = node.leaf(self._machine, node.first)
+            place = node.lexeme(self._machine, node.first)
             if place is not None:
                 most = UNBOUNDED if place.most is None else place.most
                 return packed(place.table.first(place.state, place.least, most))

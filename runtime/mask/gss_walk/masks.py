@@ -285,7 +285,7 @@ class StackMasks:
 
 
 def is_small(node: Node, state: Any) -> bool:
-    """Whether few tokens begin like what is left of a terminal, or it has no leaf to look them up in."""
+    """Whether few tokens begin like what is left of a terminal, or it has no lexeme to look them up in."""
     if type(node) is TextNode:
         local = state[0]
         if local >= node.table.boundary:

@@ -38,7 +38,7 @@ from sglc.runtime.mask.automaton.protocol import END, Node
 from sglc.runtime.mask.gss.machine import GssMachine, MergedContinuation
 from sglc.runtime.mask.lexeme.table import LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
-from sglc.runtime.mask.lexeme.text_lexeme import text_leaf
+from sglc.runtime.mask.lexeme.text_lexeme import text_lexeme
 from sglc.runtime.mask.nodes.core import Alternatives, Literal, NothingNode, Repetition, RuleNode, Series
 from sglc.runtime.mask.nodes.dispatch import CaseNode
 from sglc.runtime.mask.nodes.text import TextNode
@@ -371,8 +371,8 @@ class StackTables:
         begins = np.packbits(row >= 0, bitorder="little")
         arrays.begins[state] = begins.view(np.uint64)
         if local < table.boundary:
-            leaf = text_leaf(table)
-            self_loop = leaf.lasting(LexemeState(leaf, leaf.number(local)), 0)
+            lexeme = text_lexeme(table)
+            self_loop = lexeme.lasting(LexemeState(lexeme, lexeme.number(local)), 0)
             self_loop = None if self_loop is None else self_loop.with_none_forbidden()
             if self_loop is not None:
                 arrays.loops[state] = self_loop.groups

@@ -1,4 +1,4 @@
-"""Leaves as walks read them: character by character, states loaded when walks come to them."""
+"""Lexemes as walks read them: character by character, states loaded when walks come to them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class CharacterLexeme:
         return 0, mode
 
     def first(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> np.ndarray:
-        """bool[256]: the bytes with which the leaf may go on from a state of the automaton."""
+        """bool[256]: the bytes with which the lexeme may go on from a state of the automaton."""
         if not self._arrays.flags[state + 1]:
             self.load(state + 1)
         return first_bytes(self._arrays, state + 1, least, most, open)

@@ -1,4 +1,4 @@
-"""Leaves of automata whose states are made while they are read: numbered in the order they are met."""
+"""Lexemes of automata whose states are made while they are read: numbered in the order they are met."""
 
 from __future__ import annotations
 
@@ -39,35 +39,35 @@ class NumberedLexeme(LexemeDfa):
         row: np.ndarray,
         quiet: Quiet | None,
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        leaf, local = self._by_characters, self.places[place.state]
-        where = (local + 1, 0) if local >= 0 else leaf.place(-1 - local)
+        lexeme, local = self._by_characters, self.places[place.state]
+        where = (local + 1, 0) if local >= 0 else lexeme.place(-1 - local)
         if where is None or (quiet is not None and quiet.home >= 0):
             return super().walk_states(whole, entries, place, first, row, quiet)
         _, least, most, eager = self._bounds(place)
         begin, mode = where
         bounds = (begin, least, most, eager, mode)
-        return whole.characters(entries, bounds, first, row, leaf.current, leaf.load, quiet)
+        return whole.characters(entries, bounds, first, row, lexeme.current, lexeme.load, quiet)
 
 
 class NumberedCharacters(CharacterLexeme):
     """The automaton of a `NumberedLexeme`, whose states are made when they are loaded."""
 
-    def __init__(self, leaf: NumberedLexeme) -> None:
-        super().__init__(leaf.table.characters, 16)
-        self._leaf = leaf
+    def __init__(self, lexeme: NumberedLexeme) -> None:
+        super().__init__(lexeme.table.characters, 16)
+        self._lexeme = lexeme
 
     def load(self, number: int) -> None:
-        leaf, state = self._leaf, number - 1
+        lexeme, state = self._lexeme, number - 1
         self._reserve(state + 1)
-        ends = bool(leaf.describe(leaf.number(state))[0] & ENDS)
-        self._take(state, leaf.table.edges(state), ends)
+        ends = bool(lexeme.describe(lexeme.number(state))[0] & ENDS)
+        self._take(state, lexeme.table.edges(state), ends)
 
     def _meet(self, row: Sequence[Edge]) -> None:
-        leaf = self._leaf
+        lexeme = self._lexeme
         targets = {target for _, _, target in row}
         self._reserve(1 + max(targets, default=0))
-        if not leaf.counts:
+        if not lexeme.counts:
             return
         arrays = self._arrays
         for target in targets:
-            _, arrays.lo[target + 1], arrays.hi[target + 1] = leaf.describe(leaf.number(target))
+            _, arrays.lo[target + 1], arrays.hi[target + 1] = lexeme.describe(lexeme.number(target))

@@ -1,4 +1,4 @@
-"""Classes of characters after which a leaf stays alive, so that tokens of them need no walk."""
+"""Classes of characters after which a lexeme stays alive, so that tokens of them need no walk."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _MANY = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelfLoop:
-    """Bytes after which a leaf stays alive: groups uint64[2] (see `columns`), bytes bool[256].
+    """Bytes after which a lexeme stays alive: groups uint64[2] (see `columns`), bytes bool[256].
 
     home       the state that is come back to after every character, -1 for any
     room       tokens of up to so many characters stay alive, None for any
     uniform    from every state exactly the words over these characters go on, so that tokens which do not end
-               the leaf are the same for all leaves with these characters
+               the lexeme are the same for all lexemes with these characters
     dead       groups of which no byte is read, neither at `home` nor, where that is any state, at any
     forbidden  bytes of ASCII among them that do not lead to `home` when they are read first
     fewer      makes the same for fewer characters, none of which are forbidden, if some are

@@ -1,8 +1,8 @@
-"""Leaves as automata over bytes that know nothing of what follows them.
+"""Lexemes as automata over bytes that know nothing of what follows them.
 
-A leaf (a text, a set of words) has its own small automaton; rows of its states are shared by all the places
-where it occurs in a constraint. Tokens that stay inside a leaf are found by one native walk over its rows;
-where a token leaves the leaf, the walk reports the node, and what follows takes over from there.
+A lexeme (a text, a set of words) has its own small automaton; rows of its states are shared by all the places
+where it occurs in a constraint. Tokens that stay inside a lexeme are found by one native walk over its rows;
+where a token goes beyond the lexeme, the walk reports the node, and what follows takes over from there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OF_LIST = 2_100
 
 
 class LexemeState(NamedTuple):
-    """Where a thread is inside a leaf: a state, the characters still to come, and the labels that are open.
+    """Where a thread is inside a lexeme: a state, the characters still to come, and the labels that are open.
 
     `open` is uint64[W] for tables whose states have labels, else empty.
     """
@@ -76,7 +76,7 @@ class Names:
 
 
 class LexemeDfa:
-    """The rows of a leaf's states, made when they are first needed.
+    """The rows of a lexeme's states, made when they are first needed.
 
     States are numbered from 0 in the order they are met. What they are, a subclass says: its `places`, their
     `moves` and `describe`.
@@ -87,7 +87,7 @@ class LexemeDfa:
     """Whether its words are all those of a class of characters."""
     _tally: Tally | None = None
     eager = False
-    """Whether the leaf is left by its own thread where a word ends at once; others have a thread for that."""
+    """Whether its own thread goes on behind a word that ends at once; others have a thread for that."""
 
     def __init__(self, width: int = 0) -> None:
         """`width`: words of a set of labels, 0 where there are none."""
@@ -109,7 +109,7 @@ class LexemeDfa:
 
     @property
     def arrays(self) -> LexemeArrays:
-        """The rows; most leaves are walked without any."""
+        """The rows; most lexemes are walked without any."""
         if self._arrays is None:
             rows = np.full((8, 256), NO_MOVE, np.int32)
             self._arrays = LexemeArrays.zeros({"rows": rows}, states=8, labelled=8, width=self._width)
@@ -166,7 +166,7 @@ class LexemeDfa:
         return None
 
     def self_loop(self, place: LexemeState, longest: int) -> SelfLoop | None:
-        """Bytes after which the leaf surely stays alive; tokens have up to `longest` characters."""
+        """Bytes after which the lexeme surely stays alive; tokens have up to `longest` characters."""
         return None
 
     def counted(self, place: LexemeState) -> Ranges | None:
@@ -295,7 +295,7 @@ class LexemeDfa:
         return lengths[2 * state] <= most and lengths[2 * state + 1] >= least
 
     def first(self, state: int, least: int, most: int, open: np.ndarray = NO_LABELS) -> np.ndarray:
-        """bool[256]: the bytes with which the leaf may go on."""
+        """bool[256]: the bytes with which the lexeme may go on."""
         if least > 0 or most < UNBOUNDED // 2:
             self.measure()
         row = np.array(self.row(state), np.int64)

@@ -56,7 +56,7 @@ class TextTable:
         "characters",
         "dfa",
         "encoding",
-        "leaf",
+        "lexeme",
         "rows",
         "words",
     )
@@ -82,7 +82,7 @@ class TextTable:
         self._period: tuple[int, int] | None = None
         self._advanced: LeastUsed[Place, Place | None] = LeastUsed()
         self.words = TextWords(dfa, encoding, self.next_length)
-        self.leaf: Any = None
+        self.lexeme: Any = None
         """Its `TextLexeme`, kept where its table is."""
 
     def begins(self, local: int) -> frozenset[int]:
@@ -169,7 +169,7 @@ class TextTable:
         """Whether the lengths of the words that lead on from a place have no gap between fewest and most.
 
         It is enough that this holds for each state if it holds for its targets: a word of length n begins
-        with a character that leaves n - 1, which by induction some target has.
+        with a character behind which n - 1 remain, which by induction some target has.
         """
         if self._gapless is None:
             self._gapless = all(map(self._no_gap, range(self.boundary)))

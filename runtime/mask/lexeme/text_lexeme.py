@@ -1,4 +1,4 @@
-"""Leaves of texts: the words of an automaton over characters."""
+"""Lexemes of texts: the words of an automaton over characters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from sglc.runtime.mask.lexeme.text_dfa import TextTable
 
 
 class TextLexeme(LexemeDfa):
-    """The leaf of a `TextTable`; its places are the table's local states."""
+    """The lexeme of a `TextTable`; its places are the table's local states."""
 
     def __init__(self, table: TextTable) -> None:
         super().__init__()
@@ -87,15 +87,22 @@ class TextLexeme(LexemeDfa):
         quiet: Quiet | None,
     ) -> tuple[np.ndarray, np.ndarray, int]:
         _, least, most, eager = self._bounds(place)
-        leaf = self._by_characters()
+        lexeme = self._by_characters()
         local = self.places[place.state]
-        where = (local + 1, 0) if local < self.table.boundary else leaf.place(local - self.table.boundary)
+        where = (local + 1, 0) if local < self.table.boundary else lexeme.place(local - self.table.boundary)
         if where is None:
             return super().walk_states(whole, entries, place, first, row, quiet)
         home = -1 if quiet is None or quiet.home < 0 else self.places[quiet.home] + 1
         begin, mode = where
         return whole.characters(
-            entries, (begin, least, most, eager, mode), first, row, leaf.current, leaf.load, quiet, home=home
+            entries,
+            (begin, least, most, eager, mode),
+            first,
+            row,
+            lexeme.current,
+            lexeme.load,
+            quiet,
+            home=home,
         )
 
     def _by_characters(self) -> TextCharacters:
@@ -237,15 +244,15 @@ class TextLexeme(LexemeDfa):
         return self._uniform
 
 
-def class_leaf(characters: Ranges, encoding: Encoding) -> TextLexeme:
-    """The leaf of all words over some characters."""
+def class_lexeme(characters: Ranges, encoding: Encoding) -> TextLexeme:
+    """The lexeme of all words over some characters."""
     edges = (tuple([(low, high, 0) for low, high in characters]),)
     return TextLexeme(TextTable(CharDfa(edges, frozenset([0])), encoding))
 
 
-def text_leaf(table: TextTable) -> TextLexeme:
-    """The leaf of a table, made once."""
-    if table.leaf is None:
-        table.leaf = TextLexeme(table)
-    leaf: TextLexeme = table.leaf
-    return leaf
+def text_lexeme(table: TextTable) -> TextLexeme:
+    """The lexeme of a table, made once."""
+    if table.lexeme is None:
+        table.lexeme = TextLexeme(table)
+    lexeme: TextLexeme = table.lexeme
+    return lexeme

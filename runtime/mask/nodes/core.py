@@ -97,7 +97,7 @@ class NothingNode(Node):
 
 
 class Literal(Node):
-    """Exactly these bytes. Leaf state: how many have been read."""
+    """Exactly these bytes. Lexeme state: how many have been read."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -171,7 +171,7 @@ class AnyBytes(Node):
         return b""
 
     def shortest_from(self, machine: Machine, state: int) -> bytes:
-        # The leaf itself may end at once; that alternative is another thread, and just as short.
+        # The lexeme itself may end at once; that alternative is another thread, and just as short.
         return b""
 
 

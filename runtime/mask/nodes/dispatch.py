@@ -1,4 +1,4 @@
-"""Choices between many parts that begin with words: one leaf over all the words, each with what follows it.
+"""Choices between many parts that begin with words: one lexeme over all the words, each with what follows it.
 
 A grammar of a thousand statements has a thousand alternatives where a statement begins. They are one place
 here, and what follows a word is compiled when the word has been read.
@@ -91,7 +91,7 @@ class CaseLexeme(LexemeDfa):
 
 
 class CaseNode(Node):
-    """One of some words, none of them empty, and what follows it. Leaf state: one of its table from which a
+    """One of some words, none of them empty, and what follows it. Lexeme state: one of its table from which a
     word goes on. All that may follow is known to be productive.
     """
 
@@ -161,7 +161,7 @@ class CaseNode(Node):
     def first_characters(self, state: int) -> Ranges | None:
         return first_characters(self.set, self.rows.places[state])
 
-    def leaf(self, machine: Machine, state: int) -> LexemeState:
+    def lexeme(self, machine: Machine, state: int) -> LexemeState:
         return LexemeState(self.rows, state)
 
     def begins_any(self) -> np.ndarray:

@@ -14,7 +14,7 @@ State = tuple[Place, int]
 
 
 class GreedyNode(Node):
-    """Words of a character automaton, the longest match. Leaf state: see `State`.
+    """Words of a character automaton, the longest match. Lexeme state: see `State`.
 
     Where the text may end and go on, one thread stands for both: bytes of the text stay in it, and only the
     others are those of what follows. What follows must be able to begin with such a byte, or to be empty.

@@ -1,9 +1,10 @@
 """The inside of a JSON object: properties and families of keys, with clauses, counts and counters.
 
-What may come next is decided between entries (`sglc.automata.json.object_states`); a key is read by one leaf
-over all labels that are open then, so that a key that cannot be completed is dead at its first useless byte.
+What may come next is decided between entries (`sglc.automata.json.object_states`); a key is read by one
+lexeme over all labels that are open then, so that a key that cannot be completed is dead at its first
+useless byte.
 
-There are too many states of large objects to make the keys' rows for each. So masks are walked from leaf
+There are too many states of large objects to make the keys' rows for each. So masks are walked from lexeme
 states that know only which labels may still be meant and whether the object may end or go on behind each (a
 `Profile`), which are the same for most states; a token that reads a whole entry and begins another key is
 then said to need history, and is looked at again with the state.
@@ -139,8 +140,8 @@ class ObjectNode(Node):
         self.table = KeyTable(names, families, parts.encoding)
         self._family_bits = sum(1 << label for label in families)
         self._counted = self._family_bits if parts.distinct else 0
-        self.leaf_table = KeyLexeme(self.table, len(self._options))
-        self._profiles = Profiles(self.states, self.leaf_table)
+        self.lexeme_table = KeyLexeme(self.table, len(self._options))
+        self._profiles = Profiles(self.states, self.lexeme_table)
         comma = parts.comma
         self._comma = comma.data + b'"' if isinstance(comma, Literal) else b""
         self._endless = all(self.table.endless(number) for number in range(len(families)))
@@ -183,8 +184,8 @@ class ObjectNode(Node):
                 number = self._profiles.of(here)
                 if self._comma and self._whole(number) is None:
                     used = self._used.get(state[1])
-                    leaf: ElementState = (state[1], number, _COMMA, used, b"", None)
-                    out.add(machine.thread(self, leaf, cont))
+                    lexeme: ElementState = (state[1], number, _COMMA, used, b"", None)
+                    out.add(machine.thread(self, lexeme, cont))
                 else:
                     work.append((self.parts.comma, machine.cont(self, (NEXT, state[1]), cont)))
         elif kind == NEXT:
@@ -216,8 +217,8 @@ class ObjectNode(Node):
                 after = self._after(state, label, option, None)
                 work.append((self._open_whole(label, option), machine.cont(self, (ENTRY, after), cont)))
             return
-        leaf: ElementState = (state, number, _OPEN, self._used.get(state), b"", None)
-        out.add(machine.thread(self, leaf, cont))
+        lexeme: ElementState = (state, number, _OPEN, self._used.get(state), b"", None)
+        out.add(machine.thread(self, lexeme, cont))
 
     def _whole(self, profile: int) -> int | None:
         """The label of a profile if there is just one, and its key is written in one way."""
@@ -240,7 +241,7 @@ class ObjectNode(Node):
         after = self.states.advance(self._held[state], label, option)
         return self._hold(after, used if key is None else used | {key})
 
-    # Inside keys, by the leaf table
+    # Inside keys, by the lexeme table
 
     def forced_run(self, state: ElementState) -> bytes:
         # What follows the quote is not known at `_SOMEWHERE`, so that it is walked by rows.
@@ -285,11 +286,13 @@ class ObjectNode(Node):
             work.append((rests[option], machine.cont(self, frame, cont)))
         return work
 
-    def leaf(self, machine: Machine, state: ElementState) -> LexemeState | None:
+    def lexeme(self, machine: Machine, state: ElementState) -> LexemeState | None:
         _, profile, local, residue, _, _ = state
         if local >= _OPEN or (residue and not self._endless):
             return None
-        return LexemeState(self.leaf_table, self.leaf_table.number(local), open=self._profiles.open(profile))
+        return LexemeState(
+            self.lexeme_table, self.lexeme_table.number(local), open=self._profiles.open(profile)
+        )
 
     def follow(self, machine: Machine, state: ElementState, cont: int) -> np.ndarray:
         return _ONLY_QUOTE
@@ -318,7 +321,7 @@ class ObjectNode(Node):
             for byte in data:
                 config = machine.step(config, byte)
             return config
-        place = self.leaf_table.places[local]
+        place = self.lexeme_table.places[local]
         kept = None if kept is None else kept + data
         return self._inside(machine, here, profile, place, None, b"", kept, cont)
 
@@ -412,8 +415,8 @@ class ObjectNode(Node):
             return 0
         if data is not None and not self._profiles.labels[profile] & self._counted:
             data = None
-        leaf: ElementState = (state, profile, local, residue or None, begun, data)
-        return machine.alone(machine.thread(self, leaf, cont))
+        lexeme: ElementState = (state, profile, local, residue or None, begun, data)
+        return machine.alone(machine.thread(self, lexeme, cont))
 
     def _step(self, machine: Machine, state: ElementState, byte: int, target: int, cont: int) -> int:
         """A byte where keys have been used that begin like this one."""
@@ -478,10 +481,10 @@ class ObjectNode(Node):
         if profile < 0:
             return 0
         local = _CLOSE + (read << _LABELS) + label
-        leaf: ElementState = (here, profile, local, None, b"", data if self._counted >> label & 1 else None)
+        lexeme: ElementState = (here, profile, local, None, b"", data if self._counted >> label & 1 else None)
         if read == len(self.words.closing(label)[0]):
-            return self.behind(machine, leaf, cont)
-        return machine.alone(machine.thread(self, leaf, cont))
+            return self.behind(machine, lexeme, cont)
+        return machine.alone(machine.thread(self, lexeme, cont))
 
     # Shortest words
 

@@ -1,4 +1,4 @@
-"""The leaf of an object's keys: one automaton over all names and families, with labels for what a key is."""
+"""The lexeme of an object's keys: one automaton over all names and families, which labels each key."""
 
 from __future__ import annotations
 
@@ -189,17 +189,17 @@ class KeyLexeme(LexemeDfa):
         row: np.ndarray,
         quiet: Quiet | None,
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        leaf = self._by_characters
-        if leaf is None:
-            leaf = self._by_characters = KeyCharacters(self.table, self.width)
+        lexeme = self._by_characters
+        if lexeme is None:
+            lexeme = self._by_characters = KeyCharacters(self.table, self.width)
         local = self.places[place.state]
-        where = (local + 1, 0) if local >= 0 else leaf.place(-1 - local)
+        where = (local + 1, 0) if local >= 0 else lexeme.place(-1 - local)
         if where is None:
             return super().walk_states(whole, entries, place, first, row, quiet)
         begin, mode = where
         bounds = (begin, 0, UNBOUNDED, int(self.eager), mode)
         exits, ends, reach = whole.characters(
-            entries, bounds, first, row, leaf.current, leaf.load, quiet, place.open
+            entries, bounds, first, row, lexeme.current, lexeme.load, quiet, place.open
         )
         return exits, np.array([self.number(number - 1) for number in ends.tolist()], np.int32), reach
 

@@ -11,9 +11,9 @@ from sglc.runtime.mask.nodes.object_keys import KeyLexeme
 class Profiles:
     """Profiles by number; `labels` has the bit set of labels of each."""
 
-    def __init__(self, states: ObjectStates, leaf_table: KeyLexeme) -> None:
+    def __init__(self, states: ObjectStates, lexeme_table: KeyLexeme) -> None:
         self._states = states
-        self._leaf_table = leaf_table
+        self._lexeme_table = lexeme_table
         self.known: dict[int, Profile] = {}
         self.labels: dict[int, int] = {}
         self._numbers: dict[Profile, int] = {}
@@ -49,10 +49,10 @@ class Profiles:
         return found
 
     def open(self, profile: int) -> np.ndarray:
-        """The labels of a profile as the leaf table has them."""
+        """The labels of a profile as the lexeme table has them."""
         found = self._open.get(profile)
         if found is None:
-            found = self._open[profile] = self._leaf_table.words(self.labels[profile])
+            found = self._open[profile] = self._lexeme_table.words(self.labels[profile])
         return found
 
     def outcome(self, profile: int, label: int) -> Outcome:

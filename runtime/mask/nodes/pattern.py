@@ -33,7 +33,7 @@ class PatternTable(ByteMoves):
         """The subsets where the pattern tells few characters apart."""
         self.nfa = nfa
         self.subsets: Subsets | SubsetStates = Subsets(nfa) if self.few is None else self.few
-        self.leaf = PatternLexeme(self)
+        self.lexeme = PatternLexeme(self)
         self._rests: list[tuple[int, bytes, int]] | None = None
 
     def edges(self, state: int) -> tuple[Move, ...]:
@@ -141,17 +141,17 @@ class PatternLexeme(NumberedLexeme):
 
 
 class PatternNode(Node):
-    """Words of a pattern. Leaf state: a local state of its table."""
+    """Words of a pattern. Lexeme state: a local state of its table."""
 
     def __init__(self, table: PatternTable) -> None:
         self.table = table
 
-    def leaf(self, machine: Machine, state: int) -> LexemeState:
-        leaf = self.table.leaf
-        return LexemeState(leaf, leaf.number(state))
+    def lexeme(self, machine: Machine, state: int) -> LexemeState:
+        lexeme = self.table.lexeme
+        return LexemeState(lexeme, lexeme.number(state))
 
     def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:
-        return self._at(machine, self.table.leaf.places[local], cont)
+        return self._at(machine, self.table.lexeme.places[local], cont)
 
     def analyse(self) -> tuple[bool, bool]:
         return True, self.table.ends(0)

@@ -38,7 +38,7 @@ class SpanTable(ByteMoves):
         self.lengths = [0]
         self.last = [-1]
         self._build(text)
-        self.leaf = SpanLexeme(self)
+        self.lexeme = SpanLexeme(self)
         self._sizes: list[int] | None = None
         self._rests: dict[tuple[int, int], bytes] = {}
 
@@ -143,21 +143,21 @@ class SpanLexeme(NumberedLexeme):
 
 
 class SpanNode(Node):
-    """Substrings with `minimum` to `maximum` characters. Leaf state: a `Place`."""
+    """Substrings with `minimum` to `maximum` characters. Lexeme state: a `Place`."""
 
     def __init__(self, table: SpanTable, minimum: int, maximum: int | None) -> None:
         self.table = table
         self.first = self._settle(0, minimum, maximum) if table.alive(0, minimum, maximum) else None
 
-    def leaf(self, machine: Machine, state: Place) -> LexemeState:
+    def lexeme(self, machine: Machine, state: Place) -> LexemeState:
         local, least, most = state
-        leaf = self.table.leaf
-        return counted_place(leaf, leaf.number(local), least, most)
+        lexeme = self.table.lexeme
+        return counted_place(lexeme, lexeme.number(local), least, most)
 
     def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int, data: bytes) -> int:
         _, least, most = state
         place = self._settle(
-            self.table.leaf.places[local], least - taken, None if most is None else most - taken
+            self.table.lexeme.places[local], least - taken, None if most is None else most - taken
         )
         return self._at(machine, place, cont)
 

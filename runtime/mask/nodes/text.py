@@ -12,14 +12,14 @@ from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import Node, Worklist
 from sglc.runtime.mask.lexeme.table import LexemeState, counted_place
 from sglc.runtime.mask.lexeme.text_dfa import Place, TextTable
-from sglc.runtime.mask.lexeme.text_lexeme import text_leaf
+from sglc.runtime.mask.lexeme.text_lexeme import text_lexeme
 from sglc.runtime.mask.nodes.core import Literal
 
 _QUOTE = ord('"')
 
 
 class TextNode(Node):
-    """Words of a character automaton with bounded length. Leaf state: a place in its table."""
+    """Words of a character automaton with bounded length. Lexeme state: a place in its table."""
 
     def __init__(self, table: TextTable, minimum: int, maximum: int | None) -> None:
         self.table = table
@@ -29,16 +29,16 @@ class TextNode(Node):
         self._ends = False
         self._goes_on: bool | None = None
 
-    def leaf(self, machine: Machine, state: Place) -> LexemeState | None:
+    def lexeme(self, machine: Machine, state: Place) -> LexemeState | None:
         local, least, most = state
         if least > 0 and most is not None and not self.table.gapless:
             return None
-        leaf = text_leaf(self.table)
-        return counted_place(leaf, leaf.number(local), least, most)
+        lexeme = text_lexeme(self.table)
+        return counted_place(lexeme, lexeme.number(local), least, most)
 
     def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int, data: bytes) -> int:
         _, least, most = state
-        local = text_leaf(self.table).places[local]
+        local = text_lexeme(self.table).places[local]
         place = self.table.after(local, least - taken, None if most is None else most - taken)
         return self._at(machine, place, cont)
 
@@ -110,7 +110,7 @@ class TextNode(Node):
 class KeyedEntries(Node):
     """The inside of a JSON object with distinct keys: `"key": value` joined by `, `.
 
-    Leaf states:
+    Lexeme states:
       ("open", used)                       before a key's opening quote
       ("key", place, used, residue, read)  inside a key; `residue`: endings that would make it a used key
       ("key", place, count, residue, None) the same without the bytes read; enough until the key is closed
@@ -173,8 +173,8 @@ class KeyedEntries(Node):
         kind, used = state
         count = used if isinstance(used, int) else len(used)
         if kind == "next":
-            leaf = ("needs history",) if isinstance(used, int) else ("open", used)
-            out.add(machine.thread(self, leaf, cont))
+            lexeme = ("needs history",) if isinstance(used, int) else ("open", used)
+            out.add(machine.thread(self, lexeme, cont))
             return
         if count >= self.minimum:
             work.append((None, cont))
@@ -196,8 +196,8 @@ class KeyedEntries(Node):
     def moves(self, machine: Machine, state: Any, cont: int) -> Iterator[tuple[int, int, int]]:
         if state[0] == "open":
             used = state[1]
-            leaf = ("key", self.first, len(used), used, None)
-            yield _QUOTE, _QUOTE, machine.alone(machine.thread(self, leaf, cont))
+            lexeme = ("key", self.first, len(used), used, None)
+            yield _QUOTE, _QUOTE, machine.alone(machine.thread(self, lexeme, cont))
             return
         _, place, used, residue, read = state
         assert read is None, "history-dependent states are stepped byte by byte"

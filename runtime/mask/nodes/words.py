@@ -132,7 +132,7 @@ def _character(piece: bytes) -> int | None:
 
 
 class WordLexeme(LexemeDfa):
-    """The leaf of a `WordTable`. Masks are found by the walk of the sorted words; rows serve single steps."""
+    """The lexeme of a `WordTable`. Masks come from the walk of the sorted words; rows serve single steps."""
 
     def __init__(self, table: WordTable) -> None:
         super().__init__()
@@ -203,7 +203,7 @@ def asides_left(whole: SubtreeWalk, found: Found, words: WordList, row: np.ndarr
 
 
 class WordNode(Node):
-    """One of a finite set of words. Leaf state: a local state of its table from which something follows."""
+    """One of a finite set of words. Lexeme state: a local state of its table from which something follows."""
 
     def __init__(self, words: Iterable[bytes], free: bool = False) -> None:
         self.table = WordTable(words, free)
@@ -213,7 +213,7 @@ class WordNode(Node):
     def analyse(self) -> tuple[bool, bool]:
         return bool(self.set.words), bool(self.set.words) and not self.set.words[0]
 
-    def leaf(self, machine: Machine, state: int) -> LexemeState:
+    def lexeme(self, machine: Machine, state: int) -> LexemeState:
         return LexemeState(self.rows, self.rows.number(state))
 
     def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:

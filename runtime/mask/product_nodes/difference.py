@@ -15,7 +15,7 @@ State = tuple[int, TriePlace | None]
 
 
 class Exclusion(Node):
-    """`item` without `words`. Leaf state: see `State`."""
+    """`item` without `words`. Lexeme state: see `State`."""
 
     def __init__(self, item: Node, words: frozenset[bytes]) -> None:
         self.item = item

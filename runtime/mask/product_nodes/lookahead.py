@@ -22,7 +22,7 @@ State = tuple[int, int]
 
 
 class NotBefore(Node):
-    """The empty word where no forbidden character follows. Leaf state: see `State`.
+    """The empty word where no forbidden character follows. Lexeme state: see `State`.
 
     What follows is taken thread by thread: those that cannot begin with a forbidden character stay as they
     are, those that can begin with no other are dropped, and the rest are read under the eyes of this node
@@ -82,7 +82,7 @@ class NotBefore(Node):
         return _SOME_OPEN if self._alive(machine, alone, 0) else _NONE_OPEN
 
     def _of_place(self, node: Node, state: Any) -> int | None:
-        """The same for all threads of a leaf state, where that alone decides."""
+        """The same for all threads of a lexeme state, where that alone decides."""
         characters = node.first_characters(state)
         if not characters:
             return None

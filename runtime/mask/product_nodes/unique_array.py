@@ -170,7 +170,7 @@ class DistinctArray(ArrayNode):
         return after, self._known(machine, inner, forbidden), inner, forbidden, None
 
     def _land(self, machine: Machine, state: ElementState, cont: int) -> int:
-        """The configuration at a leaf state, at which the item may have ended."""
+        """The configuration at a lexeme state, at which the item may have ended."""
         after, used, inner, forbidden, data = state
         if inner == DEAD:
             return DEAD

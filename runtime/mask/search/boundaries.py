@@ -1,4 +1,4 @@
-"""The nodes at which tokens leave leaves, by what they have read there."""
+"""The nodes at which tokens go beyond lexemes, by what they have read there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks of tokens over the leaves of constraints, remembered by place."""
+"""Walks of tokens over the lexemes of constraints, remembered by place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sglc.kernels.trie.arrays import Quiet
 from sglc.runtime.mask.lexeme.escapes import read
 from sglc.runtime.mask.lexeme.self_loops import SelfLoop, self_loop_class
 from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState, Names
-from sglc.runtime.mask.lexeme.text_lexeme import class_leaf
+from sglc.runtime.mask.lexeme.text_lexeme import class_lexeme
 from sglc.runtime.mask.search.boundaries import labels_of, named
 from sglc.runtime.mask.search.walk_result import WalkResult, once
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -26,8 +26,8 @@ _OF_WALK = 50
 """Units of work of one native walk: about what two groups of tokens take."""
 _OF_SELF_LOOP = 1_000
 """Bytes of a class as bytes."""
-_OF_LEAF = 10_000
-"""Bytes of the leaf of a class, about."""
+_OF_LEXEME = 10_000
+"""Bytes of the lexeme of a class, about."""
 _UNKNOWN = object()
 _NOWHERE = np.zeros(0, np.int32)
 _Bits = tuple[np.ndarray, np.ndarray]
@@ -63,7 +63,7 @@ def _of_labels(known: tuple[np.ndarray, WalkResult, LexemeDfa]) -> int:
 
 
 class LexemeWalks:
-    """What tokens do in leaves, from the beginning of a token or from nodes inside tokens.
+    """What tokens do in lexemes, from the beginning of a token or from nodes inside tokens.
 
     For one thread at a time.
     """
@@ -74,8 +74,8 @@ class LexemeWalks:
         self.whole = SubtreeWalk(vocabulary.arrays, vocabulary.subtrees)
         # A mask has a row or is a part of one that has.
         most_bytes = 4 * vocabulary.words * most
-        self._leaves: LeastUsed[tuple[Any, ...], WalkResult] = LeastUsed(most_bytes, _nbytes)
-        """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
+        self._lexemes: LeastUsed[tuple[Any, ...], WalkResult] = LeastUsed(most_bytes, _nbytes)
+        """Masks of lexemes by place, the bytes with which the text after may begin, and what was left out."""
         self._walks: LeastUsed[tuple[Any, ...], tuple[_Bits, WalkResult]] = LeastUsed(
             most_bytes // 4, _of_walk
         )
@@ -84,7 +84,7 @@ class LexemeWalks:
         self._counts: LeastUsed[tuple[Any, ...], _Counts] = LeastUsed(size=_nbytes)
         self._short_rows: LeastUsed[tuple[Any, ...], np.ndarray] = LeastUsed(size=_nbytes)
         """Of `_counts`, by the most that may be read."""
-        self._class_leaves: LeastUsed[tuple[int, Encoding], LexemeDfa] = LeastUsed(size=_OF_LEAF)
+        self._class_lexemes: LeastUsed[tuple[int, Encoding], LexemeDfa] = LeastUsed(size=_OF_LEXEME)
         self._numbers: LeastUsed[int, tuple[Ranges, int]] = LeastUsed()
         """By identity: classes of characters, which are kept, and their numbers."""
         self._self_loops: LeastUsed[tuple[int, Encoding], SelfLoop | None] = LeastUsed(size=_OF_SELF_LOOP)
@@ -98,7 +98,7 @@ class LexemeWalks:
         """What `_words_of` has been asked for last, and has answered."""
         self._answer: WalkResult | None = None
 
-    def leaf(self, place: LexemeState, first: np.ndarray) -> tuple[WalkResult, np.ndarray | None]:
+    def lexeme(self, place: LexemeState, first: np.ndarray) -> tuple[WalkResult, np.ndarray | None]:
         """(what a walk finds from the place on, further tokens that are looked up).
 
         No token is long enough to reach counts beyond the reach of the walk without bounds, so all of them
@@ -127,7 +127,7 @@ class LexemeWalks:
                 if names is not None:
                     return self._named(names, self_loop.uniform, table, first), inside
                 if least == 0 and most is None and not first.any():
-                    # Nothing comes behind the leaf, so that it does not matter where it may be left.
+                    # Nothing comes behind the lexeme, so that it does not matter where it may be left.
                     return WalkResult(table, None, _NOWHERE, _NOWHERE, columns.longest), inside
                 quiet = columns.quiet_but(first)
             else:
@@ -138,7 +138,7 @@ class LexemeWalks:
         if least > 0 or most is not None:
             reach = self._known_walk(place._replace(least=0, most=None), first, quiet).reach
             if table.any_length:
-                # A leaf that is not eager is left behind a character at the earliest.
+                # A lexeme that is not eager is left behind a character at the earliest.
                 least = 0 if least == 1 and not table.eager else min(least, reach + 1)
             if most is not None and most >= reach + table.fewest():
                 most = None
@@ -148,18 +148,18 @@ class LexemeWalks:
     def _single(
         self, table: LexemeDfa, self_loop: SelfLoop, first: np.ndarray
     ) -> tuple[WalkResult, np.ndarray]:
-        """The walk over all words of a class is that of a leaf that has no others."""
+        """The walk over all words of a class is that of a lexeme that has no others."""
         assert self_loop.uniform is not None
         inside = self.vocabulary.columns.inside(self_loop.groups, None)
         whole = self._class(self_loop.uniform, table.encoding, first)
         key = ("single", id(whole), id(table))
-        found = self._leaves.get(key)
+        found = self._lexemes.get(key)
         if found is None:
             exits, row = whole.later, whole.row if whole.rest is None else whole.rest
             assert exits is not None
             ends = np.zeros(len(exits), np.int32)
             found = WalkResult(table, row, exits, ends, whole.reach, nested=whole.nested, of=whole)
-            self._leaves.keep(key, found)
+            self._lexemes.keep(key, found)
         return found, inside
 
     def _number(self, characters: Ranges) -> int:
@@ -171,10 +171,10 @@ class LexemeWalks:
         return known[1]
 
     def _share(self, table: LexemeDfa, characters: Ranges) -> None:
-        """Where a leaf has all words of a class, it is the leaf of the class."""
+        """Where a lexeme has all words of a class, it is the lexeme of the class."""
         key = self._number(characters), table.encoding
-        if table.single and self._class_leaves.get(key) is None:
-            self._class_leaves.keep(key, table)
+        if table.single and self._class_lexemes.get(key) is None:
+            self._class_lexemes.keep(key, table)
 
     def _self_loop(self, characters: Ranges, encoding: Encoding) -> SelfLoop | None:
         """A class as bytes, for a text of one state."""
@@ -269,9 +269,9 @@ class LexemeWalks:
         key = (number, encoding, begins, None if entries is None else entries.tobytes())
         found = self.vocabulary.classes.get(key)
         if found is None:
-            words = self._class_leaves.get((number, encoding))
+            words = self._class_lexemes.get((number, encoding))
             if words is None:
-                words = self._class_leaves.keep((number, encoding), class_leaf(characters, encoding))
+                words = self._class_lexemes.keep((number, encoding), class_lexeme(characters, encoding))
             follow = np.zeros(256, bool) if first is None else first
             row = np.zeros(self.vocabulary.words, np.int32)
             tops, quiet = self.whole.roots if entries is None else entries, None
@@ -295,7 +295,7 @@ class LexemeWalks:
         return found
 
     def _named(self, names: Names, characters: Ranges, table: LexemeDfa, first: np.ndarray) -> WalkResult:
-        """The exits of a leaf over all words of a class, some of which have labels of their own, from all
+        """The exits of a lexeme over all words of a class, some of which have labels of their own, from all
         beginnings of tokens; without the row, which `_class` has."""
         found = self._class(characters, table.encoding, first)
         key = (names.key, id(found))
@@ -320,7 +320,7 @@ class LexemeWalks:
         least = min(least, columns.longest + 1)
         inside = columns.inside(self_loop.groups, most)
         key = ("bounded", self._number(characters), table.encoding, first.tobytes())
-        found = self._leaves.get((*key, least, most, id(table)))
+        found = self._lexemes.get((*key, least, most, id(table)))
         if found is not None:
             return found, inside
         self._share(table, characters)
@@ -336,7 +336,7 @@ class LexemeWalks:
         if row is None:
             row = self._short_rows.keep((*key, most), self._short(counts, self_loop, most, table.encoding))
         found = WalkResult(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
-        self._leaves.keep((*key, least, most, id(table)), found)
+        self._lexemes.keep((*key, least, most, id(table)), found)
         return found, inside
 
     def _short(self, counts: _Counts, self_loop: SelfLoop, most: int, encoding: Encoding) -> np.ndarray:
@@ -368,12 +368,12 @@ class LexemeWalks:
         if quiet is not None:
             seen = quiet.groups.tobytes() + quiet.bytes.tobytes() + bytes([quiet.home >= 0])
         key = (*place.key(), first.tobytes(), seen)
-        found = self._leaves.get(key)
+        found = self._lexemes.get(key)
         if found is None:
             row = np.zeros(self.vocabulary.words, np.int32)
             found = self._walk(self.whole.roots, place, first, row, quiet)
             row.flags.writeable = False
-            self._leaves.keep(key, found)
+            self._lexemes.keep(key, found)
         return found
 
     def _walk(
@@ -390,7 +390,7 @@ class LexemeWalks:
         return WalkResult(table, row, exits, ends, reach, nested=self.whole.nested(exits))
 
     def paths(self, found: WalkResult, entries: np.ndarray | None) -> list[bytes]:
-        """What has been read in a leaf before each exit."""
+        """What has been read in a lexeme before each exit."""
         if entries is None:
             if found.paths is None:
                 found.paths = [path[:-1] for path in self.whole.paths(found.exits)]

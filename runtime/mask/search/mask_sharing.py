@@ -6,7 +6,7 @@ threads read: the bytes of a run; the language of a lexeme from its place on, an
 text behind may begin. It does not depend on which part of the constraint says so. Objects of a schema differ
 in their keys and in what has been written of them; behind the first letters of `"name": "` most are the same.
 
-So each search leaves a path in a trie: signature of the first configuration, the question that came next
+So each search writes a path into a trie: signature of the first configuration, the question that came next
 ("what follows run 0 of configuration 2?"), signature of the answer, and so on to the mask. Another
 configuration whose answers are the same has that mask, and no walk is needed. Where one configuration answers
 twice, the path says so, as a search visits no node of it twice.
@@ -109,7 +109,7 @@ class MaskSharing:
             key: Hashable = group.run
             labels: Sequence[int] | None = None
             if not key:
-                place = group.leaf
+                place = group.lexeme
                 if place is None or group.node.forbidden(machine, group.state) is not None:
                     return None
                 table = place.table

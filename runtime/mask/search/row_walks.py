@@ -1,6 +1,6 @@
-"""Masks walked by rows of configurations: of leaves without a table, and of rests of few tokens.
+"""Masks walked by rows of configurations: of lexemes without a table, and of rests of few tokens.
 
-A leaf that remembers what was read is no automaton whose rows could be shared. Its masks are walked from a
+A lexeme that remembers what was read is no automaton whose rows could be shared. Its masks are walked from a
 configuration without the bytes read (`Machine.history_free`), and where those would matter, the subtree is
 stepped byte by byte from the configuration that has them.
 """

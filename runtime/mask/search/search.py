@@ -1,9 +1,9 @@
-"""The search for one mask: from a configuration through leaves and runs until no token is left.
+"""The search for one mask: from a configuration through lexemes and runs until no token is left.
 
 A mask is the union of the masks of the threads. Each thread takes the tokens (or rests of tokens) as far as
-its leaf goes, and the continuation goes on with what is left of them: breadth first, from each configuration
-with all nodes of the trie that have come to it so far. A search says how it went (`mask_sharing`), so that
-configurations which answer alike have its mask.
+its lexeme goes, and the continuation goes on with what is left of them: breadth first, from each
+configuration with all nodes of the trie that have come to it so far. A search says how it went
+(`mask_sharing`), so that configurations which answer alike have its mask.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class MaskSearch:
         self._stacks.describe_ahead(config, until)
 
     def reads_on(self, config: int) -> bool:
-        """Whether only a grammar follows some leaf of a configuration: such searches leave no path."""
+        """Whether only a grammar follows some lexeme of a configuration: such searches leave no path."""
         return self._stacks.start(config) is not None
 
     def _search(self, config: int, row: np.ndarray, account: LimitTracker) -> _Search:
@@ -142,7 +142,7 @@ class MaskSearch:
     # From all beginnings of tokens
 
     def _begin(self, search: _Search, config: int) -> None:
-        """All tokens in the leaves and runs of a configuration."""
+        """All tokens in the lexemes and runs of a configuration."""
         walks, row = self._walks, search.row
         start = self._stacks.start(config)
         search.walks = start is not None
@@ -153,12 +153,12 @@ class MaskSearch:
                 exits = walks.literal(walks.whole.begins[group.run[0]], group.run, row)
                 if len(exits):
                     self._behind(search, group, exits, (0, number))
-            elif group.leaf is None:
+            elif group.lexeme is None:
                 self._by_configs(search, group, None)
             else:
-                leaf, inside = walks.leaf(group.leaf, group.follow(self._machine))
-                found.append((number, group, leaf))
-                for part in (leaf.row, inside):
+                lexeme, inside = walks.lexeme(group.lexeme, group.follow(self._machine))
+                found.append((number, group, lexeme))
+                for part in (lexeme.row, inside):
                     if part is not None:
                         row |= part
         # Walks by stacks leave out what is known to be legal: what is looked up comes first.
@@ -167,8 +167,8 @@ class MaskSearch:
                 self._begin(search, config)
                 return
             self._check(search, self._stacks.unsure if len(start.threads) else [])
-        for number, group, leaf in found:
-            self._left(search, group, leaf, None, (0, number), None if numbers is None else numbers[number])
+        for number, group, lexeme in found:
+            self._left(search, group, lexeme, None, (0, number), None if numbers is None else numbers[number])
 
     def _groups(self, search: _Search, config: int) -> tuple[Sequence[Group], Sequence[_Numbers] | None]:
         """What a configuration reads, and the canonical numbers of labels if the search has a path. That ends
@@ -229,10 +229,10 @@ class MaskSearch:
             exits = walks.literal(entries, group.run, search.row)
             if len(exits):
                 self._behind(search, group, exits, at)
-        elif group.leaf is None:
+        elif group.lexeme is None:
             self._by_configs(search, group, entries)
         else:
-            found = walks.entered(entries, group.leaf, group.follow(self._machine), search.row)
+            found = walks.entered(entries, group.lexeme, group.follow(self._machine), search.row)
             self._left(search, group, found, entries, at, numbers)
 
     # What follows
@@ -252,7 +252,7 @@ class MaskSearch:
         at: tuple[int, int],
         numbers: _Numbers,
     ) -> None:
-        """Where tokens leave a leaf; `entries`: those of the walk, None for all."""
+        """Where tokens leave a lexeme; `entries`: those of the walk, None for all."""
         machine, byte = self._machine, self._trie.byte
         exits, parts, labels = found.exits, found.parts, found.labels
         if not len(exits):
@@ -301,7 +301,7 @@ class MaskSearch:
     # Where configurations are stepped through
 
     def _by_configs(self, search: _Search, group: Group, entries: np.ndarray | None) -> None:
-        """Tokens below entries (None: all) in leaves without a table."""
+        """Tokens below entries (None: all) in lexemes without a table."""
         machine = self._machine
         by_rows: list[int] = []
         for cont in group.conts:

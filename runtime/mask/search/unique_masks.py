@@ -1,4 +1,4 @@
-"""Masks of leaves that are something plain but for a few words: what is plain, then what the words change.
+"""Masks of lexemes that are something plain but for a few words: what is plain, then what the words change.
 
 An item of an array of different items is any item at almost every token: only a token that is the beginning
 of a used value, or ends an item and begins another one, has to be looked at by itself. So the mask of the
@@ -33,7 +33,7 @@ def _of_plain(plain: ItemMasks) -> int:
 
 
 class UniqueItemMasks:
-    """The tokens of such leaves.
+    """The tokens of such lexemes.
 
     `search(configuration, entries, account)` gives the plain tokens below entries of the trie (None: all) in
     a row of their own.

@@ -1,4 +1,4 @@
-"""What walks of leaves find."""
+"""What walks of lexemes find."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sglc.runtime.mask.lexeme.table import LexemeDfa
 
 @dataclass(slots=True, eq=False)
 class WalkResult:
-    """What a walk from one place of a leaf finds: tokens, nodes at which tokens leave the leaf, the states
-    they leave, and the most characters on a path. The row is None where all of it is looked up. The table is
-    kept as its identity is a part of the key."""
+    """What a walk from one place of a lexeme finds: tokens, nodes at which tokens go beyond it, the states
+    they have then, and the most characters on a path. The row is None where all of it is
+    looked up. The table is kept as its identity is a part of the key."""
 
     table: LexemeDfa
     row: np.ndarray | None

@@ -47,10 +47,10 @@ def test_kinds_say_what_the_edges_say(dfa: CharDfa, known: bool) -> None:
 def test_states_that_read_the_same_are_looked_at_once() -> None:
     dfa = compile_regex(r"[\p{L}\p{Pd}\p{Zs}]{2,40}")
     edges = sum(map(len, dfa.edges))
-    leaf = TextLexeme(TextTable(dfa, "raw"))
+    lexeme = TextLexeme(TextTable(dfa, "raw"))
     with charged(WorkAccount()) as account:
-        found = leaf.self_loop(LexemeState(leaf, leaf.number(0)), 20)
+        found = lexeme.self_loop(LexemeState(lexeme, lexeme.number(0)), 20)
     assert found is not None and found.room is not None
     # Of the 40 states that lead on by all these characters only the first is looked at.
-    assert leaf.table.rows.looked < 5 * edges / 40
+    assert lexeme.table.rows.looked < 5 * edges / 40
     assert account.spent < edges / 40

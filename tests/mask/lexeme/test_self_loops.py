@@ -87,9 +87,9 @@ def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -
 @settings(max_examples=examples(100), deadline=None)
 @given(automata(), st.randoms(use_true_random=False))
 def test_leaves_know_what_a_search_finds(dfa: CharDfa, random: Any) -> None:
-    leaf = TextLexeme(TextTable(dfa, "raw"))
+    lexeme = TextLexeme(TextTable(dfa, "raw"))
     for state in random.sample(range(len(dfa.edges)), len(dfa.edges)):
-        assert leaf._from(state) == searched((dfa,), (state,))
+        assert lexeme._from(state) == searched((dfa,), (state,))
 
 
 BOUNDS = sorted({0x80, 0x9F, 0xA0, 0x2028, 0x2029, 0xD7FF, 0xE000, LAST, *SCRIPTS[:, :2].ravel().tolist()})
@@ -133,10 +133,10 @@ class CountedRow(tuple[tuple[int, int, int], ...]):
 def test_a_self_loop_is_found_without_comparing_every_edge_with_every_other() -> None:
     made = compile_regex(r"\p{Lu}[\p{Ll}\p{M}]*([ -]\p{Lu}[\p{Ll}\p{M}]*)*")
     dfa = CharDfa(tuple([CountedRow(row) for row in made.edges]), made.accepting)
-    leaf = TextLexeme(TextTable(dfa, "raw"))
+    lexeme = TextLexeme(TextTable(dfa, "raw"))
     state = step(made, 0, ord("A"))
     assert state is not None
     CountedRow.looked = 0
-    found = leaf.self_loop(LexemeState(leaf, leaf.number(state)), 128)
+    found = lexeme.self_loop(LexemeState(lexeme, lexeme.number(state)), 128)
     assert found is not None and found.bytes[ord("a")] and not found.bytes[ord("A")]
     assert CountedRow.looked < 20 * sum(map(len, made.edges))

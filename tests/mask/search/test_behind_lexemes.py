@@ -1,4 +1,4 @@
-"""What follows a leaf at once: masks are those of reading each token."""
+"""What follows a lexeme at once: masks are those of reading each token."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def test_a_lexeme_is_not_left_where_all_tokens_below_are_legal() -> None:
     looked at where a token has more than letters."""
     words = [bytes(word) for word in itertools.product(b"abcdef", repeat=3)]
     vocabulary = Vocabulary([*words, b"ab=", b"a+b", b"+", b"="])
-    leaf = TextLexeme(TextTable(compile_regex("[a-f]+"), "raw"))
+    lexeme = TextLexeme(TextTable(compile_regex("[a-f]+"), "raw"))
     walks = LexemeWalks(vocabulary, 10)
     first = np.zeros(256, bool)
     first[list(b"abcdef=+")] = True
-    found, _ = walks.leaf(LexemeState(leaf, leaf.number(1)), first)
+    found, _ = walks.lexeme(LexemeState(lexeme, lexeme.number(1)), first)
     # Not before the letters of the other 216 tokens.
     assert [walks.whole.path(node) for node in found.exits.tolist()] == [b"a+", b"ab", b"ab="]
     assert found.row is not None
