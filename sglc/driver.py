@@ -135,13 +135,13 @@ def write_target(
     """
     from sglc.targets.core.places import spans_of
     from sglc.targets.core.target import Subject
-    from sglc.targets.registry import TARGETS
+    from sglc.targets.registry import writer_of
 
     checked, diagnostics = check(source, Library(allow_outside=options.allow_outside))
     if checked is None or has_errors(diagnostics):
         return "", diagnostics
     subject = Subject(checked, _optimised(lower(checked), options, None), hole)
-    written = TARGETS[name].load()(subject)
+    written = writer_of(name)(subject)
     spans = spans_of(subject) if written.losses else {}
     diagnostics = [
         *diagnostics,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LEVELS = (0, 1, 2)
+"""What `-O` takes; see `sglc.passes.pipeline`."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
@@ -13,6 +16,6 @@ class CompileOptions:
     With `allow_outside` the program may read files outside of its project (see `sglc.library`).
     """
 
-    level: int = 2
+    level: int = LEVELS[-1]
     verify: bool = False
     allow_outside: bool = False

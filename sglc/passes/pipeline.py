@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sglc.ir.module import Module
+from sglc.options import LEVELS
 from sglc.passes import dead_code, fold, inline, merge_text
 
 
@@ -21,17 +22,15 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One pass that ran: what it was given, what it made, and the seconds it took."""
+    """One pass that ran: what it was given, what it made, and the seconds it took.
+
+    A pass that has nothing to do gives back the module it was given.
+    """
 
     name: str
     before: Module
     after: Module
     seconds: float
-
-    @property
-    def changed(self) -> bool:
-        """A pass that has nothing to do gives back the module it was given."""
-        return self.before is not self.after
 
 
 Observer = Callable[[Step], None]
@@ -45,17 +44,18 @@ PASSES = (
     Pass("merge_text", merge_text.run),
 )
 
-LEVELS = (0, 1, 2)
-DEFAULT_LEVEL = 2
 NAMES = tuple(dict.fromkeys(step.name for step in PASSES))
 
 
 def of_level(level: int) -> tuple[Pass, ...]:
-    """The passes that a level runs: none at 0, those that only tidy at 1, all at 2."""
+    """The passes that a level runs: none at 0, those that only tidy at 1, all at 2.
+
+    All passes there are tidy, so that levels 1 and 2 are the same as yet.
+    """
     return tuple(step for step in PASSES if step.level <= level)
 
 
-def run(module: Module, level: int = DEFAULT_LEVEL, observe: Observer | None = None) -> Module:
+def run(module: Module, level: int = LEVELS[-1], observe: Observer | None = None) -> Module:
     """The module after the passes of a level. `observe` sees every step."""
     for step in of_level(level):
         begun = time.perf_counter()

@@ -2,67 +2,40 @@
 
 from __future__ import annotations
 
-from sglc.targets.core.target import Target, Writer
+from sglc.targets.core.target import Writer
 
-
-def _json_schema() -> Writer:
-    from sglc.targets.json_schema import write
-
-    return write
-
-
-def _pydantic() -> Writer:
-    from sglc.targets.pydantic_models import write
-
-    return write
-
-
-def _stubs() -> Writer:
-    from sglc.targets.stubs import write
-
-    return write
-
-
-def _typescript() -> Writer:
-    from sglc.targets.typescript import write
-
-    return write
-
-
-def _gbnf() -> Writer:
-    from sglc.targets.grammars.gbnf import write
-
-    return write
-
-
-def _lark() -> Writer:
-    from sglc.targets.grammars.lark import write
-
-    return write
-
-
-def _ebnf() -> Writer:
-    from sglc.targets.grammars.ebnf import write
-
-    return write
-
-
-def _regex() -> Writer:
-    from sglc.targets.grammars.regex import write
-
-    return write
-
-
-TARGETS: dict[str, Target] = {
-    target.name: target
-    for target in (
-        Target("json-schema", "the declared types as JSON Schema 2020-12", _json_schema),
-        Target("pydantic", "the declared types as a Python module of Pydantic models", _pydantic),
-        Target("stubs", "what Python sees of the program, as a `.pyi` file", _stubs),
-        Target("typescript", "the declared types as a TypeScript module with guards", _typescript),
-        Target("gbnf", "a hole as a grammar of llama.cpp", _gbnf),
-        Target("lark", "a hole as a grammar of Lark", _lark),
-        Target("ebnf", "a hole as EBNF of the W3C", _ebnf),
-        Target("regex", "a hole as a regular expression", _regex),
-    )
+TARGETS: dict[str, str] = {
+    "json-schema": "the declared types as JSON Schema 2020-12",
+    "pydantic": "the declared types as a Python module of Pydantic models",
+    "stubs": "what Python sees of the program, as a `.pyi` file",
+    "typescript": "the declared types as a TypeScript module with guards",
+    "gbnf": "a hole as a grammar of llama.cpp",
+    "lark": "a hole as a grammar of Lark",
+    "ebnf": "a hole as EBNF of the W3C",
+    "regex": "a hole as a regular expression",
 }
+"""What each target writes, as a noun without a full stop."""
+
+
+def writer_of(name: str) -> Writer:
+    """What writes a target. Raises KeyError for a name that is none."""
+    match name:
+        case "json-schema":
+            from sglc.targets.json_schema import write
+        case "pydantic":
+            from sglc.targets.pydantic_models import write
+        case "stubs":
+            from sglc.targets.stubs import write
+        case "typescript":
+            from sglc.targets.typescript import write
+        case "gbnf":
+            from sglc.targets.grammars.gbnf import write
+        case "lark":
+            from sglc.targets.grammars.lark import write
+        case "ebnf":
+            from sglc.targets.grammars.ebnf import write
+        case "regex":
+            from sglc.targets.grammars.regex import write
+        case _:
+            raise KeyError(name)
+    return write

@@ -12,6 +12,7 @@ from sglc.ir.module import Module
 from sglc.ir.print import print_function, print_module
 from sglc.ir.read import read
 from sglc.ir.verify import verify
+from sglc.options import LEVELS
 from sglc.passes import dead_code, fold, inline, merge_text, pipeline
 from strategies.ir_strategies import modules
 
@@ -72,10 +73,10 @@ def test_what_is_printed_is_read_back(module: Module) -> None:
 
 def test_an_observer_sees_the_steps_of_a_level() -> None:
     module = read('fn @f() {\n^entry:\n  line\n  text "a"\n  %0 = const null\n  return %0\n}')
-    for level in pipeline.LEVELS:
+    for level in LEVELS:
         seen: list[pipeline.Step] = []
         after = pipeline.run(module, level, seen.append)
         assert [step.name for step in seen] == [step.name for step in pipeline.of_level(level)]
         assert [step.before for step in seen] + [after] == [module] + [step.after for step in seen]
-        assert all(step.changed == (step.before != step.after) for step in seen)
+        assert all((step.before is not step.after) == (step.before != step.after) for step in seen)
     assert pipeline.run(module, 0) is module

@@ -10,7 +10,7 @@ import click
 
 from sglc.commands.shared.startup import Startup
 from sglc.diagnostics.diagnostic import Diagnostic
-from sglc.options import CompileOptions
+from sglc.options import LEVELS, CompileOptions
 
 
 @dataclass(slots=True)
@@ -53,12 +53,12 @@ def _level(context: click.Context, parameter: click.Parameter, given: int) -> No
 level_option = click.option(
     "-O",
     "level",
-    type=click.IntRange(0, 2),
+    type=click.IntRange(LEVELS[0], LEVELS[-1]),
     default=CompileOptions().level,
     show_default=True,
     expose_value=False,
     callback=_level,
-    help="Which passes run: -O0 none, -O1 those that tidy, -O2 all.",
+    help="Which passes run: -O0 none, -O1 those that tidy, -O2 all (as yet the same).",
 )
 """Of the commands that make code."""
 

@@ -47,12 +47,3 @@ class Written:
 
 
 Writer = Callable[[Subject], Written]
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A target as the command line knows it. `load` imports what writes it."""
-
-    name: str
-    summary: str
-    load: Callable[[], Writer]

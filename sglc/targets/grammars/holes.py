@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.term import Language
 from sglc.automata.work import OutOfWork
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import Grammar
 from sglc.ir.module import HoleInfo
 from sglc.targets.core.places import PROGRAM
 from sglc.targets.core.target import Loss, Subject, Written
@@ -78,16 +80,26 @@ def in_grammar(hole: HoleLanguage) -> tuple[TermGrammar | None, tuple[Loss, ...]
     return writer, (*hole.losses, *lost)
 
 
-def remarks(losses: tuple[Loss, ...], mark: str) -> str:
-    """What a text has in place of what was lost, as comment lines behind a mark."""
-    return "".join(f"{mark} accepts more: {loss.instead}, for {loss.construct}\n" for loss in losses)
+def remarks(losses: tuple[Loss, ...], mark: str, end: str = "") -> str:
+    """What a text has in place of what was lost, as comments from `mark` to `end`, one a line."""
+    return "".join(f"{mark} accepts more: {loss.instead}, for {loss.construct}{end}\n" for loss in losses)
 
 
-def one_hole(subject: Subject) -> tuple[HoleLanguage | None, Written | None]:
-    """The only hole that is asked for, or why there is none to write."""
+def written(subject: Subject, show: Callable[[Grammar, tuple[Loss, ...]], str]) -> Written:
+    """The one hole that the subject asks for. `show` writes its grammar, told what that lost.
+
+    A GrammarError of `show` is a loss, too: the notation has no words for the grammar.
+    """
     holes = list(holes_of(subject))
-    if len(holes) == 1:
-        return holes[0], None
-    names = ", ".join(hole.name for hole in holes)
-    construct = f"several holes at once ({names})" if holes else "a program without holes"
-    return None, Written("", (Loss(construct, PROGRAM),))
+    if len(holes) != 1:
+        names = ", ".join(hole.name for hole in holes)
+        construct = f"several holes at once ({names})" if holes else "a program without holes"
+        return Written("", (Loss(construct, PROGRAM),))
+    (hole,) = holes
+    writer, losses = in_grammar(hole)
+    if writer is None:
+        return Written("", losses)
+    try:
+        return Written(show(writer.grammar(), losses), losses)
+    except GrammarError as fault:
+        return Written("", (*losses, Loss(fault.reason, hole.place)))

@@ -9,17 +9,9 @@ from __future__ import annotations
 
 from sglc.cfg.notation.print_lark import to_lark
 from sglc.targets.core.target import Subject, Written
-from sglc.targets.grammars.holes import in_grammar, one_hole, remarks
+from sglc.targets.grammars.holes import remarks, written
 
 
 def write(subject: Subject) -> Written:
     """The grammar of the one hole that the subject asks for; it starts with `root`."""
-    hole, without = one_hole(subject)
-    if hole is None:
-        assert without is not None
-        return without
-    writer, losses = in_grammar(hole)
-    if writer is None:
-        return Written("", losses)
-    text, _ = to_lark(writer.grammar())
-    return Written(remarks(losses, "//") + text, losses)
+    return written(subject, lambda grammar, losses: remarks(losses, "//") + to_lark(grammar)[0])

@@ -8,8 +8,9 @@ The whole text must match. A language that is not regular, or whose pattern woul
 from __future__ import annotations
 
 from sglc.cfg.model import grammar as g
-from sglc.targets.core.target import Loss, Subject, Written
-from sglc.targets.grammars.holes import in_grammar, one_hole
+from sglc.cfg.model.errors import GrammarError
+from sglc.targets.core.target import Subject, Written
+from sglc.targets.grammars.holes import written
 
 LONGEST = 200_000
 """Characters of a pattern. Rules are copied to where they are used; engines refuse patterns of megabytes."""
@@ -19,27 +20,13 @@ _MARKS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _SPECIAL = frozenset(".^$*+?{}[]\\|()/")
 
 
-class NotWritten(Exception):
-    """A grammar that no pattern is written for; says why, as a noun."""
-
-
 def write(subject: Subject) -> Written:
     """The pattern of the one hole that the subject asks for, on one line."""
-    hole, without = one_hole(subject)
-    if hole is None:
-        assert without is not None
-        return without
-    writer, losses = in_grammar(hole)
-    if writer is None:
-        return Written("", losses)
-    try:
-        return Written(to_regex(writer.grammar()) + "\n", losses)
-    except NotWritten as reason:
-        return Written("", (*losses, Loss(str(reason), hole.place)))
+    return written(subject, lambda grammar, _: to_regex(grammar) + "\n")
 
 
 def to_regex(grammar: g.Grammar) -> str:
-    """The pattern of a grammar over characters. Raises NotWritten."""
+    """The pattern of a grammar over characters. Raises GrammarError."""
     return _Printer(grammar).rule(grammar.start, _ARMS)
 
 
@@ -52,7 +39,7 @@ class _Printer:
 
     def rule(self, name: str, around: int) -> str:
         if name in self.open:
-            raise NotWritten("a language that contains itself, or an automaton with a long pattern")
+            raise GrammarError("a language that contains itself, or an automaton with a long pattern")
         self.open.append(name)
         text = self.shown(self.grammar.rules[name].body, around)
         self.open.pop()
@@ -78,11 +65,11 @@ class _Printer:
                 text = self.shown(item, _ONE)
                 text = f"(?:{text})" if isinstance(item, g.Repeat) else text
                 return self.checked(text + _MARKS.get((low, high), count))
-        raise NotWritten("a language without texts")
+        raise GrammarError("a language without texts")
 
     def checked(self, text: str) -> str:
         if len(text) > LONGEST:
-            raise NotWritten(f"a pattern of more than {LONGEST:,} characters")
+            raise GrammarError(f"a pattern of more than {LONGEST:,} characters")
         return text
 
 
