@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
-from pathlib import Path
+import json
 
 import pytest
 from hypothesis import given
@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from oracles import term_oracle
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.dfa.serialize import pack, unpack
-from sglc.automata.formats import ecma_regex_tables
-from sglc.automata.formats import tables as format_tables
+from sglc.automata.formats import packed
 from sglc.automata.formats.formats import define_format, format_names, format_text
 from sglc.automata.formats.terms import define_class_member, define_flat, define_quantifier, format_language
 from sglc.automata.regex.compile import compile_regex
@@ -101,38 +100,16 @@ def fits(name: str, text: str) -> bool:
 @pytest.mark.slow
 def test_packed_tables_are_what_the_definitions_make(request):
     """`--update-golden` writes the tables anew."""
-    formats = {name: pack(define_format(name)) for name in sorted(SLOW)}
-    parts = {
+    automata = {name: define_format(name) for name in sorted(SLOW)} | {
         "regex class member": define_class_member(),
         "regex quantifier": define_quantifier(),
         "regex without groups and classes": define_flat(),
     }
-    members = {name: pack(dfa) for name, dfa in parts.items()}
-    for module, made, what in (
-        (format_tables, formats, "Automata of formats that take long to make (see `formats`)"),
-        (ecma_regex_tables, members, "Automata of parts of the format `regex` (see `format_terms`)"),
-    ):
-        if request.config.getoption("--update-golden"):
-            Path(module.__file__).write_text(table_source(made, what))
-        else:
-            assert module.PACKED == made
-
-
-def table_source(tables: dict[str, str], what: str) -> str:
-    lines = [
-        f'"""{what}, packed. Generated:',
-        "`pytest tests/automata/test_formats.py --update-golden`.",
-        '"""',
-        "",
-        "from __future__ import annotations",
-        "",
-        "PACKED: dict[str, str] = {",
-    ]
-    for name, text in tables.items():
-        lines.append(f'    "{name}": (')
-        lines += [f'        "{text[at : at + 96]}"' for at in range(0, len(text), 96)]
-        lines.append("    ),")
-    return "\n".join([*lines, "}"]) + "\n"
+    made = json.dumps({name: pack(dfa) for name, dfa in automata.items()}, indent=1) + "\n"
+    if request.config.getoption("--update-golden"):
+        packed.FILE.write_text(made, encoding="ascii")
+    else:
+        assert packed.FILE.read_text(encoding="ascii") == made
 
 
 @pytest.mark.parametrize("name", sorted(format_names()))

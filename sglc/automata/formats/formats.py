@@ -19,8 +19,7 @@ from functools import cache
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.dfa.nfa_union import concatenate
 from sglc.automata.dfa.operations import build, union
-from sglc.automata.dfa.serialize import unpack
-from sglc.automata.formats.tables import PACKED
+from sglc.automata.formats.packed import packed_automaton
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
 
@@ -39,9 +38,7 @@ def format_text(name: str) -> Format | None:
     make = _FORMATS.get(name)
     if make is None:
         return None
-    if name in PACKED:
-        return Format(unpack(PACKED[name]), _MAX_CHARS.get(name))
-    return Format(make(), _MAX_CHARS.get(name))
+    return Format(packed_automaton(name) or make(), _MAX_CHARS.get(name))
 
 
 def define_format(name: str) -> CharDfa:

@@ -13,8 +13,7 @@ from functools import cache
 
 from sglc.automata.charset import LAST, invert, meet, ranges
 from sglc.automata.dfa.operations import all_words, words
-from sglc.automata.dfa.serialize import unpack
-from sglc.automata.formats.ecma_regex_tables import PACKED
+from sglc.automata.formats.packed import packed_automaton
 from sglc.automata.regex.compile import compile_node, compile_regex
 from sglc.automata.regex.parse import parse_regex
 from sglc.automata.regex.tree import Either, Join, Loop
@@ -45,12 +44,17 @@ def _regex(encoding: Encoding) -> Language:
     def written(*texts: str) -> Term:
         return text(words(texts))
 
-    closed, quantified = written(")"), text(unpack(PACKED["regex quantifier"]))
+    def part(name: str) -> Term:
+        dfa = packed_automaton(f"regex {name}")
+        assert dfa is not None
+        return text(dfa)
+
+    closed, quantified = written(")"), part("quantifier")
     named_set = Sequence((written(r"\p{", r"\P{"), text(words(property_names())), written("}")))
     plain = Text(all_words(_PLAIN_MEMBERS), encoding, 1)
-    member = Choice((plain, text(unpack(PACKED["regex class member"])), named_set))
+    member = Choice((plain, part("class member"), named_set))
     char_class = Sequence((written("[", "[^", "[-", "[^-"), Repeat(member), written("]", "-]")))
-    flat = text(unpack(PACKED["regex without groups and classes"]))
+    flat = part("without groups and classes")
     name = text(compile_regex(r"\(\?<[\p{ID_Start}$_][\p{ID_Continue}$]*>"))
     group = written("(", "(?:")
     look = written("(?=", "(?!", "(?<=", "(?<!")

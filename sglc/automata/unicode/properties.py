@@ -1,22 +1,27 @@
-"""Sets of characters by Unicode property, from a packed table of one Unicode version on every machine.
+"""Sets of characters by Unicode property, from one Unicode version on every machine.
 
-The table is compressed text and bytes: one line for each property (its kind, the size of its data in bytes,
-its names), an empty line, the data. A set's data are its ranges as gaps and lengths in base-128 numbers, low
-bits first. Kinds: `gc` general categories, `bin` binary properties, `sc` scripts, `scx` script extensions
-where they differ from the script, `fold` the orbits of simple case folding.
+`properties.zlib` has the character properties and the simple case folding of the Unicode Character Database
+(https://www.unicode.org/ucd/), as compressed text and bytes: one line for each property (its kind, the size
+of its data in bytes, its names), an empty line, the data. A set's data are its ranges as gaps and lengths in
+base-128 numbers, low bits first. Kinds: `gc` general categories, `bin` binary properties, `sc` scripts, `scx`
+script extensions where they differ from the script, `fold` the orbits of simple case folding.
 """
 
 from __future__ import annotations
 
 import zlib
-from base64 import b85decode
 from functools import cache
+from pathlib import Path
 
 from sglc.automata.charset import ALL, Ranges, invert, ranges
 from sglc.automata.dfa.serialize import read_numbers
-from sglc.automata.unicode.tables import PACKED, VERSION
 
 __all__ = ["VERSION", "case_orbits", "property_set", "simple_case_closure"]
+
+VERSION = "17.0"
+"""The version of the Unicode Character Database that the table was made from."""
+
+_TABLE = Path(__file__).with_name("properties.zlib")
 
 _GROUPS = {
     "l": ("Lu", "Ll", "Lt", "Lm", "Lo"),
@@ -128,7 +133,7 @@ def _decoded(kind: str, name: str) -> Ranges | None:
 @cache
 def _table() -> tuple[dict[tuple[str, str], tuple[int, int]], bytes, list[tuple[str, list[str]]]]:
     """Where the data of each property is, by kind and any of its names; all the data; kinds and names."""
-    head, _, data = zlib.decompress(b85decode(PACKED)).partition(b"\n\n")
+    head, _, data = zlib.decompress(_TABLE.read_bytes()).partition(b"\n\n")
     index: dict[tuple[str, str], tuple[int, int]] = {}
     start = 0
     names_of: dict[str, list[str]] = {}
