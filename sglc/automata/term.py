@@ -107,7 +107,7 @@ class NotBefore:
     follows must be able to begin with another character, or to be empty.
     """
 
-    barred: tuple[tuple[int, int], ...]
+    forbidden: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,8 @@ def show_term(term: t.Term) -> str:
             return "text " + show_text(dfa, encoding, least, most) + (", longest match" if greedy else "")
         case t.Pattern(nfa, encoding):
             return "pattern " + show_nfa(nfa) + _ENCODED[encoding]
-        case t.NotBefore(barred):
-            return f"not before {show_class(ranges(barred))}"
+        case t.NotBefore(forbidden):
+            return f"not before {show_class(ranges(forbidden))}"
         case t.Words(words):
             return f"word {show_words(words)}" if len(words) > 1 else show_words(words)
         case t.Listed(texts, encoding):

@@ -1,0 +1,206 @@
+"""The text with which every word of a language begins, and the one with which every word ends.
+
+The beginning is found by walking through all words at once, as long as one character alone may come next. It
+is the longest there is, but for what the walk over-approximates (`term_walker`) and characters from which no
+count can be met. The end is that of the terms that stand last. It is shorter than the longest one where
+words of one length only end alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sglc.automata import term as t
+from sglc.automata.analysis.positions import Chars, InText
+from sglc.automata.analysis.term_walker import Place, Walker
+from sglc.automata.dfa.operations import shortest_word
+from sglc.automata.encoding import ESCAPED
+
+LONGEST = 4096
+"""Characters of a certain text at most: more than what the text of a schema takes, and read in no time."""
+MOST_PLACES = 64
+"""Places at which the words may stand after one beginning. Where they are more, they seldom go on alike, and
+a walk through all of them takes long."""
+
+
+def certain_beginning(language: t.Language) -> str:
+    """What every word begins with. Characters of the written text; empty where nothing is certain."""
+    walker = Walker(language)
+    found = ""
+    places = dict.fromkeys(walker.open(walker.start()))
+    while places and None not in places and len(places) <= MOST_PLACES and len(found) < LONGEST:
+        following = _only_step(walker, list(places))
+        if following is None:
+            break
+        text, after = following
+        found += text
+        places = {opened: None for place in after for opened in walker.open(place)}
+    return found[:LONGEST]
+
+
+def _only_step(walker: Walker, places: list[Place]) -> tuple[str, list[Place]] | None:
+    """The text that alone may come next, with the places behind it; None where others may come.
+
+    It is a character, or more where one reading alone is left.
+    """
+    if len(places) == 1 and places[0] is not None and isinstance(places[0].head, Chars):
+        return places[0].head.text, [places[0].rest]
+    if any(map(_is_wide, places)):
+        return None
+    point: int | None = None
+    after: list[Place] = []
+    for place in places:
+        for low, high, target in walker.steps(place):
+            if low != high or (point is not None and point != low):
+                return None
+            point = low
+            after.append(target)
+    return None if point is None else (chr(point), after)
+
+
+def _is_wide(place: Place) -> bool:
+    """Whether texts of a place surely begin with different characters, escaped or not."""
+    if place is None or not isinstance(place.head, InText):
+        return False
+    return any(high - low > len(ESCAPED) for low, high, _ in place.head.term.dfa.edges[place.head.state])
+
+
+def certain_end(language: t.Language, beginning: str = "") -> str:
+    """What every word ends with, behind the `beginning` that every word has."""
+    end, _ = _Ends(language.rules).of(language.root)
+    if not end:
+        return ""
+    wanted = min(len(end), LONGEST)
+    room = _Lengths(language.rules).at_least(language.root, len(beginning) + wanted) - len(beginning)
+    return end[len(end) - max(0, room) :]
+
+
+class _Ends:
+    """The certain ends of terms, each with whether it is the only word of its term."""
+
+    def __init__(self, rules: Mapping[str, t.Term]) -> None:
+        self._rules = rules
+        self._open: set[str] = set()
+        self._known: dict[int, tuple[str, bool]] = {}
+        """By the identity of the term: types with many optional fields use terms again and again."""
+
+    def of(self, term: t.Term) -> tuple[str, bool]:
+        known = self._known.get(id(term))
+        if known is None:
+            known = self._known[id(term)] = self._found(term)
+        return known
+
+    def _found(self, term: t.Term) -> tuple[str, bool]:
+        match term:
+            case t.Bytes(data):
+                return data.decode("utf-8", "replace"), True
+            case t.Words(words):
+                return _common_end([word.decode("utf-8", "replace") for word in words]), len(words) == 1
+            case t.Listed(texts, "raw"):
+                return _common_end(list(texts)), len(texts) == 1
+            case t.Text(_, "raw" | "json"):
+                return _end_of_text(term), False
+            case t.NotBefore():
+                return "", True
+            case t.Sequence(items):
+                return self._sequence(items)
+            case t.Choice(arms):
+                ends = [self.of(arm) for arm in arms]
+                return _common_end([end for end, _ in ends]), len(set(ends)) == 1 and ends[0][1]
+            case t.Repeat(item, minimum) if minimum:
+                return self.of(item)[0], False
+            case t.UniqueKeys(_, value, minimum) if minimum:
+                return self.of(value)[0], False
+            case t.Except(item):
+                return self.of(item)[0], False
+            case t.Rule(name) if name not in self._open:
+                self._open.add(name)
+                found = self.of(self._rules[name])
+                self._open.remove(name)
+                return found
+        return "", False
+
+    def _sequence(self, items: tuple[t.Term, ...]) -> tuple[str, bool]:
+        end = ""
+        for item in reversed(items):
+            before, whole = self.of(item)
+            end = before + end
+            if not whole:
+                return end, False
+        return end, True
+
+
+def _common_end(texts: list[str]) -> str:
+    """What all of some texts end with."""
+    turned = [text[::-1] for text in texts]
+    first, last = min(turned, default=""), max(turned, default="")
+    size = next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))
+    return first[:size][::-1]
+
+
+def _end_of_text(term: t.Text) -> str:
+    """What every word of an automaton ends with, as it is written, read backwards from where words end."""
+    before: dict[int, list[tuple[int, int, int]]] = {}
+    for state, row in enumerate(term.dfa.edges):
+        for low, high, target in row:
+            before.setdefault(target, []).append((low, high, state))
+    end = ""
+    states = set(term.dfa.accepting)
+    while states and 0 not in states and len(states) <= MOST_PLACES and len(end) < LONGEST:
+        edges = [edge for state in states for edge in before.get(state, ())]
+        points = {point for low, high, _ in edges for point in (low, high)}
+        if len(points) != 1:
+            break
+        point = points.pop()
+        if term.encoding == "json" and point in ESCAPED:
+            break
+        end = chr(point) + end
+        states = {state for _, _, state in edges}
+    return end
+
+
+class _Lengths:
+    """How many characters the words of terms have at least."""
+
+    def __init__(self, rules: Mapping[str, t.Term]) -> None:
+        self._rules = rules
+        self._open: set[str] = set()
+        self._known: dict[int, tuple[int, int]] = {}
+        """By the identity of the term: what was asked, and what was found."""
+
+    def at_least(self, term: t.Term, wanted: int) -> int:
+        """`wanted`, or fewer characters that all words have. What recursion and counts add is left out."""
+        asked, found = self._known.get(id(term), (-1, 0))
+        if wanted > asked == found or asked < 0:
+            found = self._found(term, wanted)
+            self._known[id(term)] = wanted, found
+        return min(wanted, found)
+
+    def _found(self, term: t.Term, wanted: int) -> int:
+        match term:
+            case t.Bytes(data):
+                return min(wanted, len(data.decode("utf-8", "replace")))
+            case t.Words(words):
+                return min([wanted, *[len(word.decode("utf-8", "replace")) for word in words]])
+            case t.Listed(texts):
+                return min([wanted, *map(len, texts)])
+            case t.Text(dfa, _, low, high):
+                word = shortest_word(dfa, low, high) if low < wanted else None
+                return min(wanted, low if word is None else len(word))
+            case t.Sequence(items):
+                total = 0
+                for item in items:
+                    total += self.at_least(item, wanted - total)
+                return total
+            case t.Choice(arms):
+                return min([self.at_least(arm, wanted) for arm in arms])
+            case t.Repeat(item, minimum) if minimum:
+                return self.at_least(item, wanted)
+            case t.Except(item):
+                return self.at_least(item, wanted)
+            case t.Rule(name) if name not in self._open:
+                self._open.add(name)
+                least = self.at_least(self._rules[name], wanted)
+                self._open.remove(name)
+                return least
+        return 0
