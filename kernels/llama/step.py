@@ -10,6 +10,7 @@ on the number of threads nor on their order.
 from __future__ import annotations
 
 from sglc.kernels.dsl.language import F32, I8, I32, I64, U8, Constant, kernel, parallel_kernel
+from sglc.kernels.dsl.structs import Struct, shape
 from sglc.kernels.dsl.vectors import (
     arrive,
     elapsed_time,
@@ -147,40 +148,95 @@ def quantise_heads(
     quantise_groups(h, at, room, q, 32 * first, factors, FACTORS * first, step, centre, count)
 
 
-@parallel_kernel
-def step(
-    w: U8, places: I64, vectors: F32, windows: I64, cosines: F32, sines: F32, pool: U8, tokens: I32,
-    positions: I32, rows: I32, count: int, table: I32, most_blocks: int, sequences: int, last: I32,
-    last_count: int, logits: F32, logits_stride: int, x: F32, qkv: F32, h: F32, q: I8, factors: F32,
-    inner_q: I8, inner_factors: F32, scores: F32, spare: I8, stride: int, counters: I64, thread: int,
-    threads: int, epsilon: float, scale: float, layers: Constant, heads: Constant, shared: Constant,
-    size: Constant, turned: Constant, width: Constant, inner: Constant, vocabulary: Constant,
-    biased: Constant, normed: Constant, together: Constant, kinds: Constant, head_kinds: Constant,
-) -> None:  # fmt: skip
-    """`count` tokens of `sequences` sequences, and the logits behind `last_count` of them.
+class ModelArrays(Struct):
+    """What a step reads of a model.
 
-    w          weight tiles of all matrices; places[2 i], places[2 i + 1] are the first byte and the kind of
-               matrix i: queries, keys and values; output; gate and up by turns; down of each layer;
-               embeddings; head
+    w          weight tiles of all matrices; places[i] are the first byte and the kind of matrix i: queries,
+               keys and values; output; gate and up by turns; down of each layer; embeddings; head
     vectors    norms [2 layers + 1][width], biases [layers][heads], norms of heads [layers][2][size]
-    windows    [layers] positions that a layer looks back at, itself included
+    windows    positions that a layer looks back at, itself included
     cosines, sines  [positions][turned / 2]
+    """
+
+    w: U8
+    places: I64 = shape("matrices", 2)
+    vectors: F32
+    windows: I64 = shape("layers")
+    cosines: F32 = shape("positions", "half")
+    sines: F32 = shape("positions", "half")
+
+
+class Batch(Struct):
+    """The tokens of a step.
+
     pool       see `sglc.kernels.llama.kv_layout`
-    tokens, positions, rows  [count]; rows are the tokens' rows of `table` [rows][most_blocks]
-    last       [last_count] the tokens that logits [last_count][vocabulary] are wanted of, rows of which
-               begin `logits_stride` numbers after each other
-    x, qkv     [count] rows of width, of all heads
-    h          [threads][`scratch_numbers`]
-    q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][10]
-    inner_q, inner_factors  as those, for rows of the inner width or of all query heads, of factors 6
-    scores, spare  [threads][`score_numbers`], [threads][`byte_numbers`]; `stride` is at least the longest
-               length, filled up to 32
+    tokens, positions, rows  [count]; rows are the tokens' rows of `table` [sequences][most_blocks]
+    last       the tokens that logits [last_count][vocabulary] are wanted of, rows of which begin
+               `logits_stride` numbers after each other
+    longest    at least the longest length, filled up to 32
     counters   [8 (2 + threads + layers)] zeros; counters[8 + 8 thread] becomes the nanoseconds that the step
                took in a thread, the one behind it those in which the thread had a processor; from 8 + 8
                threads on eight for a layer: how much of its work is taken
+    """
+
+    pool: U8
+    tokens: I32 = shape("count")
+    positions: I32 = shape("count")
+    rows: I32 = shape("count")
+    count: int
+    table: I32
+    most_blocks: int
+    sequences: int
+    last: I32 = shape("last")
+    last_count: int
+    logits: F32 = shape("", "")
+    logits_stride: int
+    longest: int
+    counters: I64
+
+
+class Scratch(Struct):
+    """What a step works in.
+
+    x, qkv     [at least count] rows of width, of all heads
+    h          [threads][`scratch_numbers`]
+    q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][10]
+    inner_q, inner_factors  as those, for rows of the inner width or of all query heads, of factors 6
+    scores, spare  [threads][`score_numbers`], [threads][`byte_numbers`] for the longest length
+    """
+
+    x: F32
+    qkv: F32
+    h: F32
+    q: I8
+    factors: F32
+    inner_q: I8
+    inner_factors: F32
+    scores: F32
+    spare: I8
+
+
+@parallel_kernel
+def step(
+    model: ModelArrays, batch: Batch, scratch: Scratch, thread: int, threads: int, epsilon: float,
+    scale: float, layers: Constant, heads: Constant, shared: Constant, size: Constant, turned: Constant,
+    width: Constant, inner: Constant, vocabulary: Constant, biased: Constant, normed: Constant,
+    together: Constant, kinds: Constant, head_kinds: Constant,
+) -> None:  # fmt: skip
+    """The tokens of a batch, and the logits behind `last_count` of them.
+
     kinds, head_kinds  of the matrices of layers, and of the head; its inputs are fine: nothing behind
                it evens out its errors
     """
+    w, places, vectors, windows = model.w, model.places, model.vectors, model.windows
+    cosines, sines, pool = model.cosines, model.sines, batch.pool
+    tokens, positions, rows, count = batch.tokens, batch.positions, batch.rows, batch.count
+    table, most_blocks, sequences = batch.table, batch.most_blocks, batch.sequences
+    last, last_count, logits, logits_stride = batch.last, batch.last_count, batch.logits, batch.logits_stride
+    counters, stride = batch.counters, batch.longest
+    x, qkv, h, q, factors = scratch.x, scratch.qkv, scratch.h, scratch.q, scratch.factors
+    inner_q, inner_factors = scratch.inner_q, scratch.inner_factors
+    scores, spare = scratch.scores, scratch.spare
     began = elapsed_time()
     had = processor_time()
     turn = 0

@@ -41,6 +41,10 @@ from sglc.kernels.trie.word_list import Found, WordList
 UNBOUNDED = 1 << 30
 """For `most`, `lo` and `hi` of a lexeme: no limit."""
 
+JOINED = 2000
+"""Nodes below which layers are walked in one call: a call costs as much as so many nodes, and what it meets
+more than once has to be sorted out."""
+
 
 WALKS = typed_library(
     list_children,
@@ -125,7 +129,9 @@ class SubtreeWalk:
         self.entries = 0
         """Nodes from which they began, all together."""
         asides = int(np.count_nonzero(trie.byte == BACKSLASH))
-        self._walk = TrieWalk.zeros(levels=trie.deepest + 2, boundaries=len(trie.byte) + 1, asides=asides)
+        self._walk = TrieWalk.zeros(
+            levels=trie.deepest + 2, boundaries=len(trie.byte) + JOINED, asides=asides + JOINED
+        )
         self._cursor = self._walk.cursor
         self._question = self._cursor.data
         self.roots = np.flatnonzero(trie.depth == 1).astype(np.int32)
@@ -150,6 +156,24 @@ class SubtreeWalk:
         order = np.argsort(levels, kind="stable")
         sorted_nodes, stops = nodes[order], np.cumsum(np.bincount(levels)).tolist()
         return [sorted_nodes[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
+
+    def portions(self, layers: list[np.ndarray]) -> list[np.ndarray]:
+        """Layers, those in a row joined whose subtrees have at most `JOINED` nodes together.
+
+        A walk from such a list may meet a node more than once.
+        """
+        if len(layers) < 2:
+            return layers
+        joined: list[list[np.ndarray]] = []
+        room = 0
+        for layer in layers:
+            size = int((self.trie.end[layer] - layer).sum())
+            if size > room:
+                joined.append([])
+                room = JOINED
+            joined[-1].append(layer)
+            room -= size
+        return [np.sort(np.concatenate(some)) if len(some) > 1 else some[0] for some in joined]
 
     def read_before(self, nodes: np.ndarray, spelled: bool) -> np.ndarray:
         """int64: the characters begun on the paths to nodes, without their own byte; `spelled`: in JSON."""

@@ -52,8 +52,8 @@ LOADED = 8
 
 _MORE = 3
 """Modes up to here: so many bytes of UTF-8 to come."""
-_AFTER_E0, _AFTER_F0, ESCAPE, _HEX, _LOW_BACKSLASH, _LOW_U, _LOW, _CONTROL = 4, 5, 6, 6, 11, 12, 12, 16
-"""Modes: the second byte after E0, F0; after a backslash; `_HEX` + 1 to 4 digits to come; the backslash, then
+_AFTER_E0, _AFTER_F0, ESCAPE, HEX, _LOW_BACKSLASH, _LOW_U, _LOW, _CONTROL = 4, 5, 6, 6, 11, 12, 12, 16
+"""Modes: the second byte after E0, F0; after a backslash; `HEX` + 1 to 4 digits to come; the backslash, then
 the u, then `_LOW` + 1 to 4 digits of a second unit; `_CONTROL` + 1 to 4 digits of a control character."""
 _LAST = 0x10FFFF
 _OTHERS = 0x10FFFF - 0xA0 + 1 - 0x800 - 2
@@ -304,7 +304,7 @@ def read_part(
                 return -1
             following, value = _CONTROL + 4, 0
         else:
-            following, value, high = _HEX + 4, 0, _LAST
+            following, value, high = HEX + 4, 0, _LAST
     elif mode == _LOW_BACKSLASH:
         if read != BACKSLASH:
             return -1
@@ -330,9 +330,9 @@ def read_part(
         digit = hex_digit(read, 1)
         if digit < 0:
             return -1
-        if mode <= _HEX + 4:
+        if mode <= HEX + 4:
             following, value = mode - 1, (value << 4) | digit
-            left = following - _HEX
+            left = following - HEX
             first, last = value << (4 * left), ((value + 1) << (4 * left)) - 1
             if left == 0 and value >= 0xD800 and value <= 0xDBFF:
                 following, value = _LOW_BACKSLASH, 0x10000 + ((value - 0xD800) << 10)

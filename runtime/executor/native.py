@@ -19,12 +19,13 @@ import numpy as np
 from sglc.cache_files import cache_folder, is_own_folder, make_private
 from sglc.kernels.dsl.addresses import address
 from sglc.kernels.dsl.language import Specialised
+from sglc.kernels.dsl.structs import KINDS
 from sglc.kernels.dsl.vectors import LANES
 from sglc.kernels.jit_library import typed_library
 from sglc.kernels.llama.argmax import argmax
 from sglc.kernels.llama.attention import byte_numbers, score_numbers
 from sglc.kernels.llama.linear import FACTORS, FINE
-from sglc.kernels.llama.step import ALONE, scratch_numbers, step
+from sglc.kernels.llama.step import ALONE, Batch, ModelArrays, Scratch, scratch_numbers, step
 from sglc.kernels.llama.weight_layout import kinds_mask
 from sglc.runtime.executor.plan import ExecutorError, Piece
 from sglc.runtime.executor.rows import RowBuffers
@@ -87,15 +88,20 @@ class NativeExecutor:
         """How many threads are best for steps of a size, by the number of bits of that size."""
         self._threads = self._thread_pool.most
         """Of the last step."""
-        self._windows = np.array(family.windows, np.int64)
         self._pool = _lines(0, np.uint8)
         self._written = bytearray()
         """By block: whether it holds anything."""
-        self._angles = (np.zeros((0, shape.turned // 2), np.float32),) * 2
+        none = np.zeros((0, shape.turned // 2), np.float32)
+        self._arrays = ModelArrays(
+            w=model.weights,
+            places=model.places,
+            vectors=model.vectors,
+            windows=np.array(family.windows, np.int64),
+            cosines=none,
+            sines=none,
+        )
         self._logits = RowBuffers(shape.padded_vocabulary)
-        self._scores = _lines(0, np.float32)
-        self._spare = _lines(0, np.int8)
-        self._scratch: list[np.ndarray] = []
+        self._scratch = _no_scratch()
         self._room = 0
         self._closed = False
 
@@ -173,8 +179,7 @@ class NativeExecutor:
             self._thread_pool.close()
             self._pool = _lines(0, np.uint8)
             self._written = bytearray()
-            self._scores, self._spare = _lines(0, np.float32), _lines(0, np.int8)
-            self._logits, self._scratch = RowBuffers(0), []
+            self._logits, self._scratch, self._room = RowBuffers(0), _no_scratch(), 0
 
     # -- steps ----------------------------------------------------------------------------------------
 
@@ -243,54 +248,40 @@ class NativeExecutor:
         where = np.array([tokens, positions, rows], np.int32)
         tables = np.fromiter(blocks, np.int32, len(blocks))
         behind = np.array(last, np.int32)
-        self._make_room(len(tokens))
-        cosines, sines = self._angles_up_to(longest)
+        self._angles_up_to(longest)
         stride = -(-longest // (2 * LANES)) * 2 * LANES
-        floats = self._thread_pool.most * score_numbers(shape.together, stride)
-        spare = self._thread_pool.most * byte_numbers(shape.together, stride, shape.size)
-        if len(self._scores) < floats or len(self._spare) < spare:
-            self._scores, self._spare = _lines(2 * floats, np.float32), _lines(2 * spare, np.int8)
-        counters = np.zeros((2 + self._thread_pool.most + shape.layers) * _COUNTERS, np.int64)
-        before = (
-            self._model.weights,
-            self._model.places,
-            self._model.vectors,
-            self._windows,
-            cosines,
-            sines,
-            self._pool,
-            where[0],
-            where[1],
-            where[2],
-            len(tokens),
-            tables,
-            most_blocks,
-            len(pieces),
-            behind,
-            len(last),
-            logits,
-            logits.shape[1],
-            *self._scratch,
-            self._scores,
-            self._spare,
-            stride,
-            counters,
+        self._make_room(len(tokens), stride)
+        batch = Batch(
+            pool=self._pool,
+            tokens=where[0],
+            positions=where[1],
+            rows=where[2],
+            count=len(tokens),
+            table=tables,
+            most_blocks=most_blocks,
+            sequences=len(pieces),
+            last=behind,
+            last_count=len(last),
+            logits=logits,
+            logits_stride=logits.shape[1],
+            longest=stride,
+            counters=np.zeros((2 + self._thread_pool.most + shape.layers) * _COUNTERS, np.int64),
         )
-        self._invoke(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
+        self._invoke(batch, (self._family.epsilon, shape.size**-0.5))
         return len(last)
 
-    def _invoke(self, before: Sequence[np.ndarray | float], after: Sequence[float], count: int) -> None:
-        """Run the step: its arguments before and after the thread and the number of threads.
+    def _invoke(self, batch: Batch, after: Sequence[float]) -> None:
+        """Run the step; `after` are its arguments behind the thread and the number of threads.
 
-        It takes as many threads as get a processor, and of these as many as are best for steps of about
-        `count` tokens.
+        It takes as many threads as get a processor, and of these as many as are best for steps of about as
+        many tokens.
         """
-        given = [address(each) if isinstance(each, np.ndarray) else each for each in before]
+        given = self._arrays, batch, self._scratch
         tuner, most = self._tuner, self._thread_pool.most
         if tuner is None or most == 1:
             self._thread_pool.run(self._step, given, after, most)
             return
-        step_time_model = self._step_time_models.setdefault(count.bit_length(), StepTimeModel(most))
+        step_time_model = self._step_time_models.setdefault(batch.count.bit_length(), StepTimeModel(most))
         allowed = tuner.threads()
         self._threads = (
             step_time_model.threads() if allowed == most else min(allowed, step_time_model.settled)
@@ -298,40 +289,47 @@ class NativeExecutor:
         started = perf_counter()
         self._thread_pool.run(self._step, given, after, self._threads)
         seconds = perf_counter() - started
-        counters = before[-1]
-        assert isinstance(counters, np.ndarray)
-        times = counters[_COUNTERS : _COUNTERS * (1 + self._threads)].tolist()
+        times = batch.counters[_COUNTERS : _COUNTERS * (1 + self._threads)].tolist()
         whole, running = times[::_COUNTERS], times[1::_COUNTERS]
         lost = max([a - b for a, b in zip(whole, running, strict=True)]) / 1e9
         if tuner.record(self._threads, max(whole) / 1e9, lost) and allowed == most:
-            step_time_model.record(seconds / count)
+            step_time_model.record(seconds / batch.count)
 
-    def _make_room(self, rows: int) -> None:
-        """Places to work in for so many tokens: residual, heads, a thread's outputs, bytes and factors."""
-        rows = max(rows, ALONE * self._thread_pool.most)
-        if rows <= self._room:
-            return
-        shape = self._family.shape
-        every = shape.heads * shape.size
-        wide = max(shape.inner, every)
-        self._scratch = [
-            _lines(rows * shape.width, np.float32),
-            _lines(rows * shape.all_heads, np.float32),
-            _lines(self._thread_pool.most * scratch_numbers(every, shape.width), np.float32),
-            _lines(rows * shape.width, np.int8),
-            _lines(rows * shape.width // 32 * FINE, np.float32),
-            _lines(rows * wide, np.int8),
-            _lines(rows * wide // 32 * FACTORS, np.float32),
-        ]
-        self._room = rows
+    def _make_room(self, rows: int, stride: int) -> None:
+        """Places to work in for so many tokens, the longest of them behind fewer than `stride` others."""
+        most, shape = self._thread_pool.most, self._family.shape
+        rows = max(rows, ALONE * most)
+        if rows > self._room:
+            self._room = rows
+            every = shape.heads * shape.size
+            wide = max(shape.inner, every)
+            self._scratch = self._scratch.changed(
+                x=_lines(rows * shape.width, np.float32),
+                qkv=_lines(rows * shape.all_heads, np.float32),
+                h=_lines(most * scratch_numbers(every, shape.width), np.float32),
+                q=_lines(rows * shape.width, np.int8),
+                factors=_lines(rows * shape.width // 32 * FINE, np.float32),
+                inner_q=_lines(rows * wide, np.int8),
+                inner_factors=_lines(rows * wide // 32 * FACTORS, np.float32),
+            )
+        floats = most * score_numbers(shape.together, stride)
+        spare = most * byte_numbers(shape.together, stride, shape.size)
+        if len(self._scratch.scores) < floats or len(self._scratch.spare) < spare:
+            self._scratch = self._scratch.changed(
+                scores=_lines(2 * floats, np.float32), spare=_lines(2 * spare, np.int8)
+            )
 
-    def _angles_up_to(self, length: int) -> tuple[np.ndarray, np.ndarray]:
-        have = len(self._angles[0])
+    def _angles_up_to(self, length: int) -> None:
+        """Take the angles of so many positions into the model's arrays."""
+        arrays = self._arrays
+        have = len(arrays.cosines)
         if have < length:
             more = self._family.angles(have, max(length, min(2 * have, self.context_length), 256))
-            cosines, sines = (np.concatenate([old, new]) for old, new in zip(self._angles, more, strict=True))
-            self._angles = cosines, sines
-        return self._angles
+            cosines, sines = (
+                np.concatenate([arrays.cosines, more[0]]),
+                np.concatenate([arrays.sines, more[1]]),
+            )
+            self._arrays = arrays.changed(cosines=cosines, sines=sines)
 
 
 def step_constants(family: Family, model: PackedModel) -> dict[str, int]:
@@ -362,6 +360,11 @@ def _parts(pieces: Sequence[Piece]) -> Sequence[Sequence[Piece]]:
             room -= stop - start
             start = stop
     return parts
+
+
+def _no_scratch() -> Scratch:
+    kinds = {name: KINDS[field.kind] for name, field in Scratch.fields.items()}
+    return Scratch(**{name: _lines(0, kind) for name, kind in kinds.items()})
 
 
 def _lines(count: int, kind: type) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -161,10 +162,12 @@ def test_the_executor_asks_and_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     made._thread_pool = FakePool()  # type: ignore[assignment]
     made._tuner = ThreadTuner(4, lambda: 0.0, lambda threads: False)
     made._step_time_models, made._step = {}, lambda: None
+    made._arrays = made._scratch = None  # type: ignore[assignment]
+    batch: Any = SimpleNamespace(count=1, counters=counters)
     for _ in range(3):
-        made._invoke([counters], (), 1)
+        made._invoke(batch, ())
     assert used == [4, 2, 1]
     assert not any(step_time_model._times[0] for step_time_model in made._step_time_models.values())
     made._tuner = None
-    made._invoke([counters], (), 1)
+    made._invoke(batch, ())
     assert used[-1] == 4

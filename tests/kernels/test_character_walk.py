@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from sglc.automata.charset import ranges
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels import jit_library
@@ -91,12 +92,12 @@ def some_quiet(
     return columns.quiet(self_loop.groups, self_loop.bytes, self_loop.dead, self_loop.home, first)
 
 
-def needed(walks: LexemeWalks, exits: np.ndarray, row: np.ndarray) -> list[int]:
-    """The places of exits at or below which a token is not in a row: walks may leave out the others."""
+def needed(walks: LexemeWalks, boundaries: np.ndarray, row: np.ndarray) -> list[int]:
+    """The places of boundaries at or below which a token is not in a row: walks may leave out the others."""
     trie = walks.whole.trie
     return [
         place
-        for place, node in enumerate(exits.tolist())
+        for place, node in enumerate(boundaries.tolist())
         if any(
             not row[index >> 5] >> (index & 31) & 1
             for below in range(node, int(trie.end[node]))
@@ -115,7 +116,7 @@ def needed(walks: LexemeWalks, exits: np.ndarray, row: np.ndarray) -> list[int]:
     st.sets(st.sampled_from((0x22, 0x2C, 0x61, 0x80, 0xC2))),
     st.data(),
 )
-@settings(deadline=None)
+@settings(deadline=None, max_examples=examples(100))
 def test_characters_are_walked_as_rows_are(
     tokens: list[bytes],
     dfa: CharDfa,
@@ -153,8 +154,8 @@ def test_characters_are_walked_as_rows_are(
         # Of what is looked up, a walk may find some too.
         row = known.copy()
         walk = LexemeDfa.walk_states if by_rows else TextLexeme.walk_states
-        exits, _, reach = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
-        return row.tolist(), exits[needed(walks, exits, row)].tolist(), reach
+        boundaries, _, reach = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
+        return row.tolist(), boundaries[needed(walks, boundaries, row)].tolist(), reach
 
     by_number = leaf.places
     rows = found(True)
@@ -163,8 +164,8 @@ def test_characters_are_walked_as_rows_are(
     if least == 0 and most is None:
         # What is left out is looked up, or dies.
         row = np.zeros(vocabulary.words, np.int32)
-        exits, _, _ = leaf.walk_states(walks.whole, walks.whole.roots, place, first, row, None)
-        assert compiled[:2] == (row.tolist(), exits[needed(walks, exits, row)].tolist())  # type: ignore[index]
+        boundaries, _, _ = leaf.walk_states(walks.whole, walks.whole.roots, place, first, row, None)
+        assert compiled[:2] == (row.tolist(), boundaries[needed(walks, boundaries, row)].tolist())  # type: ignore[index]
     jit_library.use_reference(True)
     try:
         leaf = TextLexeme(table)
@@ -214,7 +215,7 @@ def _is_whole(data: bytes) -> bool:
 
 @pytest.mark.slow
 @given(st.lists(st.none() | texts(), min_size=1, max_size=40))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=examples(100))
 def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
     vocabulary = Vocabulary([b"a", *tokens, b"a"])
     trie, subtrees = vocabulary.trie, vocabulary.subtrees
@@ -258,7 +259,7 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
 
 @pytest.mark.slow
 @given(st.lists(texts(), min_size=1, max_size=60), automata(), encodings)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=examples(100))
 def test_what_is_looked_up_and_walked_is_all(tokens: list[bytes], dfa: CharDfa, encoding: Encoding) -> None:
     vocabulary = Vocabulary(tokens)
     walks = LexemeWalks(vocabulary, 10)
@@ -285,13 +286,13 @@ def test_a_text_of_many_states_is_loaded_in_parts() -> None:
     found = []
     for walk in (LexemeDfa.walk_states, TextLexeme.walk_states):
         row = np.zeros(vocabulary.words, np.int32)
-        exits, _, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, None)
-        found.append((row.tolist(), exits[needed(walks, exits, row)].tolist()))
+        boundaries, _, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, None)
+        found.append((row.tolist(), boundaries[needed(walks, boundaries, row)].tolist()))
     assert found[0] == found[1]
 
 
 @given(automata(), encodings, st.integers(0, 3), st.none() | st.integers(0, 4), texts())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=examples(100))
 def test_first_bytes_and_steps(
     dfa: CharDfa, encoding: Encoding, least: int, most: int | None, data: bytes
 ) -> None:
@@ -329,7 +330,7 @@ def test_first_bytes_and_steps(
     st.sets(st.lists(characters, max_size=3).map(lambda points: "".join(map(chr, points))), max_size=6),
     st.data(),
 )
-@settings(deadline=None)
+@settings(deadline=None, max_examples=examples(100))
 def test_keys_are_walked_as_rows_are(
     tokens: list[bytes], families: list[CharDfa], encoding: Encoding, names: set[str], data: st.DataObject
 ) -> None:
@@ -361,10 +362,10 @@ def test_keys_are_walked_as_rows_are(
         # Of what is looked up, a walk may find some too.
         row = known.copy()
         walk = LexemeDfa.walk_states if by_rows else KeyLexeme.walk_states
-        exits, ends, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
-        places = needed(walks, exits, row)
+        boundaries, ends, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
+        places = needed(walks, boundaries, row)
         ended = leaf.labels_of(ends[places])
-        return row.tolist(), exits[places].tolist(), None if ended is None else ended.tolist()
+        return row.tolist(), boundaries[places].tolist(), None if ended is None else ended.tolist()
 
     rows = found(True)
     assert found(False) == rows
@@ -383,7 +384,7 @@ def test_keys_are_walked_as_rows_are(
     st.integers(0, 2),
     st.none() | st.integers(2, 4),
 )
-@settings(deadline=None)
+@settings(deadline=None, max_examples=examples(100))
 def test_spans_are_walked_as_rows_are(
     tokens: list[bytes], text: str, encoding: Encoding, least: int, most: int | None
 ) -> None:
@@ -395,6 +396,6 @@ def test_spans_are_walked_as_rows_are(
     found = []
     for walk in (LexemeDfa.walk_states, NumberedLexeme.walk_states):
         row = np.zeros(vocabulary.words, np.int32)
-        exits, _, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, None)
-        found.append((row.tolist(), exits[needed(walks, exits, row)].tolist()))
+        boundaries, _, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, None)
+        found.append((row.tolist(), boundaries[needed(walks, boundaries, row)].tolist()))
     assert found[0] == found[1]

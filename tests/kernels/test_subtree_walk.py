@@ -118,10 +118,10 @@ def test_leaf(
             arrays.flags[state] |= KNOWN
 
         place = (leaf.start, leaf.least, leaf.most, eager)
-        exits, ends, reach = SubtreeWalk(trie).lexeme(
+        boundaries, ends, reach = SubtreeWalk(trie).lexeme(
             entries, place, first, mask, lambda: arrays, fill, quiet, opened
         )
-        return mask.tolist(), exits.tolist(), ends.tolist(), reach, asked
+        return mask.tolist(), boundaries.tolist(), ends.tolist(), reach, asked
 
     compiled, reference = both_ways(run)
     assert compiled == reference
@@ -152,6 +152,6 @@ def test_a_literal_by_hand() -> None:
     trie = trie_of(tokens)
     walk = SubtreeWalk(trie)
     mask = np.zeros(1, np.int32)
-    exits = walk.literal(walk.roots, b"ab", mask)
+    boundaries = walk.literal(walk.roots, b"ab", mask)
     assert [i for i in range(7) if int(mask[0]) >> i & 1] == [0, 1]
-    assert [int(trie.token[node]) for node in exits] == [2, 3]
+    assert [int(trie.token[node]) for node in boundaries] == [2, 3]

@@ -43,17 +43,17 @@ def test_words_are_walked(tokens, chosen, data, escapes) -> None:
 
     compiled, reference = both_ways(run)
     assert compiled == reference
-    mask, exits, ends, asides, origins = compiled
+    mask, boundaries, ends, asides, origins = compiled
     bits = np.unpackbits(np.frombuffer(mask, np.uint8), bitorder="little")
     paths = paths_of(trie)
     rests = [word[len(prefix) :] for word in words[place[0] : place[1]]]
     for index, token in enumerate(tokens):
         legal = bool(token) and any(rest.startswith(token) for rest in rests)
         assert bool(bits[index]) == legal
-    assert exits == [
+    assert boundaries == [
         node for node, path in enumerate(paths) if path[:-1] and path[:-1] in rests and path[-1] in follow
     ]
-    assert [words[end][len(prefix) :] for end in ends] == [paths[node][:-1] for node in exits]
+    assert [words[end][len(prefix) :] for end in ends] == [paths[node][:-1] for node in boundaries]
     reached = [
         node
         for node, path in enumerate(paths)

@@ -33,7 +33,7 @@ from sglc.kernels.llama.linear import (
 from sglc.kernels.llama.model_shape import ModelShape, ShapeError
 from sglc.kernels.llama.pointwise import exponential
 from sglc.kernels.llama.quantize_activations import ROOM, TOGETHER, quantise, quantise_finely, quantise_groups
-from sglc.kernels.llama.step import step
+from sglc.kernels.llama.step import Batch, step
 from sglc.kernels.llama.weight_layout import (
     Blocks,
     joined,
@@ -97,9 +97,9 @@ class MixedSource:
 class Interpreted(NativeExecutor):
     """Runs the step as Python."""
 
-    def _invoke(self, before: Sequence[Any], after: Sequence[Any], count: int) -> None:
+    def _invoke(self, batch: Batch, after: Sequence[float]) -> None:
         constants = Specialised(step, step_constants(self._family, self._model)).values
-        run(step, *before, 0, 1, *after, *constants)
+        run(step, self._arrays, batch, self._scratch, 0, 1, *after, *constants)
 
 
 def compiled_for(target: Target, family: Family, model: PackedModel) -> Callable[..., Any]:
