@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Language, Sequence, Text
 from sglc.kernels.jit_library import use_reference
+from sglc.kernels.trie import api
 from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -60,3 +61,31 @@ def test_layers_are_apart(words, random):
             assert walk.nested(nodes) == any(above.values())
         finally:
             use_reference(False)
+
+
+@given(
+    st.lists(st.binary(min_size=1, max_size=6).map(lambda word: bytes(b & 1 for b in word)), min_size=1),
+    st.randoms(use_true_random=False),
+    st.integers(0, 12),
+)
+def test_portions_join_layers_while_there_is_room(words, random, room):
+    vocabulary = Vocabulary(words)
+    walk = SubtreeWalk(vocabulary.arrays, vocabulary.subtrees)
+    every = range(len(walk.trie.byte))
+    layers = walk.layers(np.array(sorted(random.sample(every, random.randint(1, len(every)))), np.int32))
+
+    def below(nodes):
+        return sum(walk.trie.end[node] - node for node in nodes)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "JOINED", room)
+        portions = walk.portions(layers)
+    assert sorted(node for part in portions for node in part) == sorted(n for part in layers for n in part)
+    waiting = list(layers)
+    for portion in portions:
+        joined = [waiting.pop(0)]
+        while sum(map(len, joined)) < len(portion):
+            joined.append(waiting.pop(0))
+        assert portion.tolist() == sorted(np.concatenate(joined).tolist())
+        assert len(joined) == 1 or below(portion) <= room
+        assert not waiting or below(portion) + below(waiting[0]) > room

@@ -8,27 +8,19 @@ of the machine.
 
 from __future__ import annotations
 
-import hashlib
-import os
 import threading
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 
-from sglc import __version__
 from sglc.automata.term import Language
-from sglc.automata.term_digest import TooDeep, term_digest
-from sglc.cache_files import cache_folder, keep
 from sglc.runtime.mask.artifact.tables import (
     DEAD,
     UNKNOWN,
-    VERSION,
     FrozenError,
     FrozenTables,
-    open_file,
-    to_bytes,
 )
+from sglc.runtime.mask.artifact.token_steps import byte_tokens
 from sglc.runtime.mask.automaton.limits import ConstraintOptions, LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import FINAL
@@ -38,9 +30,6 @@ from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.mask_row import Mask
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
-SUFFIX = ".sglm"
-FOLDER = ".masks"
-"""Ends the name of the folder with the masks of a program, which lies beside its file."""
 _ENDED = (DEAD, FINAL)
 """Configurations that have the same number here and on the machine."""
 
@@ -87,6 +76,7 @@ class FrozenStore:
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
         self.tables = tables
+        self.start = tables.first
         self.known = tables.n
         """Configurations below are states of the tables."""
         self._compiled = compiled
@@ -127,7 +117,7 @@ class FrozenStore:
         with self._lock:
             live = self.live
             way: list[tuple[int, int]] = []
-            while config not in self._places and config != self.tables.start:
+            while config not in self._places and config != self.start:
                 before, token = self._ways[config]
                 way.append((config, token))
                 config = before
@@ -290,6 +280,14 @@ class FrozenMatcher(Matcher):
                 pass
         return self._thawed().forced()
 
+    def following(self) -> int:
+        """How many bytes may come next; the machine is asked only where some byte has no token."""
+        tokens = byte_tokens(self._store.vocabulary)
+        if tokens.min() < 0:
+            return self._thawed().following()
+        row = self.mask()
+        return int(np.count_nonzero(row[tokens >> 5] >> (tokens & 31) & 1))
+
     def shortest_completion(self) -> bytes:
         store, config = self._store, self._config
         if config < store.known:
@@ -328,7 +326,7 @@ class FrozenConstraint:
     @property
     def is_empty(self) -> bool:
         """Whether no text at all is legal."""
-        return self.tables.start == DEAD
+        return self._store.start == DEAD
 
     @property
     def language(self) -> Language:
@@ -348,119 +346,4 @@ class FrozenConstraint:
         """A matcher at the beginning of a text."""
         if vocabulary is not self._vocabulary and vocabulary.digest != self._vocabulary.digest:
             return self.compiled().matcher(vocabulary)
-        return FrozenMatcher(self._store, self.tables.start)
-
-
-# -- where they are kept ---------------------------------------------------------------------------------
-
-
-def constraint_digest(language: Language, options: ConstraintOptions | None = None) -> bytes:
-    """What names a frozen constraint: its terms, the limits that decide what is refused, and this version.
-
-    Raises `term_digest.TooDeep`.
-    """
-    limits = options or ConstraintOptions()
-    state = hashlib.sha256(f"sglc {__version__}, masks {VERSION}\0".encode())
-    numbers = (limits.max_terms, limits.max_depth, limits.max_states, limits.max_work, limits.max_effort)
-    state.update(repr(numbers).encode())
-    state.update(term_digest(language))
-    return state.digest()
-
-
-def masks_folder() -> Path:
-    """Where frozen constraints are kept for all programs."""
-    return cache_folder() / "masks"
-
-
-def program_folders(path: str | os.PathLike[str]) -> FrozenFolders:
-    """Where masks of a program's file are looked for: beside it (`x.masks` for `x.sglb`) and in the cache."""
-    return FrozenFolders([Path(path).with_suffix(FOLDER), masks_folder()])
-
-
-def file_name(constraint: bytes, vocabulary: Vocabulary) -> str:
-    """The name of a frozen constraint's file, by its contents."""
-    return f"{constraint.hex()[:32]}-{vocabulary.digest[:16]}-{VERSION}{SUFFIX}"
-
-
-def frozen_bytes(
-    language: Language,
-    vocabulary: Vocabulary,
-    tables: FrozenTables,
-    options: ConstraintOptions | None = None,
-) -> bytes:
-    """The file of a frozen constraint."""
-    return to_bytes(tables, constraint_digest(language, options), bytes.fromhex(vocabulary.digest))
-
-
-def save_frozen(
-    folder: str | os.PathLike[str],
-    language: Language,
-    vocabulary: Vocabulary,
-    tables: FrozenTables,
-    options: ConstraintOptions | None = None,
-) -> Path:
-    """Write tables into a folder, as into a cache: that nothing could be written is no error."""
-    path = Path(folder) / file_name(constraint_digest(language, options), vocabulary)
-    keep(path, frozen_bytes(language, vocabulary, tables, options))
-    return path
-
-
-def load_frozen(
-    place: str | os.PathLike[str],
-    language: Language | Callable[[], Language],
-    vocabulary: Vocabulary,
-    options: ConstraintOptions | None = None,
-    *,
-    digest: bytes | None = None,
-) -> FrozenConstraint:
-    """The frozen constraint in a file, or in the file that belongs to it in a folder.
-
-    Who has kept the `constraint_digest` may give it: then nothing is hashed, and a language that is given as
-    a function is only made when a text goes on behind the tables.
-
-    Raises FrozenError if the file is damaged or of something else, and OSError if there is none.
-    """
-    limits = options or ConstraintOptions()
-    if digest is None:
-        language = language if isinstance(language, Language) else language()
-        digest = constraint_digest(language, limits)
-    path = os.fspath(place)
-    if not path.endswith(SUFFIX):
-        path = os.path.join(path, file_name(digest, vocabulary))
-    return FrozenConstraint(language, limits, _opened(path, digest, vocabulary), vocabulary)
-
-
-def _opened(path: str, digest: bytes, vocabulary: Vocabulary) -> FrozenTables:
-    own = os.path.dirname(path) == os.fspath(masks_folder())
-    tables = open_file(path, digest, bytes.fromhex(vocabulary.digest), own=own)
-    if tables.size != vocabulary.size:
-        raise FrozenError("the file is of another vocabulary")
-    return tables
-
-
-class FrozenFolders:
-    """Folders in which constraints are looked for before they are compiled; the first that has one wins.
-
-    Files that cannot be used are passed over: the constraint is compiled as if they were not there.
-    """
-
-    def __init__(self, folders: Iterable[str | os.PathLike[str]]) -> None:
-        self.folders = tuple(Path(folder) for folder in folders)
-
-    def find(
-        self, language: Language, vocabulary: Vocabulary, options: ConstraintOptions | None = None
-    ) -> FrozenConstraint | None:
-        """The frozen constraint, if there is a sound file of it."""
-        limits = options or ConstraintOptions()
-        try:
-            digest = constraint_digest(language, limits)
-        except TooDeep:
-            return None
-        name = file_name(digest, vocabulary)
-        for folder in self.folders:
-            try:
-                tables = _opened(os.path.join(folder, name), digest, vocabulary)
-            except (OSError, FrozenError):
-                continue
-            return FrozenConstraint(language, limits, tables, vocabulary)
-        return None
+        return FrozenMatcher(self._store, self._store.start)

@@ -10,11 +10,12 @@ The file, all numbers little-endian:
     8     4   format version
     12    4   zero
     16    32  digest of the constraint
-    48    32  digest of the vocabulary
-    80    32  SHA-256 of the bytes 0..80 and 112..body
-    112   64  sizes: V, states, start, masks, bases, steps, ids, text bytes (int64 each)
-    176       checksums of the body: 16 bytes of SHA-256 for each 4 KiB
-    body      states: int32[n, 9], the columns below
+    48    32  digest of the constraint of the value alone, zero if that is not in it
+    80    32  digest of the vocabulary
+    112   32  SHA-256 of the bytes 0..112 and 144..body
+    144   72  sizes: V, states, columns, start, masks, bases, steps, ids, text bytes (int64 each)
+    216       checksums of the body: 16 bytes of SHA-256 for each 4 KiB
+    body      states: int32[n, 9 or 14], the columns below
               masks:  int32[m, 5]: base, place in ids, number of ids, wide, tokens
               byte tokens: int32[256], a token for each single byte, -1 for none
               bases: int32[bases, ceil(V/32)], whole mask rows
@@ -24,7 +25,11 @@ The file, all numbers little-endian:
 
 A mask is a base (the empty row if -1) with some bits the other way round: a list of tokens, everything but a
 list, or a row of its own are all that. The ids are differences of ascending ids; `wide`: two numbers each.
-The steps of a state are its groups (mask, state), then its tokens, ascending, then a state for each.
+The steps of a state are its groups (mask, state), then its other tokens with the state that each leads to,
+`token << b | state`, ascending; b bits hold any state.
+
+A hole is filled with its value, a stop and anything, and the value alone is asked for too. Both go through
+the same states: five more columns say what is different for the value alone.
 
 What is before the body is verified when a file is opened, the body piece by piece when it is first read: so a
 large file is opened as fast as a small one. Checksums tell damage; against one who makes them right, every
@@ -48,19 +53,23 @@ from sglc.automata.caches import BoundedCache
 from sglc.cache_files import open_own
 
 MAGIC = b"SGLMASKS"
-VERSION = 7
+VERSION = 9
 LARGEST = 256 << 20
 """Bytes; larger files are refused before they are mapped: what `build` writes by default has one MiB."""
 
 FLAGS, MASK, FORCED, FORCED_SIZE, ENDING, ENDING_SIZE, STEPS, GROUPS, PAIRS = range(9)
 """Columns of a state. An ENDING_SIZE of -1: the shortest completion is not stored."""
 COLUMNS = 9
-ACCEPTING = 1
+ALONE_COLUMNS = 5
+"""Columns behind these: MASK to ENDING_SIZE of the value alone."""
+ACCEPTING, ALONE_ACCEPTING, ALONE_FINAL = 1, 2, 4
+"""Flags. ALONE_FINAL: the value alone ends there and cannot go on."""
 
-UNKNOWN, DEAD = -1, 0
-_KEYS = Struct("<8s8x32s32s32s")
-"""The header up to the sizes: magic number, version, digests of constraint, vocabulary and header."""
-_SIZES = Struct("<8q")
+UNKNOWN, DEAD, FINAL = -1, 0, 1
+NO_CONSTRAINT = bytes(32)
+_KEYS = Struct("<8s8x32s32s32s32s")
+"""The header up to the sizes: magic number, version, digests of both constraints, vocabulary and header."""
+_SIZES = Struct("<9q")
 _HEADER = _KEYS.size + _SIZES.size
 _CHUNK = 1 << 12
 _CHECK = 16
@@ -94,10 +103,12 @@ class FrozenTables:
     """Columns of states that were looked at."""
     _places: tuple[int, ...] = ()
     """Where in the body the arrays begin that lie after the states."""
+    alone: bool = False
+    """Whether these are the tables of the value alone."""
 
     def __post_init__(self) -> None:
         sizes = (
-            4 * COLUMNS * self.n,
+            4 * self.states.size,
             20 * len(self.masks),
             1024,
             4 * self.bases.size,
@@ -110,6 +121,17 @@ class FrozenTables:
     def n(self) -> int:
         """The number of states."""
         return len(self.states)
+
+    @property
+    def has_alone(self) -> bool:
+        """Whether the states are those of the value alone, too."""
+        return bool(self.states.shape[1] == COLUMNS + ALONE_COLUMNS)
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of the file of these tables."""
+        chunks = (self._places[-1] + len(self.text) + _CHUNK - 1) // _CHUNK
+        return _HEADER + _CHECK * chunks + self._places[-1] + len(self.text)
 
     @property
     def words(self) -> int:
@@ -174,33 +196,48 @@ class FrozenTables:
         found = list(zip(flat[::2], flat[1::2], strict=True))
         if not all(0 <= mask < len(self.masks) and 0 < to < self.n for mask, to in found):
             raise FrozenError("a step leads nowhere")
-        return found
+        return [(mask, self._seen(to)) for mask, to in found] if self.alone else found
 
     def step(self, state: int, token: int) -> int:
         """The state after one of the tokens that are in no group; UNKNOWN if it was not followed."""
         at, groups, pairs = self._steps_of(state)
         at += 2 * groups
-        found = bisect_left(self.steps, token, at, at + pairs)
-        if found == at + pairs or self.steps[found] != token:
+        bits = state_bits(self.n)
+        found = bisect_left(self.steps, token << bits, at, at + pairs)
+        if found == at + pairs or self.steps[found] >> bits != token:
             return UNKNOWN
-        to = int(self.steps[found + pairs])
+        to = int(self.steps[found]) & (1 << bits) - 1
         if not 0 < to < self.n:
             raise FrozenError("a step leads nowhere")
-        return to
+        return self._seen(to) if self.alone else to
+
+    @property
+    def first(self) -> int:
+        """The state at the beginning of a text."""
+        return self._seen(self.start) if self.alone else self.start
+
+    def _seen(self, state: int) -> int:
+        """A state as the value alone sees it."""
+        return FINAL if self._state(state)[FLAGS] & ALONE_FINAL else state
 
     def _state(self, state: int) -> list[int]:
-        """The columns of a state; what they point to is there."""
+        """The columns of a state, those of the value alone where it is asked; what they point to is there."""
         found = self._read.get(state)
         if found is None:
-            self._verify(4 * COLUMNS * state, 4 * COLUMNS)
+            width = self.states.shape[1]
+            self._verify(4 * width * state, 4 * width)
             found = self.states[state].tolist()
-            _, mask, forced, forced_size, ending, ending_size, steps, groups, pairs = found
+            if self.alone:
+                flags = found[FLAGS]
+                accepting = ACCEPTING if flags & ALONE_ACCEPTING else 0
+                found[:STEPS] = [accepting | flags & ALONE_FINAL, *found[COLUMNS:]]
+            _, mask, forced, forced_size, ending, ending_size, steps, groups, pairs = found[:COLUMNS]
             if (
                 not 0 <= mask < len(self.masks)
                 or min(forced, forced_size, ending, steps, groups, pairs) < 0
                 or ending_size < -1
                 or max(forced + forced_size, ending + ending_size) > len(self.text)
-                or steps + 2 * (groups + pairs) > len(self.steps)
+                or steps + 2 * groups + pairs > len(self.steps)
             ):
                 raise FrozenError("a state points outside of the file")
             self._read.keep(state, found)
@@ -209,7 +246,7 @@ class FrozenTables:
     def _steps_of(self, state: int) -> tuple[int, int, int]:
         row = self._state(state)
         at, groups, pairs = row[STEPS], row[GROUPS], row[PAIRS]
-        self._verify(self._places[3] + 4 * at, 8 * (groups + pairs))
+        self._verify(self._places[3] + 4 * at, 4 * (2 * groups + pairs))
         return at, groups, pairs
 
     def _text(self, at: int, size: int) -> bytes:
@@ -231,6 +268,16 @@ class FrozenTables:
     def verify_all(self) -> None:
         """Check the whole body. Raises FrozenError."""
         self._verify(0, len(self.body))
+
+
+def state_bits(states: int) -> int:
+    """Bits that hold the number of any of some states."""
+    return (states - 1).bit_length()
+
+
+def most_states(size: int) -> int:
+    """States that tables for a vocabulary of some size may have: token and state together are an int32."""
+    return 1 << 31 - size.bit_length()
 
 
 def _check(data: bytes | memoryview) -> bytes:
@@ -277,8 +324,10 @@ def pack_ids(ids: np.ndarray) -> tuple[np.ndarray, int]:
 # -- files -----------------------------------------------------------------------------------------------
 
 
-def to_bytes(tables: FrozenTables, constraint: bytes, vocabulary: bytes) -> bytes:
-    """The file of a frozen constraint; the digests are 32 bytes each."""
+def to_bytes(
+    tables: FrozenTables, constraint: bytes, vocabulary: bytes, alone: bytes = NO_CONSTRAINT
+) -> bytes:
+    """The file of a frozen constraint, and of that of the value alone; the digests are 32 bytes each."""
     body = b"".join(
         [
             tables.states.astype("<i4").tobytes(),
@@ -293,6 +342,7 @@ def to_bytes(tables: FrozenTables, constraint: bytes, vocabulary: bytes) -> byte
     sizes = [
         tables.size,
         tables.n,
+        tables.states.shape[1],
         tables.start,
         len(tables.masks),
         len(tables.bases),
@@ -302,7 +352,7 @@ def to_bytes(tables: FrozenTables, constraint: bytes, vocabulary: bytes) -> byte
     ]
     checks = [_check(body[at : at + _CHUNK]) for at in range(0, len(body), _CHUNK)]
     head = np.array(sizes, "<i8").tobytes() + b"".join(checks)
-    keys = MAGIC + VERSION.to_bytes(4, "little") + bytes(4) + constraint + vocabulary
+    keys = MAGIC + VERSION.to_bytes(4, "little") + bytes(4) + constraint + alone + vocabulary
     return keys + hashlib.sha256(keys + head).digest() + head + body
 
 
@@ -322,31 +372,34 @@ def open_file(
     return from_bytes(data, constraint, vocabulary)
 
 
-def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) -> FrozenTables:
-    """The tables in the contents of a file. Raises FrozenError."""
+def from_bytes(data: bytes | mmap.mmap | memoryview, constraint: bytes, vocabulary: bytes) -> FrozenTables:
+    """The tables of a constraint in the contents of a file. Raises FrozenError."""
     view = memoryview(data)
     if len(view) < _HEADER or view[:8] != MAGIC:
         raise FrozenError("the file is no frozen constraint")
     if int.from_bytes(view[8:12], "little") != VERSION or any(view[12:16]):
         raise FrozenError("the file has another version of the format")
-    if view[16:48] != constraint:
+    alone = view[16:48] != constraint
+    if alone and (view[48:80] != constraint or constraint == NO_CONSTRAINT):
         raise FrozenError("the file is of another constraint")
-    if view[48:80] != vocabulary:
+    if view[80:112] != vocabulary:
         raise FrozenError("the file is of another vocabulary")
-    size, n, start, masks, bases, steps, ids, text = _SIZES.unpack(view[_KEYS.size : _HEADER])
+    size, n, columns, start, masks, bases, steps, ids, text = _SIZES.unpack(view[_KEYS.size : _HEADER])
     if min(size, n, start, masks, bases, steps, ids, text) < 0 or len(view) > LARGEST:
         raise FrozenError("the file has impossible sizes")
     if max(size, n, masks, bases, steps, ids, text) > LARGEST or size == 0:
         raise FrozenError("the file has impossible sizes")
+    if columns not in (COLUMNS, COLUMNS + ALONE_COLUMNS)[alone:]:
+        raise FrozenError("the file has impossible sizes")
     words = (size + 31) // 32
-    body = 4 * (COLUMNS * n + 5 * masks + 256 + bases * words + steps) + 2 * ids + text
+    body = 4 * (columns * n + 5 * masks + 256 + bases * words + steps) + 2 * ids + text
     chunks = (body + _CHUNK - 1) // _CHUNK
     edge = _HEADER + _CHECK * chunks
     if edge + body != len(view):
         raise FrozenError("the file is cut short, or longer than it says")
-    state = hashlib.sha256(view[:80])
+    state = hashlib.sha256(view[:112])
     state.update(view[_KEYS.size : edge])
-    if state.digest() != view[80 : _KEYS.size]:
+    if state.digest() != view[112 : _KEYS.size]:
         raise FrozenError("the file is damaged")
     if n < 2 or start >= n:
         raise FrozenError("the file has no start")
@@ -362,7 +415,7 @@ def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) ->
     return FrozenTables(
         size,
         start,
-        take(COLUMNS * n, "<i4").reshape(n, COLUMNS),
+        take(columns * n, "<i4").reshape(n, columns),
         take(5 * masks, "<i4").reshape(masks, 5),
         take(256, "<i4"),
         take(bases * words, "<i4").reshape(bases, words),
@@ -371,5 +424,6 @@ def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) ->
         take(text, "u1"),
         checks=bytes(view[_HEADER:edge]),
         body=view[edge:],
+        alone=alone,
         _checked=bytearray(chunks),
     )

@@ -158,7 +158,7 @@ class StackMasks:
             else:
                 small += here
         if len(large) > _MOST_LARGE:
-            # Each would have exits of its own, most of them at the same nodes.
+            # Each would have boundaries of its own, most of them at the same nodes.
             every = [self._as_walked(thread) for thread in large]
             small += [thread for walked in every if walked is not None for thread in walked]
             large = [thread for thread, walked in zip(large, every, strict=True) if walked is None]

@@ -73,7 +73,7 @@ class CharacterLexeme:
     def place(self, inside: int) -> tuple[int, int] | None:
         """(number, mode) for walks from an inside state of `Characters`, until the next is asked for.
 
-        None in the middle of the digits of an escape.
+        None where walks over characters do not know it.
         """
         if inside not in self._begun:
             begun = self._characters.begun(inside)

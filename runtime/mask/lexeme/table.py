@@ -255,7 +255,7 @@ class LexemeDfa:
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
-        """Set the bits of the legal tokens where that needs no rows: (exits, labels if there are any).
+        """Set the bits of the legal tokens where that needs no rows: (boundaries, labels if there are any).
 
         None where rows are needed; bits of legal tokens may have been set then.
         """
@@ -270,7 +270,7 @@ class LexemeDfa:
         row: np.ndarray,
         quiet: Quiet | None,
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Set the bits of the legal tokens: (exits, the states before them, most characters of a path)."""
+        """Set the bits of the legal tokens: (boundaries, states before them, most characters of a path)."""
         where = self._bounds(place)
         return whole.lexeme(entries, where, first, row, self.current, self.fill, quiet, place.open)
 

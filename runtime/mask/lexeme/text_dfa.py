@@ -78,7 +78,7 @@ class TextTable:
         self._reach: list[int] = [self._bits(dfa.accepting)]
         self._seen_reach: dict[int, int] = {self._reach[0]: 0}
         self._gapless: bool | None = None
-        self._stopping: set[int] | None = None
+        self._stopping: dict[int, bool] = {}
         self._period: tuple[int, int] | None = None
         self._advanced: LeastUsed[Place, Place | None] = LeastUsed()
         self.words = TextWords(dfa, encoding, self.next_length)
@@ -188,15 +188,25 @@ class TextTable:
 
     def may_stop(self, state: int) -> bool:
         """Whether a state from which no character goes on can be reached."""
-        if self._stopping is None:
-            found = {state for state, targets in enumerate(self._targets) if not targets}
-            stack = list(found)
-            while stack:
-                before = [source for source in self._before()[stack.pop()] if source not in found]
-                found.update(before)
-                stack += before
-            self._stopping = found
-        return state in self._stopping
+        known = self._stopping
+        if not known and all(self._targets):
+            known.update(dict.fromkeys(range(len(self._targets)), False))
+        if state not in known:
+            seen, path = {state}, [(state, iter(self._targets[state]))]
+            while path:
+                source, targets = path[-1]
+                target = next((t for t in targets if t not in seen and known.get(t) is not False), None)
+                if not self._targets[source] or known.get(source):
+                    known.update([(above, True) for above, _ in path])
+                    break
+                if target is None:
+                    path.pop()
+                else:
+                    seen.add(target)
+                    path.append((target, iter(self._targets[target])))
+            else:
+                known.update(dict.fromkeys(seen, False))
+        return known[state]
 
     def can_end(self, local: int, least: int) -> bool:
         """Whether a word may end at this place."""

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Protocol
 
 from sglc.automata.term import Encoding
-from sglc.kernels.trie.utf8_walk import ESCAPE
+from sglc.kernels.trie.utf8_walk import ESCAPE, HEX
 from sglc.runtime.mask.lexeme.utf8 import SHORT_ESCAPES
 
 Edge = tuple[int, int, int]
@@ -138,16 +139,35 @@ class Characters:
         return source if kind == _LATER else None
 
     def begun(self, state: int) -> tuple[int, tuple[Edge, ...]] | None:
-        """An inside state as walks over characters know it, (mode, edges); None where digits have been read.
+        """An inside state as walks over characters know it, (mode, edges); None where they do not: inside of
+        the second escape of a pair, and where some digits of an escape that may be the first are read.
 
         The values of edges are what is still to be read of the character's number.
         """
         kind, left, edges = self._keys[state]
+        if kind == _HEX:
+            points = edges if min(edges, key=itemgetter(2))[2] >= 0 else self._with_pairs(left, edges)
+            return None if points is None else (HEX + left, points)
         if kind == _UTF8:
             return left, edges
         if kind == _LATER:
             return ESCAPE, self._edges_of(left)
         return (ESCAPE, edges) if kind in (_ESCAPE, _CONTROL_ESCAPE) else None
+
+    def _with_pairs(self, left: int, units: tuple[Edge, ...]) -> tuple[Edge, ...] | None:
+        """The edges of characters whose first units of UTF-16 are known; None where digits have been read."""
+        if left < 4:
+            return None
+        edges = []
+        for low, high, target in units:
+            if target >= 0:
+                edges.append((low, high, target))
+                continue
+            _, _, rest = self._keys[-1 - target]
+            for first in range(low, high + 1):
+                base = 0x10000 + ((first - 0xD800) << 10)
+                edges += [(base + start, base + end, behind) for start, end, behind in rest]
+        return _merged(edges)
 
     def moves(self, state: int) -> tuple[Move, ...]:
         """The moves of an inside state, sorted and disjoint."""

@@ -198,10 +198,10 @@ class KeyLexeme(LexemeDfa):
             return super().walk_states(whole, entries, place, first, row, quiet)
         begin, mode = where
         bounds = (begin, 0, UNBOUNDED, int(self.eager), mode)
-        exits, ends, reach = whole.characters(
+        boundaries, ends, reach = whole.characters(
             entries, bounds, first, row, lexeme.current, lexeme.load, quiet, place.open
         )
-        return exits, np.array([self.number(number - 1) for number in ends.tolist()], np.int32), reach
+        return boundaries, np.array([self.number(number - 1) for number in ends.tolist()], np.int32), reach
 
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray

@@ -177,7 +177,7 @@ class WordLexeme(LexemeDfa):
         found = whole.words(entries, table.set.list, table.places[local], first, row, table.free)
         if not len(found.asides) or not len(left := asides_left(whole, found, table.set.list, row)):
             return found.boundaries, None
-        exits = [found.boundaries]
+        boundaries = [found.boundaries]
         for number in left:
             node, origin = found.asides[number], found.origins[number].tolist()
             if table.may_escape(tuple(origin)):
@@ -186,8 +186,8 @@ class WordLexeme(LexemeDfa):
                 if len(below):
                     inside = self.number(table.escape(table.number(tuple(origin))))
                     state = (inside, 0, UNBOUNDED, 0)
-                    exits.append(whole.lexeme(below, state, first, row, self.current, self.fill)[0])
-        return np.unique(np.concatenate(exits)), None
+                    boundaries.append(whole.lexeme(below, state, first, row, self.current, self.fill)[0])
+        return np.unique(np.concatenate(boundaries)), None
 
 
 def asides_left(whole: SubtreeWalk, found: Found, words: WordList, row: np.ndarray) -> Sequence[int]:

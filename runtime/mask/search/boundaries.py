@@ -10,19 +10,21 @@ import numpy as np
 from sglc.runtime.mask.lexeme.table import Names
 
 
-def by_label(exits: np.ndarray, labels: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """(label, its exits) in the order of labels; exits in the order in which they are given."""
+def by_label(boundaries: np.ndarray, labels: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """(label, its boundaries) in the order of labels; boundaries in the order in which they are given."""
     found = sorted(set(labels.tolist()))
     if len(found) == 1:
-        return [(found[0], exits)]
+        return [(found[0], boundaries)]
     order = labels.argsort(kind="stable")
-    exits, labels = exits[order], labels[order]
+    boundaries, labels = boundaries[order], labels[order]
     bounds = [*labels.searchsorted(found).tolist(), len(labels)]
-    return [(label, exits[start:stop]) for label, (start, stop) in zip(found, pairwise(bounds), strict=True)]
+    return [
+        (label, boundaries[start:stop]) for label, (start, stop) in zip(found, pairwise(bounds), strict=True)
+    ]
 
 
 def named(names: Names, index: dict[str, list[int]], count: int) -> list[tuple[int, np.ndarray]]:
-    """The same of the places of so many exits, of which `index` says what is read before them."""
+    """The same of the places of so many boundaries, of which `index` says what is read before them."""
     others = names.others
     if not isinstance(others, int):
         return by_label(np.arange(count), labels_of(names, index, count))
@@ -44,7 +46,7 @@ def named(names: Names, index: dict[str, list[int]], count: int) -> list[tuple[i
 
 
 def labels_of(names: Names, index: dict[str, list[int]], count: int) -> np.ndarray:
-    """int32: the labels of the exits of a class, of which `index` says what is read before them."""
+    """int32: the labels of the boundaries of a class, of which `index` says what is read before them."""
     others = names.others
     if isinstance(others, int):
         labels = np.full(count, others, np.int32)

@@ -12,7 +12,7 @@ from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.automata.work import spend
-from sglc.kernels.trie.api import SubtreeWalk
+from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
 from sglc.kernels.trie.arrays import Quiet
 from sglc.runtime.mask.lexeme.escapes import read
 from sglc.runtime.mask.lexeme.self_loops import SelfLoop, self_loop_class
@@ -37,17 +37,17 @@ _Walk = tuple[_Bits, WalkResult]
 
 @dataclass(slots=True, eq=False)
 class _Counts:
-    """How many characters are read before the exits of a walk, int[n], and by its tokens that are not looked
-    up (None until a bound asks for them)."""
+    """How many characters are read before the boundaries of a walk, int[n], and by its tokens that are not
+    looked up (None until a bound asks for them)."""
 
     walk: WalkResult
-    exits: np.ndarray
+    boundaries: np.ndarray
     tokens: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes of its own arrays, with those of the tokens that may be asked for."""
-        return 4 * self.exits.nbytes
+        return 4 * self.boundaries.nbytes
 
 
 _nbytes = attrgetter("nbytes")
@@ -79,7 +79,9 @@ class LexemeWalks:
         self._walks: LeastUsed[tuple[Any, ...], tuple[_Bits, WalkResult]] = LeastUsed(
             most_bytes // 4, _of_walk
         )
-        """What has been found from nodes inside tokens: words of the row, their bits, exits."""
+        """What has been found from nodes inside tokens: words of the row, their bits, boundaries."""
+        self._begins: LeastUsed[tuple[Any, ...], tuple[np.ndarray, LexemeDfa]] = LeastUsed(size=256)
+        """The bytes with which a lexeme may go on, by place."""
         self._blank = np.zeros(vocabulary.words, np.int32)
         self._counts: LeastUsed[tuple[Any, ...], _Counts] = LeastUsed(size=_nbytes)
         self._short_rows: LeastUsed[tuple[Any, ...], np.ndarray] = LeastUsed(size=_nbytes)
@@ -155,10 +157,10 @@ class LexemeWalks:
         key = ("single", id(whole), id(table))
         found = self._lexemes.get(key)
         if found is None:
-            exits, row = whole.later, whole.row if whole.rest is None else whole.rest
-            assert exits is not None
-            ends = np.zeros(len(exits), np.int32)
-            found = WalkResult(table, row, exits, ends, whole.reach, nested=whole.nested, of=whole)
+            boundaries, row = whole.later, whole.row if whole.rest is None else whole.rest
+            assert boundaries is not None
+            ends = np.zeros(len(boundaries), np.int32)
+            found = WalkResult(table, row, boundaries, ends, whole.reach, nested=whole.nested, of=whole)
             self._lexemes.keep(key, found)
         return found, inside
 
@@ -185,9 +187,9 @@ class LexemeWalks:
         return found
 
     def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
-        """A walk of fixed bytes from some nodes, into `row`; the exits."""
-        exits = self.whole.literal(entries, data, row)
-        return np.unique(exits) if len(exits) > 1 and self.whole.nested(entries) else exits
+        """A walk of fixed bytes from some nodes, into `row`; the boundaries."""
+        boundaries = self.whole.literal(entries, data, row)
+        return np.unique(boundaries) if len(boundaries) > 1 and self.whole.nested(entries) else boundaries
 
     def _set_words(self) -> _Bits:
         """The words of the blank row that a walk has set, and their bits; it is blank again."""
@@ -196,6 +198,20 @@ class LexemeWalks:
         bits = self._blank[words]
         self._blank[words] = 0
         return words, bits
+
+    def beginning(self, entries: np.ndarray, place: LexemeState) -> np.ndarray:
+        """The entries that a walk through a lexeme has to begin at: it ends at once at the others."""
+        table = place.table
+        if table.eager:
+            return entries
+        key = place.key()
+        known = self._begins.get(key)
+        if known is None:
+            most = UNBOUNDED if place.most is None else place.most
+            legal = table.first(place.state, place.least, most, place.open)
+            known = self._begins.keep(key, (legal, table))
+        some: np.ndarray = entries[known[0][self.vocabulary.trie.byte[entries]]]
+        return some
 
     def entered(
         self, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
@@ -236,21 +252,21 @@ class LexemeWalks:
         return self._answer
 
     def _by_names(self, names: Names, whole: WalkResult, table: LexemeDfa, entries: np.ndarray) -> WalkResult:
-        """The same with the exits apart by the labels of what is read before them."""
+        """The same with the boundaries apart by the labels of what is read before them."""
         if whole.index is None:
             whole.index = self._index(whole, table.encoding, entries)
         key = (names.key, id(whole))
         found = self._apart.get(key)
         if found is None:
-            parts = named(names, whole.index, len(whole.exits))
-            found = WalkResult(table, None, whole.exits, whole.ends, whole.reach, parts=parts, of=whole)
+            parts = named(names, whole.index, len(whole.boundaries))
+            found = WalkResult(table, None, whole.boundaries, whole.ends, whole.reach, parts=parts, of=whole)
             self._apart.keep(key, found)
         return found
 
     def _index(
         self, found: WalkResult, encoding: Encoding, entries: np.ndarray | None
     ) -> dict[str, list[int]]:
-        """The exits of a walk by the text before them."""
+        """The boundaries of a walk by the text before them."""
         index: dict[str, list[int]] = {}
         for number, path in enumerate(self.paths(found, entries)):
             index.setdefault(read(path, encoding), []).append(number)
@@ -285,18 +301,18 @@ class LexemeWalks:
             if self_loop is not None and quiet is not None:
                 found.row, found.rest = row | columns.inside(self_loop.groups, None), row
             if first is not None:
-                # Where a word of no characters ends is an exit as well.
+                # Where a word of no characters ends is a boundary as well.
                 begun = self.whole.root_bytes if entries is None else self.vocabulary.trie.byte[tops]
-                found.later = found.exits
-                found.exits = np.concatenate([tops[first[begun]], found.exits])
-                found.exits.sort()
-                found.ends = np.zeros(len(found.exits), np.int32)
+                found.later = found.boundaries
+                found.boundaries = np.concatenate([tops[first[begun]], found.boundaries])
+                found.boundaries.sort()
+                found.ends = np.zeros(len(found.boundaries), np.int32)
             self.vocabulary.classes.keep(key, found)
         return found
 
     def _named(self, names: Names, characters: Ranges, table: LexemeDfa, first: np.ndarray) -> WalkResult:
-        """The exits of a lexeme over all words of a class, some of which have labels of their own, from all
-        beginnings of tokens; without the row, which `_class` has."""
+        """The boundaries of a lexeme over all words of a class, some of which have labels of their own, from
+        all beginnings of tokens; without the row, which `_class` has."""
         found = self._class(characters, table.encoding, first)
         key = (names.key, id(found))
         known = self._labels.get(key)
@@ -305,15 +321,15 @@ class LexemeWalks:
         else:
             if found.index is None:
                 found.index = self._index(found, table.encoding, None)
-            labels = labels_of(names, found.index, len(found.exits))
+            labels = labels_of(names, found.index, len(found.boundaries))
             self._labels.keep(key, (labels, found, table))
-        return WalkResult(table, None, found.exits, found.ends, found.reach, found.paths, labels=labels)
+        return WalkResult(table, None, found.boundaries, found.ends, found.reach, found.paths, labels=labels)
 
     def _bounded(
         self, place: LexemeState, characters: Ranges, self_loop: SelfLoop, first: np.ndarray
     ) -> tuple[WalkResult, np.ndarray]:
         """What a walk over the words of some characters finds that are neither too short nor too long: the
-        same walk for all lengths, of which some tokens and exits are left out."""
+        same walk for all lengths, of which some tokens and boundaries are left out."""
         table, least = place.table, place.least
         columns = self.vocabulary.columns
         most = columns.longest if place.most is None else min(place.most, columns.longest)
@@ -327,15 +343,17 @@ class LexemeWalks:
         whole = self._class(characters, table.encoding, first)
         counts = self._counts.get(key)
         if counts is None or counts.walk is not whole:
-            before = self.whole.read_before(whole.exits, table.encoding != "raw")
+            before = self.whole.read_before(whole.boundaries, table.encoding != "raw")
             counts = self._counts.keep(key, _Counts(whole, before))
         # Where a word of no characters ends, another thread goes on.
-        open = (counts.exits >= max(least, 0 if table.eager else 1)) & (counts.exits <= most)
-        exits, ends = whole.exits[open], whole.ends[open]
+        open = (counts.boundaries >= max(least, 0 if table.eager else 1)) & (counts.boundaries <= most)
+        boundaries, ends = whole.boundaries[open], whole.ends[open]
         row = self._short_rows.get((*key, most))
         if row is None:
             row = self._short_rows.keep((*key, most), self._short(counts, self_loop, most, table.encoding))
-        found = WalkResult(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
+        found = WalkResult(
+            table, row, boundaries, ends, 0, nested=whole.nested and self.whole.nested(boundaries)
+        )
         self._lexemes.keep((*key, least, most, id(table)), found)
         return found, inside
 
@@ -383,21 +401,23 @@ class LexemeWalks:
         spend(_OF_WALK)
         walked = table.walk(self.whole, entries, place, first, row)
         if walked is not None:
-            exits, labels = walked
-            ends = np.zeros(len(exits), np.int32)
-            return WalkResult(table, row, exits, ends, 0, labels=labels, nested=self.whole.nested(exits))
-        exits, ends, reach = table.walk_states(self.whole, entries, place, first, row, quiet)
-        return WalkResult(table, row, exits, ends, reach, nested=self.whole.nested(exits))
+            boundaries, labels = walked
+            ends = np.zeros(len(boundaries), np.int32)
+            return WalkResult(
+                table, row, boundaries, ends, 0, labels=labels, nested=self.whole.nested(boundaries)
+            )
+        boundaries, ends, reach = table.walk_states(self.whole, entries, place, first, row, quiet)
+        return WalkResult(table, row, boundaries, ends, reach, nested=self.whole.nested(boundaries))
 
     def paths(self, found: WalkResult, entries: np.ndarray | None) -> list[bytes]:
-        """What has been read in a lexeme before each exit."""
+        """What has been read in a lexeme before each boundary."""
         if entries is None:
             if found.paths is None:
-                found.paths = [path[:-1] for path in self.whole.paths(found.exits)]
+                found.paths = [path[:-1] for path in self.whole.paths(found.boundaries)]
             return found.paths
-        above = entries[entries.searchsorted(found.exits, side="right") - 1]
+        above = entries[entries.searchsorted(found.boundaries, side="right") - 1]
         starts = self.vocabulary.trie.depth[above] - 1
-        paths = self.whole.paths(found.exits)
+        paths = self.whole.paths(found.boundaries)
         return [path[start:-1] for path, start in zip(paths, starts.tolist(), strict=True)]
 
 

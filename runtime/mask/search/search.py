@@ -150,9 +150,9 @@ class MaskSearch:
         found: list[tuple[int, Group, WalkResult]] = []
         for number, group in enumerate(groups):
             if group.run:
-                exits = walks.literal(walks.whole.begins[group.run[0]], group.run, row)
-                if len(exits):
-                    self._behind(search, group, exits, (0, number))
+                boundaries = walks.literal(walks.whole.begins[group.run[0]], group.run, row)
+                if len(boundaries):
+                    self._behind(search, group, boundaries, (0, number))
             elif group.lexeme is None:
                 self._by_configs(search, group, None)
             else:
@@ -202,11 +202,22 @@ class MaskSearch:
             groups, numbers = self._groups(search, config)
             at = search.places.get(config, 0)
             # What is below two nodes would be met twice.
-            layers = whole.layers(entries) if whole.nested(entries) else (entries,)
-            for layer in layers:
-                for number, group in enumerate(groups):
-                    known = None if numbers is None else numbers[number]
-                    self._pass(search, group, layer, (at, number), known)
+            layers = whole.layers(entries) if whole.nested(entries) else [entries]
+            portions = whole.portions(layers)
+            for number, group in enumerate(groups):
+                known = None if numbers is None else numbers[number]
+                for part in portions if self._meets_twice(group) else layers:
+                    self._pass(search, group, part, (at, number), known)
+
+    def _meets_twice(self, group: Group) -> bool:
+        """Whether a walk through a group may begin at nodes below one another: not where it matters what is
+        read between the entry and a boundary."""
+        if group.run:
+            return True
+        place = group.lexeme
+        if place is None or place.table.names(place) is not None:
+            return False
+        return group.node.forbidden(self._machine, group.state) is None
 
     def _merge(self, waiting: dict[int, list[np.ndarray]]) -> None:
         """Make what goes on at equal nodes one configuration: many arms go on alike, and what they have in
@@ -226,22 +237,25 @@ class MaskSearch:
         """Rests of tokens go through what a group reads."""
         walks = self._walks
         if group.run:
-            exits = walks.literal(entries, group.run, search.row)
-            if len(exits):
-                self._behind(search, group, exits, at)
+            boundaries = walks.literal(entries, group.run, search.row)
+            if len(boundaries):
+                self._behind(search, group, boundaries, at)
         elif group.lexeme is None:
             self._by_configs(search, group, entries)
         else:
+            entries = walks.beginning(entries, group.lexeme)
+            if not len(entries):
+                return
             found = walks.entered(entries, group.lexeme, group.follow(self._machine), search.row)
             self._left(search, group, found, entries, at, numbers)
 
     # What follows
 
-    def _behind(self, search: _Search, group: Group, exits: np.ndarray, at: tuple[int, int]) -> None:
+    def _behind(self, search: _Search, group: Group, boundaries: np.ndarray, at: tuple[int, int]) -> None:
         """What follows a run."""
-        if self._read_on(search, group, -1, exits):
+        if self._read_on(search, group, -1, boundaries):
             return
-        search.go_on(group.behind(self._machine), exits, (*at, -1))
+        search.go_on(group.behind(self._machine), boundaries, (*at, -1))
 
     def _left(
         self,
@@ -254,8 +268,8 @@ class MaskSearch:
     ) -> None:
         """Where tokens leave a lexeme; `entries`: those of the walk, None for all."""
         machine, byte = self._machine, self._trie.byte
-        exits, parts, labels = found.exits, found.parts, found.labels
-        if not len(exits):
+        boundaries, parts, labels = found.boundaries, found.parts, found.labels
+        if not len(boundaries):
             return
         if parts is None and labels is None:
             labels = found.table.labels_of(found.ends)
@@ -265,14 +279,14 @@ class MaskSearch:
             if parts is not None:
                 parts = [(label, places[open[places]]) for label, places in parts]
             else:
-                exits, labels = exits[open], None if labels is None else labels[open]
+                boundaries, labels = boundaries[open], None if labels is None else labels[open]
         if parts is None and labels is None:
-            if not self._read_on(search, group, -1, exits):
-                search.go_on(group.leave(machine, -1), exits, (*at, -1))
+            if not self._read_on(search, group, -1, boundaries):
+                search.go_on(group.leave(machine, -1), boundaries, (*at, -1))
             return
-        some = [(label, label, exits[places]) for label, places in parts or ()]
+        some = [(label, label, boundaries[places]) for label, places in parts or ()]
         if labels is not None:
-            some = [(label, label, nodes) for label, nodes in by_label(exits, labels)]
+            some = [(label, label, nodes) for label, nodes in by_label(boundaries, labels)]
         if numbers is not None:
             # Labels without a number are not open: nothing follows them.
             some = [(numbers[label], label, nodes) for label, _, nodes in some if label in numbers]

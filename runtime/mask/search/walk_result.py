@@ -17,23 +17,23 @@ class WalkResult:
 
     table: LexemeDfa
     row: np.ndarray | None
-    exits: np.ndarray
+    boundaries: np.ndarray
     ends: np.ndarray
     reach: int
     paths: list[bytes] | None = None
-    """What is read before each exit, once somebody has asked."""
+    """What is read before each boundary, once somebody has asked."""
     index: dict[str, list[int]] | None = None
-    """Exits by the text before them, for `LexemeWalks._named`."""
+    """Boundaries by the text before them, for `LexemeWalks._named`."""
     labels: np.ndarray | None = None
-    """Labels of the exits where the table does not say them."""
+    """Labels of the boundaries where the table does not say them."""
     parts: list[tuple[int, np.ndarray]] | None = None
-    """The same as labels with the places of their exits, in order."""
+    """The same as labels with the places of their boundaries, in order."""
     nested: bool = False
-    """Whether some exit lies below another one."""
+    """Whether some boundary lies below another one."""
     rest: np.ndarray | None = None
     """The row without the tokens that are looked up, where only these are not walked."""
     later: np.ndarray | None = None
-    """The exits behind some character, where others are among them as well."""
+    """The boundaries behind some character, where others are among them as well."""
     of: WalkResult | None = None
     """The walk that it is a part of; kept as its identity is a part of the key."""
 
@@ -41,18 +41,18 @@ class WalkResult:
     def nbytes(self) -> int:
         """Bytes of its arrays; those that it shares with another one as well."""
         parts = [array for _, array in self.parts or ()]
-        every = (self.row, self.exits, self.ends, self.labels, self.rest, self.later, *parts)
+        every = (self.row, self.boundaries, self.ends, self.labels, self.rest, self.later, *parts)
         return sum([array.nbytes for array in every if array is not None])
 
 
 def once(found: WalkResult) -> WalkResult:
-    """The same where exits may have been met more than once, in any order."""
+    """The same where boundaries may have been met more than once, in any order."""
     labels = found.labels if found.labels is not None else found.table.labels_of(found.ends)
     if labels is None:
-        exits, at = np.unique(found.exits, return_index=True)
+        boundaries, at = np.unique(found.boundaries, return_index=True)
     else:
-        pairs = found.exits.astype(np.int64) << 32 | labels
+        pairs = found.boundaries.astype(np.int64) << 32 | labels
         at = np.unique(pairs, return_index=True)[1]
-        exits = found.exits[at]
+        boundaries = found.boundaries[at]
     labels = None if found.labels is None else found.labels[at]
-    return replace(found, exits=exits, ends=found.ends[at], labels=labels, nested=True)
+    return replace(found, boundaries=boundaries, ends=found.ends[at], labels=labels, nested=True)

@@ -34,7 +34,7 @@ from mask.maskbench import QUANTILES, figures, show, table
 from sglc.automata.term import Language
 from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.artifact.build import freeze
-from sglc.runtime.mask.artifact.constraint import constraint_digest, load_frozen, save_frozen
+from sglc.runtime.mask.artifact.places import constraint_digest, load_frozen, save_frozen
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.core.errors import ConstraintError

@@ -20,15 +20,16 @@ from sglc.automata.regex.to_term import regex_term
 from sglc.automata.term import Anything, Bytes, Choice, Language, Nothing, Repeat, Rule, Sequence, Words
 from sglc.automata.term_digest import TooDeep, term_digest
 from sglc.runtime.mask.artifact import tables as frozen_tables
-from sglc.runtime.mask.artifact.build import FreezeBudget, freeze
-from sglc.runtime.mask.artifact.constraint import (
+from sglc.runtime.mask.artifact.build import FreezeBudget, NotShared, freeze
+from sglc.runtime.mask.artifact.places import (
     FrozenConstraint,
-    FrozenFolders,
+    MaskPlaces,
     constraint_digest,
     load_frozen,
     save_frozen,
 )
 from sglc.runtime.mask.artifact.tables import FrozenError, FrozenTables, from_bytes, to_bytes
+from sglc.runtime.mask.artifact.token_steps import byte_tokens
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
@@ -77,8 +78,11 @@ def assert_agree(cold: Matcher, live: Matcher) -> None:
     assert cold.is_complete() == live.is_complete()
     assert cold.is_dead() == live.is_dead()
     assert cold.forced() == live.forced()
+    assert cold.following() == live.following()
     if not live.is_dead():
         assert cold.shortest_completion() == live.shortest_completion()
+    if (byte_tokens(cold._store.vocabulary) >= 0).all():
+        assert cold.following() == live.following()
     assert cold.text() == live.text()
 
 
@@ -133,6 +137,77 @@ def test_frozen_and_live_agree(data: st.DataObject) -> None:
     assert cold.is_empty == live.is_empty
     dice = random.Random(data.draw(st.integers(0, 1 << 30)))
     walk(cold.matcher(vocabulary), live.matcher(vocabulary), vocabulary, dice, 14)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=EXAMPLES,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.filter_too_much,
+        HealthCheck.data_too_large,
+        HealthCheck.large_base_example,
+    ],
+)
+@given(st.data())
+def test_tables_of_two_constraints_agree_with_both(data: st.DataObject) -> None:
+    """Of a value with a stop behind it, and of the value alone."""
+    alone = data.draw(languages())
+    stop = data.draw(st.sampled_from([(b"\n",), (b"\n", b" - "), (b"a",), (b'"',), (b"}",), (b", ",)]))
+    whole = replace(alone, root=Sequence((alone.root, Words(frozenset(stop)), Anything())))
+    assume(not compile_constraint(language=whole).is_empty)
+    vocabulary = data.draw(vocabularies(alone))
+    states = data.draw(st.sampled_from([1, 2, 5, 20, 400]))
+    budget = FreezeBudget(states=states, walks=3, walk=6)
+    try:
+        tables = freeze(whole, vocabulary, budget=budget, alone=alone)
+    except NotShared:
+        return
+    key = bytes.fromhex(vocabulary.digest)
+    file = to_bytes(tables, constraint_digest(whole), key, constraint_digest(alone))
+    dice = random.Random(data.draw(st.integers(0, 1 << 30)))
+    for language in (whole, alone):
+        found = from_bytes(file, constraint_digest(language), key)
+        found.verify_all()
+        cold = FrozenConstraint(language, ConstraintOptions(), found, vocabulary)
+        live = compile_constraint(language=language)
+        assert cold.is_empty == live.is_empty
+        walk(cold.matcher(vocabulary), live.matcher(vocabulary), vocabulary, dice, 14)
+
+
+@pytest.mark.parametrize("size", [1, 2, 255, 256, 49_152, 128_256, 1 << 20])
+def test_a_token_and_a_state_are_one_number(size: int) -> None:
+    most = frozen_tables.most_states(size)
+    bits = frozen_tables.state_bits(most)
+    assert (size - 1) << bits | (most - 1) <= np.iinfo(np.int32).max
+    assert all(frozen_tables.state_bits(n) == len(f"{n - 1:b}") for n in (2, 3, 4, 5, 1002, 1024, 1025))
+
+
+def test_values_before_a_stop_share_their_states() -> None:
+    """As many states as the value with its stop has, and the file is found under both names."""
+    whole = replace(RECORD, root=Sequence((RECORD.root, Words(frozenset({b"\n"})), Anything())))
+    key = bytes.fromhex(VOCABULARY.digest)
+    budget = FreezeBudget(states=60)
+    both = freeze(whole, VOCABULARY, budget=budget, alone=RECORD)
+    one = freeze(whole, VOCABULARY, budget=budget)
+    assert both.n == one.n
+    names = constraint_digest(whole), constraint_digest(RECORD)
+    file = to_bytes(both, names[0], key, names[1])
+    assert len(file) == both.file_size < 1.3 * one.file_size
+    assert [from_bytes(file, name, key).alone for name in names] == [False, True]
+    with pytest.raises(FrozenError, match="another constraint"):
+        from_bytes(file, bytes(32), key)
+    with pytest.raises(FrozenError, match="another constraint"):
+        from_bytes(to_bytes(one, names[0], key), bytes(32), key)
+
+
+@pytest.mark.parametrize(("pattern", "stop"), [("a*", b"a"), ("(ab)*a", b"b"), ("[ab\n]{0,4}", b"\n")])
+def test_states_that_are_not_those_of_the_value_alone_are_not_shared(pattern: str, stop: bytes) -> None:
+    """Behind `aa` anything may follow, and what the value alone would be is not kept."""
+    alone = Language(regex_term(pattern))
+    whole = Language(Sequence((alone.root, Words(frozenset({stop})), Anything())))
+    with pytest.raises(NotShared):
+        freeze(whole, VOCABULARY, alone=alone)
 
 
 @pytest.mark.parametrize("column", range(5), ids=["base", "place", "count", "wide", "tokens"])
@@ -380,7 +455,7 @@ def test_a_file_is_found_by_what_it_is_of(tables: FrozenTables, tmp_path: Path) 
             load_frozen(place, RECORD, VOCABULARY).matcher(VOCABULARY),
             compile_constraint(language=RECORD).matcher(VOCABULARY),
         )
-    folders = FrozenFolders([tmp_path / "nothing", path.parent])
+    folders = MaskPlaces(folders=[tmp_path / "nothing", path.parent])
     assert isinstance(folders.find(RECORD, VOCABULARY), FrozenConstraint)
     assert folders.find(Language(Bytes(b"a")), VOCABULARY) is None
     assert folders.find(RECORD, Vocabulary([b"a"])) is None
@@ -425,7 +500,7 @@ def test_a_file_that_is_cut_short_is_refused(tables: FrozenTables, tmp_path: Pat
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(FrozenError):
         load_frozen(path, RECORD, VOCABULARY)
-    assert FrozenFolders([tmp_path]).find(RECORD, VOCABULARY) is None
+    assert MaskPlaces(folders=[tmp_path]).find(RECORD, VOCABULARY) is None
 
 
 def test_every_changed_byte_is_noticed(tables: FrozenTables) -> None:
@@ -455,7 +530,8 @@ def test_damage_that_is_found_on_the_way_does_not_change_the_masks(tables: Froze
 @given(st.data())
 def test_hostile_files_with_right_checksums_are_refused_or_only_wrong(data: st.DataObject) -> None:
     """Numbers anywhere in the tables are replaced, and the checksums made to fit."""
-    made = HOSTILE
+    alone = data.draw(st.booleans())
+    made = HOSTILE_PAIR if alone else HOSTILE
     parts = {
         name: np.array(getattr(made, name), order="C")
         for name in ("states", "masks", "byte_tokens", "bases", "steps", "ids", "text")
@@ -468,11 +544,11 @@ def test_hostile_files_with_right_checksums_are_refused_or_only_wrong(data: st.D
             array[data.draw(st.integers(0, len(array) - 1))] = value
     start = data.draw(st.sampled_from([made.start, made.start, 0, 1, -1, 3, 1 << 40]))
     try:
-        changed = to_bytes(FrozenTables(made.size, start, **parts), *KEYS)
-        tables = from_bytes(changed, *KEYS)
+        keys = (bytes(32), KEYS[1], KEYS[0]) if alone else KEYS
+        tables = from_bytes(to_bytes(FrozenTables(made.size, start, **parts), *keys), *KEYS)
+        matcher = FrozenConstraint(RECORD, ConstraintOptions(), tables, VOCABULARY).matcher(VOCABULARY)
     except FrozenError:
         return
-    matcher = FrozenConstraint(RECORD, ConstraintOptions(), tables, VOCABULARY).matcher(VOCABULARY)
     dice = random.Random(0)
     for _ in range(8):
         legal = matcher.allowed().tolist()
@@ -483,6 +559,12 @@ def test_hostile_files_with_right_checksums_are_refused_or_only_wrong(data: st.D
 
 
 HOSTILE = freeze(RECORD, VOCABULARY, budget=FreezeBudget(states=12))
+HOSTILE_PAIR = freeze(
+    replace(RECORD, root=Sequence((RECORD.root, Words(frozenset({b"\n"})), Anything()))),
+    VOCABULARY,
+    budget=FreezeBudget(states=12),
+    alone=RECORD,
+)
 
 
 def test_a_large_file_is_refused(

@@ -68,7 +68,7 @@ def test_a_lexeme_is_not_left_where_all_tokens_below_are_legal() -> None:
     first[list(b"abcdef=+")] = True
     found, _ = walks.lexeme(LexemeState(lexeme, lexeme.number(1)), first)
     # Not before the letters of the other 216 tokens.
-    assert [walks.whole.path(node) for node in found.exits.tolist()] == [b"a+", b"ab", b"ab="]
+    assert [walks.whole.path(node) for node in found.boundaries.tolist()] == [b"a+", b"ab", b"ab="]
     assert found.row is not None
     assert vocabulary.unpack(found.row).tolist() == list(range(len(words)))
 

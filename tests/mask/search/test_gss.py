@@ -201,7 +201,7 @@ RESTS = [
 ]
 
 
-def test_what_is_barred_is_not_taken_for_read() -> None:
+def test_what_is_forbidden_is_not_taken_for_read() -> None:
     """A text that is under way reads a byte with which a forbidden character ends."""
     grammar = 'start: (A B)+ ";" (A B)+\nA: /x(?!é)/\nB: /[éèa]/\n'
     words = ["x", ";", "a", "é", "è", "xa", "xé", "xè", "xèx", "xéx", ";xé", ";xè", "èx", "è;x", "a;"]
@@ -259,7 +259,7 @@ def test_a_lookahead_of_more_than_one_byte(behind: str, legal: bool) -> None:
 
 
 @pytest.mark.parametrize("text", ["ba😁", "baअ", "ba😀", "baऄ"])
-def test_masks_inside_of_a_character_that_may_be_barred(text: str) -> None:
+def test_masks_inside_of_a_character_that_may_be_forbidden(text: str) -> None:
     """Each lookahead numbers the places inside of characters as it comes to them."""
     language = lark(
         'start: "b" A ("ऄ" | "अ" | "x" | "😀" | "😁") "z" | "b" B "y"\nA: /a(?![ऄ😀])/\nB: /a[अ😁ऄ€]+/\n'

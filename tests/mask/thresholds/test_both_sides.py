@@ -167,9 +167,9 @@ def test_batches_are_written_alike(name: str, value: int, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "name, values",
     [
-        ("_GROUP", (1, HUGE)),
-        ("_MOST_NUMBERED", (0, HUGE)),
-        ("_LONGEST_TEXT", (1, HUGE)),
+        ("build._GROUP", (1, HUGE)),
+        ("token_steps._MOST_NUMBERED", (0, HUGE)),
+        ("build._LONGEST_TEXT", (1, HUGE)),
     ],
 )
 def test_tables_ahead_of_time_say_the_same(
@@ -179,7 +179,7 @@ def test_tables_ahead_of_time_say_the_same(
     expected: list[list[tuple[bytes, bytes, bytes]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(f"{ROOM}artifact.build.{name}", values[side])
+    monkeypatch.setattr(f"{ROOM}artifact.{name}", values[side])
     options = ConstraintOptions()
     for number in (0, 4, 9):
         given, text = CASES[number]
@@ -191,7 +191,7 @@ def test_tables_ahead_of_time_say_the_same(
         ):
             assert (mask, ending) == (known[0], known[2])
             # A beginning of long forced text may be all that is stored.
-            assert forced == known[1] or (name == "_LONGEST_TEXT" and forced == known[1][:1])
+            assert forced == known[1] or (name == "build._LONGEST_TEXT" and forced == known[1][:1])
 
 
 @pytest.mark.parametrize("name, values", [("_MOST_TEXTS", (0, HUGE)), ("_MOST_BYTES", (0, HUGE))])
