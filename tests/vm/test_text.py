@@ -210,7 +210,7 @@ def test_the_runs_limit_passes_every_handler() -> None:
     built.code(
         "f",
         [
-            ("TRY", "arm"),
+            ("TRY", "arm", 0),
             ("ROLE", "assistant"),
             ("GEN", hole, 0),
             ("END_TRY",),

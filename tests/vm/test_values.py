@@ -9,10 +9,10 @@ import pytest
 
 from sglc.bytecode.verify import BINARY_OPERATORS, UNARY_OPERATORS
 from sglc.runtime.errors import SglError
-from sglc.runtime.vm.instructions.operators import BINARY, UNARY
 from sglc.runtime.vm.state.values import Scored, as_value
 from sglc.types.type import Dec, Float, Int, ListOf, MapOf, Named, Str, Type
 from sglc.types.values import EnumValue, RecordValue
+from sglc.values.operators import BINARY, UNARY
 from strategies.vm_programs import value
 
 
@@ -156,11 +156,11 @@ def test_the_machine_has_the_operators_that_the_verifier_lets_pass() -> None:
 
 def test_the_checkers_table_and_the_machines_agree() -> None:
     from sglc.check.names import builtins as declared
-    from sglc.runtime.vm.instructions import builtins as there
+    from sglc.values import builtins as there
 
     assert set(declared.FUNCTIONS) == set(there.FUNCTIONS)
     # Names that no program can write are the machine's own.
     assert set(declared.STR_METHODS) == {name for name in there.STRING if name.isidentifier()}
     assert set(declared.LIST_METHODS) == set(there.LIST)
     assert set(declared.MAP_METHODS) == set(there.MAP)
-    assert set(declared.SCORED_METHODS) == set(there.SCORED)
+    assert set(declared.SCORED_METHODS) == set(Scored.methods)

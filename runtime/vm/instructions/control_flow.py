@@ -1,14 +1,15 @@
-"""Instructions on the flow of control: jumps, iteration, calls, errors."""
+"""Instructions on the flow of control: jumps, iteration, errors."""
 
 from __future__ import annotations
 
 from sglc.runtime.errors import SglError
-from sglc.runtime.vm.state.frame import Frame, Handler, Signal, take
+from sglc.runtime.vm.state.frame import Frame, Handler, take
 from sglc.runtime.vm.state.strand import Outcome, Strand
-from sglc.runtime.vm.state.values import Cursor, ErrorValue, failure, kind, wrong_kind
+from sglc.runtime.vm.state.values import Cursor, ErrorValue, failure
 from sglc.types.arithmetic import is_number
 from sglc.types.language.membership import is_member
-from sglc.types.values import RecordValue
+from sglc.values.kinds import kind, wrong_kind
+from sglc.values.parts import is_variant, items_of
 
 
 def do_jump(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
@@ -33,12 +34,7 @@ def do_jump_if_true(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 def do_iterate(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     """`iterable -> iterator`: over items, characters, or the keys that a map has now."""
-    value = frame.stack[-1]
-    if isinstance(value, dict):
-        value = list(value)
-    if not isinstance(value, list | tuple | str | range):
-        raise failure(f"{kind(value)} cannot be iterated over")
-    frame.stack[-1] = Cursor(value)
+    frame.stack[-1] = Cursor(items_of(frame.stack[-1]))
     return None
 
 
@@ -57,9 +53,7 @@ def do_next(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 def do_is_variant(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     """Whether the newest item is the variant that `a` names as `Union.Variant`."""
-    union, _, variant = machine.program.names[a].rpartition(".")
-    value = frame.stack[-1]
-    frame.stack[-1] = isinstance(value, RecordValue) and value.type == union and value.variant == variant
+    frame.stack[-1] = is_variant(frame.stack[-1], machine.program.names[a])
     return None
 
 
@@ -67,33 +61,6 @@ def do_is_type(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     """Whether the newest item is a member of type `a`."""
     frame.stack[-1] = is_member(frame.stack[-1], machine.program.types[a], machine.program.table)
     return None
-
-
-def do_call(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    """Call code `a` with the newest `b` items. `Strand.push` says in which conversation it runs."""
-    code = machine.program.codes[a]
-    arguments = take(frame, b)
-    machine.push(code, arguments, frame, frame.allowances)
-    if machine.run.listeners and code.kind != "pure":
-        machine.emit("call", {"function": code.name})
-    return Signal.SWITCH
-
-
-def do_return(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    """Leave the frame with the newest item as its result. The frame frees what it holds."""
-    value = frame.stack.pop()
-    frames = machine.frames
-    if len(frames) > 1:
-        if machine.run.listeners and frame.code.kind != "pure":
-            machine.emit("return", {"function": frame.code.name})
-        frames.pop()
-        frame.leave()
-        frames[-1].stack.append(value)
-    else:
-        frames.pop()
-        machine.last = frame
-        machine.result = value
-    return Signal.SWITCH
 
 
 def do_raise(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
@@ -115,9 +82,12 @@ def do_reraise(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_try(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    """Open a handler, whose arms begin at instruction `a`. It notes stack depth and conversation."""
-    mark = frame.conversation.mark() if frame.conversation is not None else None
-    frame.handlers.append(Handler(a, len(frame.stack), mark))
+    """Open a handler, whose arms begin at instruction `a`. It notes stack depth and conversation.
+
+    With `b` it is quiet: what it stands around leaves the conversation alone.
+    """
+    mark = frame.conversation.mark() if frame.conversation is not None and not b else None
+    frame.handlers.append(Handler(a, len(frame.stack), mark, bool(b)))
     return None
 
 

@@ -7,9 +7,10 @@ from sglc.runtime.vm.holes.holes import fill, select
 from sglc.runtime.vm.holes.retries import go_back, take_snapshot
 from sglc.runtime.vm.state.frame import Frame, take
 from sglc.runtime.vm.state.run import CheckRecord
-from sglc.runtime.vm.state.seed import mix
+from sglc.runtime.vm.state.seed import known_name, mix
 from sglc.runtime.vm.state.strand import Outcome, Strand
-from sglc.runtime.vm.state.values import TEXT_LIMIT, BranchValue, failure, kind
+from sglc.runtime.vm.state.values import BranchValue, failure
+from sglc.values.kinds import TEXT_LIMIT, kind
 
 
 def do_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
@@ -108,18 +109,17 @@ def do_record_check(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     """Pop a reason or null, and note a check that held (`a`) or did not."""
     reason = frame.stack.pop()
     text = machine.show(reason) if reason is not None else ""
-    machine.run.checks.append(CheckRecord(bool(a), text, frame.code.name, machine.place(frame)))
+    machine.run.checks.append(CheckRecord(bool(a), text, known_name(frame.code), machine.place(frame)))
     machine.emit("check", {"passed": bool(a), "reason": text})
     return None
 
 
 def do_seed(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    """Pop a number: the seed of this line of execution from here on, together with that of the run."""
+    """Pop a number: the seed of this conversation from here on, together with that of the run."""
     number = frame.stack.pop()
     if not isinstance(number, int):
         raise failure(f"a seed is an integer, not {kind(number)}")
-    machine.seed = mix("seed", machine.run.seed, number)
-    machine.holes_drawn = 0
+    frame.seeds.begin(mix("seed", machine.run.seed, number))
     return None
 
 

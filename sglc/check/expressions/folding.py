@@ -6,10 +6,7 @@ the program does.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import (
@@ -21,8 +18,7 @@ from sglc.check.core.result import (
 )
 from sglc.check.types.assignability import Table, expand, widen
 from sglc.syntax.tree import ast
-from sglc.types.arithmetic import ARITHMETIC, ArithmeticFault, compute, is_number, negated
-from sglc.types.equality import equal
+from sglc.types.arithmetic import ARITHMETIC, is_number, negated
 from sglc.types.type import (
     Alternatives,
     Dec,
@@ -36,20 +32,15 @@ from sglc.types.type import (
     UnionType,
 )
 from sglc.types.values import RecordValue, Value
+from sglc.values.kinds import ValueFault, is_value
+from sglc.values.operators import BINARY
 
 NONE: tuple[bool, Value] = (False, None)
 
 MAX_SIZE = 100_000
 """Constant texts and lists may be this long; what is longer is computed at run time."""
 
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": equal,
-    "!=": lambda a, b: not equal(a, b),
-}
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 
 
 def fold(module: ModuleContext, node: ast.Expression) -> tuple[bool, Value]:
@@ -98,21 +89,19 @@ def _fold_binary(
     (a, x), (b, y) = fold(module, left), fold(module, right)
     if not (a and b):
         return NONE
-    if sign in ("==", "!="):
-        return True, _COMPARISONS[sign](x, y)
-    if is_number(x) and is_number(y):
-        if sign in _COMPARISONS:
-            return True, _COMPARISONS[sign](x, y)
-        try:
-            return True, compute(sign, x, y)
-        except ArithmeticFault:
-            return NONE  # reported where the operator is checked
-    if sign == "+":
-        if isinstance(x, str) and isinstance(y, str) and len(x) + len(y) <= MAX_SIZE:
-            return True, x + y
-        if isinstance(x, list) and isinstance(y, list) and len(x) + len(y) <= MAX_SIZE:
-            return True, x + y
-    return NONE
+    together = sign == "+" and (
+        (isinstance(x, str) and isinstance(y, str)) or (isinstance(x, list) and isinstance(y, list))
+    )
+    if not (sign in ("==", "!=") or (is_number(x) and is_number(y)) or together):
+        return NONE
+    if together and len(x) + len(y) > MAX_SIZE:  # type: ignore[arg-type]
+        return NONE
+    try:
+        found = BINARY[sign](x, y)
+    except ValueFault:
+        return NONE  # reported where the operator is checked
+    assert is_value(found)
+    return True, found
 
 
 def _fold_call(module: ModuleContext, node: ast.Call) -> tuple[bool, Value]:

@@ -1,6 +1,6 @@
-"""Unary and binary operators by the spelling that instructions name them with.
+"""Unary and binary operators by the spelling that operations and instructions name them with.
 
-`sglc.types.arithmetic` computes with numbers. What cannot be computed is a `Failure`.
+`sglc.types.arithmetic` computes with numbers. What cannot be computed raises `ValueFault`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.automata.term import CharDfa
-from sglc.runtime.vm.state.values import ITEMS_LIMIT, TEXT_LIMIT, failure, kind
 from sglc.types.arithmetic import ArithmeticFault, compute, is_number, negated
 from sglc.types.equality import equal, position
 from sglc.types.values import EnumValue
+from sglc.values.kinds import ITEMS_LIMIT, TEXT_LIMIT, ValueFault, kind
 
 _TOO_DEEP = "values are nested too deeply to be compared"
 
@@ -24,19 +24,19 @@ _TOO_DEEP = "values are nested too deeply to be compared"
 def _arithmetic(symbol: str) -> Callable[[object, object], object]:
     def work(a: object, b: object) -> object:
         if not (is_number(a) and is_number(b)):
-            raise failure(f"`{symbol}` does not work on {kind(a)} and {kind(b)}")
+            raise ValueFault(f"`{symbol}` does not work on {kind(a)} and {kind(b)}")
         try:
             return compute(symbol, a, b)
         except ArithmeticFault as fault:
-            raise failure(str(fault)) from None
+            raise ValueFault(str(fault)) from None
 
     return work
 
 
 def extend(items: list[object], more: list[object] | range) -> None:
-    """Put items behind those of a list, which is changed. Raises SglError (Failure) beyond the limit."""
+    """Put items behind those of a list, which is changed. Raises ValueFault beyond the limit."""
     if len(items) + len(more) > ITEMS_LIMIT:
-        raise failure(f"a list grew beyond {ITEMS_LIMIT} items")
+        raise ValueFault(f"a list grew beyond {ITEMS_LIMIT} items")
     items.extend(more)
 
 
@@ -45,10 +45,10 @@ _multiply_numbers = _arithmetic("*")
 
 
 def add(a: object, b: object) -> object:
-    """`a + b`: of two numbers, texts, lists or tuples. Raises Failure for others, and beyond limits."""
+    """`a + b`: of two numbers, texts, lists or tuples. Raises ValueFault for others, and beyond limits."""
     if isinstance(a, str) and isinstance(b, str):
         if len(a) + len(b) > TEXT_LIMIT:
-            raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
+            raise ValueFault(f"a text grew beyond {TEXT_LIMIT} characters")
         return a + b
     if isinstance(a, list | range) and isinstance(b, list | range):
         together = list(a)
@@ -63,17 +63,17 @@ def _multiply(a: object, b: object) -> object:
     for sequence, times in ((a, b), (b, a)):
         if isinstance(sequence, str | list) and isinstance(times, int) and not isinstance(times, bool):
             if len(sequence) * max(times, 0) > ITEMS_LIMIT:
-                raise failure("a repeated text or list grew too large")
+                raise ValueFault("a repeated text or list grew too large")
             return sequence * times
     return _multiply_numbers(a, b)
 
 
 def same(a: object, b: object) -> bool:
-    """`a == b` of the language (`sglc.types.equality`). Raises Failure for values nested too deeply."""
+    """`a == b` of the language (`sglc.types.equality`). Raises ValueFault for values nested too deeply."""
     try:
         return equal(a, b)
     except RecursionError:
-        raise failure(_TOO_DEEP) from None
+        raise ValueFault(_TOO_DEEP) from None
 
 
 def _compare(symbol: str, test: Callable[[Any, Any], bool]) -> Callable[[object, object], bool]:
@@ -87,7 +87,7 @@ def _compare(symbol: str, test: Callable[[Any, Any], bool]) -> Callable[[object,
             a, b = a[at], b[at]
         if (isinstance(a, str) and isinstance(b, str)) or (is_number(a) and is_number(b)):
             return test(a, b)
-        raise failure(f"`{symbol}` does not order {kind(a)} and {kind(b)}")
+        raise ValueFault(f"`{symbol}` does not order {kind(a)} and {kind(b)}")
 
     return compare
 
@@ -102,7 +102,7 @@ def occurrences(items: Sequence[object], item: object, most: int | None = None) 
                 break
             found += 1
     except RecursionError:
-        raise failure(_TOO_DEEP) from None
+        raise ValueFault(_TOO_DEEP) from None
     return found
 
 
@@ -110,13 +110,13 @@ def contains(container: object, item: object) -> bool:
     """`item in container`: part of a text, item of a list, key of a map."""
     if isinstance(container, str):
         if not isinstance(item, str):
-            raise failure(f"a text cannot contain {kind(item)}")
+            raise ValueFault(f"a text cannot contain {kind(item)}")
         return item in container
     if isinstance(container, dict):
         return isinstance(item, str | EnumValue) and item in container
     if isinstance(container, list | tuple | range):
         return occurrences(container, item, 1) > 0
-    raise failure(f"{kind(container)} contains nothing")
+    raise ValueFault(f"{kind(container)} contains nothing")
 
 
 @lru_cache(maxsize=256)
@@ -124,13 +124,13 @@ def _pattern(pattern: str) -> CharDfa:
     try:
         return compile_regex(pattern)
     except RegexError as fault:
-        raise failure(f"/{pattern}/ is no regular expression: {fault}") from None
+        raise ValueFault(f"/{pattern}/ is no regular expression: {fault}") from None
 
 
 def matches(text: object, pattern: object) -> bool:
     """Whether the whole text matches a regular expression."""
     if not (isinstance(text, str) and isinstance(pattern, str)):
-        raise failure(f"`matches` does not work on {kind(text)}")
+        raise ValueFault(f"`matches` does not work on {kind(text)}")
     return accepts(_pattern(pattern), text)
 
 
@@ -158,7 +158,7 @@ BINARY: dict[str, Callable[[object, object], object]] = {
 
 def _negate(value: object) -> object:
     if not is_number(value):
-        raise failure(f"`-` does not work on {kind(value)}")
+        raise ValueFault(f"`-` does not work on {kind(value)}")
     return negated(value)
 
 

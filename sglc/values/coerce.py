@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from sglc.runtime.vm.state.values import is_value
-from sglc.types.json_membership import ordered_json
-from sglc.types.language.membership import MemberError, is_member
+from sglc.types.language.membership import MemberError, check_member, is_member
 from sglc.types.text.plain_json import from_json
 from sglc.types.type import (
     AliasType,
@@ -25,6 +23,19 @@ from sglc.types.type import (
     UnionType,
 )
 from sglc.types.values import RecordValue, Value
+from sglc.values.kinds import ValueFault, is_value
+
+
+def checked(value: object, type: Type, table: TypeTable) -> object:
+    """The value as the type has it: numbers widened, plain JSON read. Raises ValueFault with the place inside
+    the value that does not fit."""
+    found = coerce(value, type, table)
+    try:
+        check_member(found, type, table)
+    except MemberError as fault:
+        why = fault_of(value, type, table, fault)
+        raise ValueFault(f"a value is outside of its type: {why}") from None
+    return found
 
 
 def coerce(value: object, type: Type, table: TypeTable) -> object:
@@ -33,6 +44,8 @@ def coerce(value: object, type: Type, table: TypeTable) -> object:
         return value
     match type:
         case Json() if is_value(value):
+            from sglc.types.json_membership import ordered_json  # loads all of JSON Schema
+
             return ordered_json(value, type)
         case Alternatives(arms=arms):
             return _fitting(value, arms, table)

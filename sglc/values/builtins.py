@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import TypeVar
 
-from sglc.runtime.vm.instructions.operators import BINARY, contains, occurrences, same
-from sglc.runtime.vm.state.values import TEXT_LIMIT, Scored, as_kind, display, failure, kind, wrong_kind
 from sglc.types.arithmetic import DECIMALS, NUMBER_DIGITS, Number, absolute, number_fault
-from sglc.types.grammar_text import parameters_of, part_type, parts_of
 from sglc.types.type import TypeTable
 from sglc.types.values import Parsed, RecordValue
+from sglc.values.kinds import TEXT_LIMIT, MachineValue, ValueFault, as_kind, kind, wrong_kind
+from sglc.values.operators import BINARY, contains, occurrences, same
+from sglc.values.text import display
 
 N = TypeVar("N", bound=Number)
 Function = Callable[[list[object], TypeTable], object]
@@ -35,7 +35,7 @@ def _size(arguments: list[object], table: TypeTable) -> int:
     value = arguments[0]
     if isinstance(value, str | list | tuple | dict | range):
         return len(value)
-    raise failure(f"{kind(value)} has no length")
+    raise ValueFault(f"{kind(value)} has no length")
 
 
 def _sum(arguments: list[object], table: TypeTable) -> object:
@@ -48,7 +48,7 @@ def _sum(arguments: list[object], table: TypeTable) -> object:
 def _best(symbol: str, items: list[object], keys: list[object] | None) -> object:
     """The first item that no other beats."""
     if not items:
-        raise failure(f"an empty list has no {'largest' if symbol == '>' else 'smallest'} item")
+        raise ValueFault(f"an empty list has no {'largest' if symbol == '>' else 'smallest'} item")
     keys = items if keys is None else keys
     better = BINARY[symbol]
     best = 0
@@ -89,13 +89,13 @@ def _to_int(arguments: list[object], table: TypeTable) -> int:
         if isinstance(value, str):
             text = value.strip()
             if len(text) > 1000:
-                raise failure("the text is too long for a number")
+                raise ValueFault("the text is too long for a number")
             value = text.replace("_", "x")
         elif not isinstance(value, int | float | Decimal):
             raise wrong_kind(value)
         return _numbered(int(value))
     except (ValueError, OverflowError, TypeError):
-        raise failure(f"{_shown(value)} is no integer") from None
+        raise ValueFault(f"{_shown(value)} is no integer") from None
 
 
 def _to_decimal(arguments: list[object], table: TypeTable) -> Decimal:
@@ -110,15 +110,15 @@ def _to_decimal(arguments: list[object], table: TypeTable) -> Decimal:
         else:
             raise wrong_kind(value)
     except (InvalidOperation, TypeError, ValueError):
-        raise failure(f"{_shown(value)} is no decimal number") from None
+        raise ValueFault(f"{_shown(value)} is no decimal number") from None
     if not result.is_finite():
-        raise failure(f"{_shown(value)} is no decimal number")
+        raise ValueFault(f"{_shown(value)} is no decimal number")
     return _numbered(result)
 
 
 def _numbered(value: N) -> N:
     if (fault := number_fault(value)) is not None:
-        raise failure(f"{_shown(value)} is no number of the language: {fault}")
+        raise ValueFault(f"{_shown(value)} is no number of the language: {fault}")
     return value
 
 
@@ -129,9 +129,9 @@ def _to_float(arguments: list[object], table: TypeTable) -> float:
             raise wrong_kind(value)
         result = float(value.replace("_", "x") if isinstance(value, str) else value)
     except (ValueError, OverflowError, TypeError):
-        raise failure(f"{_shown(value)} is no number") from None
+        raise ValueFault(f"{_shown(value)} is no number") from None
     if not math.isfinite(result):
-        raise failure(f"{_shown(value)} is no finite number")
+        raise ValueFault(f"{_shown(value)} is no finite number")
     return result
 
 
@@ -195,14 +195,14 @@ FUNCTIONS: Mapping[str, Function] = {
 
 def _join(parts: list[str], separator: str) -> str:
     if sum(map(len, parts)) + len(separator) * len(parts) > TEXT_LIMIT:
-        raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
+        raise ValueFault(f"a text grew beyond {TEXT_LIMIT} characters")
     return separator.join(parts)
 
 
 def _replace(arguments: list[object], table: TypeTable) -> str:
     text, old, new = map(_text, arguments)
     if text.count(old) * max(0, len(new) - len(old)) + len(text) > TEXT_LIMIT:
-        raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
+        raise ValueFault(f"a text grew beyond {TEXT_LIMIT} characters")
     return text.replace(old, new)
 
 
@@ -213,7 +213,7 @@ def _split(arguments: list[object], table: TypeTable) -> list[str]:
         return text.split()
     separator = _text(separator)
     if not separator:
-        raise failure("the separator of `split` is empty")
+        raise ValueFault("the separator of `split` is empty")
     return text.split(separator)
 
 
@@ -226,6 +226,8 @@ def _part(arguments: list[object], table: TypeTable) -> object:
 
     The text of a grammar with parameters knows its grammar, the values of the parameters put in.
     """
+    from sglc.types.grammar_text import parameters_of, part_type, parts_of  # loads all of grammars
+
     text, grammar, rule = map(_text, arguments[:3])
     if isinstance(text, Parsed) and parameters_of(grammar):
         grammar = text.grammar
@@ -234,7 +236,7 @@ def _part(arguments: list[object], table: TypeTable) -> object:
         known = part_type(grammar, rule)
         found = [Parsed(part, known[0]) for part in parts_of(text, grammar, rule)] if known else []
     except ValueError as fault:
-        raise failure(f"`{rule}` of {_shown(text)} is not known: {fault}") from None
+        raise ValueFault(f"`{rule}` of {_shown(text)} is not known: {fault}") from None
     if arguments[3] == "many":
         return found
     return found[0] if found else None
@@ -274,14 +276,14 @@ def _keys_of(arguments: list[object]) -> list[object] | None:
 def _first(arguments: list[object], table: TypeTable) -> object:
     items = _sequence(arguments[0])
     if not items:
-        raise failure("an empty list has no first item")
+        raise ValueFault("an empty list has no first item")
     return items[0]
 
 
 def _last(arguments: list[object], table: TypeTable) -> object:
     items = _sequence(arguments[0])
     if not items:
-        raise failure("an empty list has no last item")
+        raise ValueFault("an empty list has no last item")
     return items[-1]
 
 
@@ -289,7 +291,7 @@ def _by_id(arguments: list[object], table: TypeTable) -> object:
     for item in _items(arguments[0]):
         if isinstance(item, RecordValue) and same(item.fields.get("id"), arguments[1]):
             return item
-    raise failure(f"no item has the id {_shown(arguments[1])}")
+    raise ValueFault(f"no item has the id {_shown(arguments[1])}")
 
 
 LIST: Mapping[str, Function] = {
@@ -321,22 +323,17 @@ MAP: Mapping[str, Function] = {
     "contains": lambda a, t: contains(a[0], a[1]),
 }
 
-SCORED: Mapping[str, Function] = {
-    "p": lambda a, t: as_kind(a[0], Scored).p(a[1]),
-    "logprob": lambda a, t: as_kind(a[0], Scored).logprob(a[1]),
-}
-
 
 def call_function(name: str, arguments: list[object], table: TypeTable) -> object:
-    """The result of a built-in function."""
+    """The result of a built-in function. Raises ValueFault; TypeError for kinds no checked program gives."""
     function = FUNCTIONS.get(name)
     if function is None:
-        raise failure(f"there is no built-in function `{name}`")
+        raise ValueFault(f"there is no built-in function `{name}`")
     return function(arguments, table)
 
 
 def call_method(name: str, arguments: list[object], table: TypeTable) -> object:
-    """The result of a method; the receiver is the first argument."""
+    """The result of a method; the receiver is the first argument. Raises as `call_function`."""
     receiver = arguments[0]
     methods: Mapping[str, Function] = {}
     if isinstance(receiver, str):
@@ -345,9 +342,9 @@ def call_method(name: str, arguments: list[object], table: TypeTable) -> object:
         methods = LIST
     elif isinstance(receiver, dict):
         methods = MAP
-    elif isinstance(receiver, Scored):
-        methods = SCORED
+    elif isinstance(receiver, MachineValue) and name in receiver.methods:
+        return receiver.methods[name](arguments)
     method = methods.get(name)
     if method is None:
-        raise failure(f"{kind(receiver)} has no method `{name}`")
+        raise ValueFault(f"{kind(receiver)} has no method `{name}`")
     return method(arguments, table)

@@ -1,0 +1,1 @@
+"""What operations on values mean, and how values look as text: one semantics for compiler and machine."""
