@@ -19,8 +19,7 @@ class Instruction(NamedTuple):
     b: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where an instruction comes from: file index into Program.files, offsets, line and column from 1."""
 
     file: int
@@ -70,6 +69,10 @@ class HoleSpec:
     validators: tuple[int, ...] = ()
     """Indices of the codes that judge the text so far. Their arguments after it, `asked0`, `asked1`, …, come
     next."""
+    begins: str = ""
+    """A text that every value begins with, as it is written. It tells what to expect; masks do without it."""
+    ends: str = ""
+    """A text that every value ends with, behind `begins`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,8 @@ class Code:
     """Largest number of stack items, found by the verifier."""
     tags: tuple[str, ...] = ()
     """Tags of a test."""
+    copy_of: str = ""
+    """For a copy that the compiler made for calls with constants: the name of its original."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,31 @@ class ErrorSpec:
 
     name: str
     fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixMessage:
+    """A message that conversations begin with, or the text of a function without roles (`role` empty).
+
+    It is not `complete` where something that is not constant may follow in it.
+    """
+
+    role: str
+    text: str
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What the conversations of some calls begin with, whatever the arguments are.
+
+    `functions` are the names of those that begin so in some call or in all. The last `ahead` characters are
+    what the values of a hole begin with, which stands behind all others.
+    """
+
+    messages: tuple[PrefixMessage, ...]
+    functions: tuple[str, ...]
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +169,5 @@ class Program:
     sources: tuple[str, ...] = ()
     """Text of each file, so that run-time errors can show the line. May be empty."""
     meta: Mapping[str, str] = field(default_factory=dict)
+    prefixes: tuple[Prefix, ...] = ()
+    """To be tokenised and kept before a run; those that few functions begin with come first."""

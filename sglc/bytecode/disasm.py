@@ -10,7 +10,7 @@ _JUMPS = frozenset(BY_NAME[name].number for name in ("JUMP", "JUMP_IF_FALSE", "J
 
 
 def disassemble(program: Program, sources: bool = False) -> str:
-    """The whole program: types, holes, code objects; with `sources`, the lines they come from."""
+    """The whole program: types, holes, prefixes, code objects; with `sources`, the lines they come from."""
     lines = [f"program {program.name}"]
     for index, type_ in enumerate(program.types):
         lines.append(f"type {index} {type_!r}")
@@ -22,6 +22,11 @@ def disassemble(program: Program, sources: bool = False) -> str:
         if hole.mode == "select":
             parts.append(f"by {hole.by}")
         lines.append(" ".join(parts))
+    for prefix in program.prefixes:
+        lines.append(f"prefix of {', '.join(prefix.functions)}")
+        for message in prefix.messages:
+            end = "" if message.complete else " …"
+            lines.append(f"  {message.role or '(no role)'} {show_value(message.text)}{end}")
     for code in program.codes:
         lines += ["", disassemble_code(program, code, sources)]
     return "\n".join(lines) + "\n"

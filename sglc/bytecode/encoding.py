@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, RetryPoint
+from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, Prefix, PrefixMessage, RetryPoint
 from sglc.types import type as t
 from sglc.types.language import condition
 from sglc.types.values import MAX_DEPTH, EnumValue, RecordValue, Value
@@ -52,6 +52,8 @@ _CLASSES: tuple[type, ...] = (
     ParameterSpec,
     HoleSpec,
     ErrorSpec,
+    PrefixMessage,
+    Prefix,
     RetryPoint,
     *condition.CLASSES,
 )
@@ -247,6 +249,7 @@ class CodeHead(NamedTuple):
     fork_slot: int
     stack_depth: int
     tags: tuple[str, ...]
+    copy_of: str
 
 
 _HEAD_KINDS = get_type_hints(CodeHead)

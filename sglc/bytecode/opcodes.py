@@ -8,9 +8,9 @@ What the verifier guarantees, so that the machine need not check it: the stack d
 handlers at an instruction are the same on every road to it; the stack is empty at SNAPSHOT and at its RETRY,
 and a RETRY is reached only after its SNAPSHOT (handlers opened since then are dropped by the retry); a
 handler starts with the stack depth and the handlers that were there at its TRY; ERROR stands only where an
-error was caught; an iterator is never seen but by NEXT (STORE s after ITERATE and NEXT, LOAD s before NEXT,
-POP where NEXT jumps to). `xs.max(by = e)` is METHOD `max` with the list and the list of keys (so are `min`
-and `sort`).
+error was caught (by a TRY of flag 0); an iterator is never seen but by NEXT (STORE s after ITERATE and NEXT,
+LOAD s before NEXT, POP where NEXT jumps to). `xs.max(by = e)` is METHOD `max` with the list and the list of
+keys (so are `min` and `sort`).
 """
 
 from __future__ import annotations
@@ -79,11 +79,12 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str], ...] = (
     ("IS_VARIANT", ("name",), 1, 1, "value -> bool; the name is `Union.Variant`"),
     ("IS_TYPE", ("type",), 1, 1, "value -> bool; membership"),
     ("CALL", ("code", "count"), None, 1, "arguments -> result; a fresh conversation for fn, none for pure"),
+    ("START", ("code", "count"), None, 0, "arguments -> ; a hint: a CALL of this fn with them will come"),
     ("CALL_PART", ("code", "count"), None, 1, "arguments -> result; writes into the current message"),
     ("RETURN", (), 1, 0, "value -> to the caller"),
     ("RAISE", ("name", "count"), None, 0, "fields -> raises the error of that name"),
     ("RERAISE", (), 1, 0, "error -> raises it again"),
-    ("TRY", ("target",), 0, 0, "pushes a handler; keeps a mark of the conversation"),
+    ("TRY", ("target", "flag"), 0, 0, "pushes a handler; keeps a mark of the conversation. 1: a quiet one"),
     ("END_TRY", (), 0, 0, "drops the newest handler"),
     ("CATCH", ("name",), 0, 1, "-> bool: is the error caught last of that name (empty: any error)?"),
     ("ERROR", (), 0, 1, "-> the error caught last, as a value"),

@@ -7,6 +7,7 @@
     8       8     length of the body in bytes, big-endian
     16      32    SHA-256 of the bytes 0..16 and the body
     48      …     the body: UTF-8 JSON in one spelling (no blanks, sorted keys, ASCII)
+    …       …     a pack of masks, if `sglc build --pack` has put one there; it is no part of the program
 
 The same program always gives the same bytes: nothing in them depends on the time, the machine or the folder.
 The body is not compressed, so that a small file never becomes large in memory and no compression library can
@@ -21,7 +22,7 @@ import json
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, Instruction, Place, Program
+from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, Instruction, Place, Prefix, Program
 from sglc.bytecode.encoding import (
     MAX_DIGITS,
     TYPES,
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from sglc.automata.json.data import JsonData, JsonObject
 
 MAGIC = b"SGLB"
-VERSION = 4
+PACK = b"SGLPACK\0"
+"""What may stand behind a program begins with this (see `sglc.runtime.mask.artifact.pack`)."""
+VERSION = 7
 HEADER = 48
 MAX_BYTES = 64 * 1024 * 1024
 MAX_INSTRUCTIONS = 4_000_000
@@ -59,6 +62,7 @@ _SECTIONS = (
     "name",
     "names",
     "opcodes",
+    "prefixes",
     "sources",
     "table",
     "types",
@@ -80,6 +84,7 @@ def dumps(program: Program) -> bytes:
             "table": [[name, encode(declared)] for name, declared in program.table.items()],
             "holes": [encode(hole) for hole in program.holes],
             "errors": [encode(error) for error in program.errors],
+            "prefixes": [encode(prefix) for prefix in program.prefixes],
             "files": list(program.files),
             "sources": list(program.sources),
             "meta": dict(program.meta),
@@ -102,13 +107,18 @@ def loads(data: bytes) -> tuple[Program | None, list[Diagnostic]]:
     if problem is not None:
         return None, [problem]
     try:
-        program = _decode_program(_json(data[HEADER:]))
+        program = _decode_program(_json(program_body(data)))
     except EncodingError as error:
         return None, [_problem("E0605", "the compiled program is malformed", str(error))]
     except RecursionError:
         return None, [_problem("E0605", "the compiled program is malformed", "values are nested too deeply")]
     program, faults = verified(program)
     return (None, faults) if faults else (program, [])
+
+
+def program_body(data: bytes) -> bytes:
+    """The body of a file that is whole, without what stands behind the program."""
+    return data[HEADER : HEADER + int.from_bytes(data[8:16], "big")]
 
 
 def _problem(code: str, message: str, reason: str = "", hint: str = "") -> Diagnostic:
@@ -138,9 +148,10 @@ def _outside(data: bytes) -> Diagnostic | None:
         return _problem(
             "E0603", "the compiled program is cut off", f"{len(data) - HEADER} of {length} bytes are there"
         )
-    if data[6:8] != b"\0\0" or len(data) > HEADER + length:
+    behind = data[HEADER + length :]
+    if data[6:8] != b"\0\0" or (behind and not behind.startswith(PACK)):
         return _problem("E0604", "the compiled program is damaged", "bytes where none belong")
-    if hashlib.sha256(data[:16] + data[HEADER:]).digest() != data[16:HEADER]:
+    if hashlib.sha256(data[:16] + program_body(data)).digest() != data[16:HEADER]:
         return _problem("E0604", "the compiled program is damaged", "the checksum does not match")
     return None
 
@@ -221,6 +232,7 @@ def _decode_code(data: JsonData) -> Code:
         fork_slot=head.fork_slot,
         stack_depth=head.stack_depth,
         tags=head.tags,
+        copy_of=head.copy_of,
     )
 
 
@@ -271,6 +283,7 @@ def _decode_program(data: JsonObject) -> Program:
         table=table,
         holes=tuple(_of(hole, (HoleSpec,), "holes") for hole in _list(data["holes"], "holes")),
         errors=tuple(_of(error, (ErrorSpec,), "errors") for error in _list(data["errors"], "errors")),
+        prefixes=tuple(_of(prefix, (Prefix,), "prefixes") for prefix in _list(data["prefixes"], "prefixes")),
         files=files,
         sources=_texts(data["sources"], "sources"),
         meta=meta,

@@ -134,6 +134,12 @@ def _program_faults(program: Program) -> Iterator[str]:
             yield f"the hole {hole.name!r} has unknown or repeated options"
         if "" in hole.stops:
             yield f"the hole {hole.name!r} has an empty stop text"
+    conversations = {code.name for code in program.codes if code.kind == "fn"}
+    for prefix in program.prefixes:
+        if not prefix.messages or not 0 <= prefix.ahead <= len(prefix.messages[-1].text):
+            yield "a prefix is shorter than its hole's part of it"
+        if not conversations.issuperset(prefix.functions):
+            yield "a prefix of something else than a function with a conversation"
     for code in program.codes:
         yield from _code_faults(program, code)
 
@@ -194,15 +200,19 @@ class _Facts:
         }
         self.errors = {error.name: len(error.fields) for error in reversed(program.errors)}
         self._iterators = [_own_iterators(code) for code in program.codes]
+        self._fork_slots = [code.fork_slot for code in program.codes]
 
     def iterators(self, index: int) -> set[int]:
-        """Slots that hold iterators, those of the functions that a fork body is in included."""
-        slots: set[int] = set()
-        seen: set[int] = set()
-        at: int | None = index
+        """Slots that hold iterators. A fork body shares those of the function that it is in which lie
+        before its first own slot."""
+        slots = set(self._iterators[index])
+        seen = {index}
+        shared = self._fork_slots[index]
+        at = self.parents.get(index)
         while at is not None and at not in seen:
             seen.add(at)
-            slots |= self._iterators[at]
+            slots.update(slot for slot in self._iterators[at] if slot < shared)
+            shared = min(shared, self._fork_slots[at])
             at = self.parents.get(at)
         return slots
 
@@ -276,7 +286,7 @@ class _CodeChecker:
             edges: list[tuple[int, State]] = []
             name = opcode.name
             if name == "TRY":
-                edges.append((a, (depth, handlers, taken | {"error"})))
+                edges.append((a, (depth, handlers, taken if b else taken | {"error"})))
                 state = (after, handlers + 1, taken)
                 if handlers > 1000:
                     raise _Fault(f"instruction {at}: too many open handlers")
@@ -390,9 +400,9 @@ class _CodeChecker:
                 if fields is None:
                     return "no such variant"
                 return "" if name == "IS_VARIANT" or fields == b else "no variant with so many fields"
-            case "CALL" | "CALL_PART":
+            case "CALL" | "CALL_PART" | "START":
                 callee = program.codes[a]
-                kinds = ("part",) if name == "CALL_PART" else ("fn", "pure")
+                kinds = {"CALL": ("fn", "pure"), "CALL_PART": ("part",), "START": ("fn",)}[name]
                 if callee.kind not in kinds or len(callee.parameters) != b:
                     return "no such function with so many parameters"
                 if self.code.kind == "pure" and callee.kind != "pure":

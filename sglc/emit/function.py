@@ -136,6 +136,7 @@ class FunctionEmitter:
             raises=function.raises,
             fork_slot=self.slots[function.parameters[0].slot] if is_fork else 0,
             tags=function.tags,
+            copy_of=function.copy_of,
         )
 
     def _block(self, block: Block, following: str | None) -> None:
@@ -198,6 +199,8 @@ class FunctionEmitter:
                 self.put(number["IS_TYPE"], pools.type(op.type))
             case ops.Call():
                 self.put(number["CALL"], self.codes[op.function], len(op.arguments))
+            case ops.Start():
+                self.put(number["START"], self.codes[op.function], len(op.arguments))
             case ops.CallPart():
                 self.put(number["CALL_PART"], self.codes[op.function], len(op.arguments))
             case ops.Generate():
@@ -254,8 +257,8 @@ class FunctionEmitter:
                 if body != following:
                     self.jump(_JUMP, body)
                 self.landings.setdefault(landing, (done, self.place))
-            case terminators.Try(body=body, handler=handler):
-                self.jump(number["TRY"], handler)
+            case terminators.Try(body=body, handler=handler, quiet=quiet):
+                self.jump(number["TRY"], handler, int(quiet))
                 if body != following:
                     self.jump(_JUMP, body)
             case _:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+from sglc.analysis.prefix import constant_prefixes
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, Program
 from sglc.emit.function import FunctionEmitter
 from sglc.emit.pools import Pools, artefact_file_name
@@ -40,13 +41,15 @@ def emit(module: Module) -> Program:
             by=hole.by,
             condition=hole.condition,
             validators=tuple(indices[name] for name in hole.validators),
+            begins=hole.begins,
+            ends=hole.ends,
         )
         for hole in module.holes
     )
     entry = {
         function.name: index
         for index, function in enumerate(module.functions)
-        if not function.module and function.kind in ("fn", "pure")
+        if function.of_program and function.kind in ("fn", "pure")
     }
     return Program(
         name=artefact_file_name(module.name),
@@ -58,6 +61,7 @@ def emit(module: Module) -> Program:
         table=dict(module.table),
         holes=holes,
         errors=tuple(ErrorSpec(error.name, error.fields) for error in module.errors),
+        prefixes=constant_prefixes(module),
         files=tuple(artefact_file_name(source.name) for source in pools.sources),
         sources=tuple(source.text for source in pools.sources),
     )

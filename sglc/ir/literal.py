@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Any
 
 from sglc.ir.module import ErrorInfo, HoleInfo
@@ -62,9 +63,14 @@ def print_literal(value: object) -> str:
         return "false"
     match value:
         case str():
-            return json.dumps(value, ensure_ascii=False)
+            return _quoted(value)
         case int():
             return str(value)
+    kind: type = value.__class__
+    parts = _parts_of(kind)
+    if parts is not None:
+        return _print_fields(value, parts)
+    match value:
         case float():
             return f'float"{value.hex()}"'
         case Decimal():
@@ -75,16 +81,30 @@ def print_literal(value: object) -> str:
             return f"({', '.join(map(print_literal, value))}{',' if len(value) == 1 else ''})"
         case Mapping():
             return "{" + ", ".join(f"{print_literal(k)}: {print_literal(v)}" for k, v in value.items()) + "}"
-    if not is_dataclass(value) or type(value).__name__ not in CLASSES:
-        raise TypeError(f"no literal for {type(value).__name__}")
-    parts = []
-    for f in fields(value):
-        item = getattr(value, f.name)
-        if f.default is MISSING:
-            parts.append(print_literal(item))
-        elif item != f.default or type(item) is not type(f.default):
-            parts.append(f"{f.name}={print_literal(item)}")
-    return f"{type(value).__name__}({', '.join(parts)})"
+    raise TypeError(f"no literal for {type(value).__name__}")
+
+
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _print_fields(value: object, parts: tuple[tuple[str, object], ...]) -> str:
+    """The constructor of a value with its fields, those with their defaults left out."""
+    printed = []
+    for name, default in parts:
+        item = getattr(value, name)
+        if default is MISSING:
+            printed.append(print_literal(item))
+        elif item != default or type(item) is not type(default):
+            printed.append(f"{name}={print_literal(item)}")
+    return f"{type(value).__name__}({', '.join(printed)})"
+
+
+@cache
+def _parts_of(cls: type) -> tuple[tuple[str, object], ...] | None:
+    """Names and defaults of the fields of a class in `CLASSES`; None for any other class."""
+    if not is_dataclass(cls) or cls.__name__ not in CLASSES:
+        return None
+    return tuple((field.name, field.default) for field in fields(cls))
 
 
 class IrSyntaxError(Exception):

@@ -63,6 +63,10 @@ class HoleInfo:
     condition: Condition | None = None
     validators: tuple[str, ...] = ()
     """Names of the functions. Their arguments after the text are among the options: `asked0`, `asked1`, …"""
+    begins: str = ""
+    """A text that every value begins with, as it is written; see `sglc.passes.forced_text`."""
+    ends: str = ""
+    """A text that every value ends with, behind `begins`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,14 @@ class Function:
     parent: str | None = None
     module: str = ""
     """Name of the module it comes from; empty for the main one."""
+    copy_of: str = ""
+    """For a copy that the compiler made: the function that seeds, events, errors and accounts take it for."""
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def of_program(self) -> bool:
+        """Whether it is one of the main module's own: not of another module, and no copy."""
+        return not self.module and not self.copy_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,6 +266,19 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """A hint: a `Call` of this `fn` with equal arguments will come in this function.
+
+    The machine may begin the call beside what stands in between. It may as well do nothing: a hint changes no
+    value, error, event or statistics.
+    """
+
+    function: FunctionName
+    arguments: tuple[Temp, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class CallPart:
     """Calls a `part`: it writes into the current message."""
 
@@ -466,7 +479,7 @@ class ExpectError:
 Op = (
     Const | Load | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append
     | Unary | Binary | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField
-    | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | CallPart
+    | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | Start | CallPart
     | EndTry | Catch | HandledError | Limit | OpenRole | CloseRole | Line | Glue | Text | Insert
     | Generate | SelectOption | Snapshot | TryAgain | RecordCheck | SetSeed | RunFork | AdoptBranch
     | MockHole | SetFuzz | Witness | ExpectTrue | ExpectError
@@ -477,5 +490,5 @@ OPS: tuple[type, ...] = Op.__args__
 TOTAL = frozenset({Const, Load, MakeList, MakeTuple, IsVariant, IsType, HandledError, Catch, Iterate})
 """Operations without any effect that cannot fail: unused, they can be dropped."""
 
-QUIET = TOTAL | {Store}
+QUIET = TOTAL | {Store, Start}
 """Operations that neither fail nor touch the conversation: text can move across them."""

@@ -80,6 +80,8 @@ def print_function(function: Function) -> str:
         lines.append(f"  parent {print_function_name(function.parent)}")
     if function.module:
         lines.append(f"  module {json.dumps(function.module)}")
+    if function.copy_of:
+        lines.append(f"  copy {print_function_name(function.copy_of)}")
     if function.within is not None:
         lines.append(f"  within {function.within}")
     if not function.public:

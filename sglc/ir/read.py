@@ -94,6 +94,8 @@ def _function(cursor: Cursor, kind: FunctionKind) -> Function:
             facts[word] = cursor.literal()
         elif word == "private":
             facts["public"] = False
+        elif word == "copy":
+            facts["copy_of"] = cursor.name_after("function")
         elif word == "parent":
             facts["parent"] = cursor.name_after("function")
         elif word == "retry":

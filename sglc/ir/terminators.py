@@ -41,10 +41,15 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """Opens a handler and goes to `body`; an error goes to `handler`, the conversation as it is here."""
+    """Opens a handler and goes to `body`; an error goes to `handler`, the conversation as it is here.
+
+    A `quiet` one stands around computations that the program did not ask for (arguments of a `Start`). Their
+    error leaves no trace: no event tells of it, and `error` and `catch` still speak of the error before it.
+    """
 
     body: Label
     handler: Label
+    quiet: bool
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

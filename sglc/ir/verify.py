@@ -24,6 +24,7 @@ from sglc.ir.ops import (
     RunFork,
     SelectOption,
     Snapshot,
+    Start,
     Store,
     TryAgain,
     Unary,
@@ -38,6 +39,10 @@ BINARY_OPERATORS = frozenset(
     {"+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "in", "not in"}
     | {"matches", "contains", "both"}
 )
+
+
+CALLEES = {Call: ("fn", "pure"), Start: ("fn",), CallPart: ("part",)}
+"""Kinds of the functions that each operation may name."""
 
 
 def verify(module: Module) -> list[str]:
@@ -93,7 +98,9 @@ class _Checker:
             if policy.hole >= len(self.module.holes):
                 self.faults.append(f"@{function.name}: a retry of the unknown hole h{policy.hole}")
         self._temps()
-        self._slots(start)
+        # What control cannot reach is not asked for its variables, nor is a body that no fork starts.
+        if function.kind != "fork" or function.name in self.at_forks:
+            self._slots(start)
         self._handlers()
         self._snapshots()
         for block in function.blocks:
@@ -207,8 +214,12 @@ class _Checker:
                 shape = declared.variant(variant) if isinstance(declared, UnionType) else None
                 if shape is None or len(shape.fields) != len(items):
                     yield "no variant with so many fields"
-            case Call(function=name, arguments=arguments) | CallPart(function=name, arguments=arguments):
-                kinds = ("part",) if isinstance(op, CallPart) else ("fn", "pure")
+            case (
+                Call(function=name, arguments=arguments)
+                | Start(function=name, arguments=arguments)
+                | CallPart(function=name, arguments=arguments)
+            ):
+                kinds = CALLEES[type(op)]
                 callee = self.functions.get(name)
                 if callee is None or callee.kind not in kinds:
                     yield "no such function"

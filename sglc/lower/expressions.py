@@ -311,7 +311,7 @@ class Expressions:
         build = self.build
         outcome = build.fresh_slot("outcome")
         body, failed, done = (build.fresh_label(stem) for stem in ("try", "failed", "done"))
-        build.end(terminators.Try(body, failed, node.span))
+        build.end(terminators.Try(body, failed, False, node.span))
         build.start(body)
         build.store(outcome, self.value(node.value))
         build.add(ops.EndTry())

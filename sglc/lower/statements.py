@@ -183,7 +183,7 @@ class Statements:
     def _try(self, node: ast.Try) -> None:
         build = self.build
         body, failed, done = (build.fresh_label(stem) for stem in ("try", "failed", "done"))
-        build.end(terminators.Try(body, failed, node.span))
+        build.end(terminators.Try(body, failed, False, node.span))
         build.start(body)
         self.inside(Surrounding("try"), node.body)
         build.add(ops.EndTry())

@@ -65,7 +65,7 @@ class Tests:
         body, failed, came, other, done = (
             build.fresh_label(stem) for stem in ("try", "failed", "came", "other", "done")
         )
-        build.end(terminators.Try(body, failed, node.span))
+        build.end(terminators.Try(body, failed, False, node.span))
         build.start(body)
         self.expressions.value(node.call)
         build.add(ops.EndTry())
