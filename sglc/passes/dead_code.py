@@ -170,7 +170,7 @@ def _without_unused(block: Block, read: set[str]) -> Block:
 def _called(functions: dict[str, Function], holes: Sequence[HoleInfo]) -> dict[str, Function]:
     """Functions of the main module, its tests, and all that they and the holes lead to."""
     live: set[str] = set()
-    work = [f.name for f in functions.values() if not f.module and f.kind != "fork"]
+    work = [f.name for f in functions.values() if f.of_program and f.kind != "fork"]
     work += [name for hole in holes for name in hole.validators]
     while work:
         name = work.pop()
@@ -184,4 +184,4 @@ def _called(functions: dict[str, Function], holes: Sequence[HoleInfo]) -> dict[s
     return functions if len(live) == len(functions) else {n: f for n, f in functions.items() if n in live}
 
 
-_CALLS = frozenset({ops.Call, ops.CallPart, ops.RunFork})
+_CALLS = frozenset({ops.Call, ops.Start, ops.CallPart, ops.RunFork})

@@ -8,95 +8,104 @@
     ...
 
 Newlines: whether a `line` begins with one is known wherever the message has begun on every road to it. The
-first line of a message stays a `line`, for it tells the conversation that the message has begun. Constants:
-operators on small integers, texts and booleans, strings with inserts, variables that are set once to a
-constant, branches on a known condition.
+first line of a message stays a `line`, for it tells the conversation that the message has begun.
+
+Constants: every operation that only computes (`evaluate`), where its operands are known; branches on a known
+condition. A variable is known that is set once, to a constant, and one that was set to a constant last on the
+only road to the place. What fails stays, and fails at run time.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeGuard
+from collections.abc import Callable
+from typing import Any, Literal
 
 from sglc.ir import ops, terminators
-from sglc.ir.flow import forward
+from sglc.ir.flow import forward, predecessor_counts, reachable
 from sglc.ir.module import Block, Function, Module
+from sglc.ir.shape import operands, result, successors
+from sglc.passes.evaluate import EVALUATED, Budget, Unknown, text_of, value_of
 from sglc.passes.rewrite import each_function, with_blocks
-from sglc.types.values import EnumValue, Value
+from sglc.types.type import TypeTable
 
 LineState = Literal["first", "begun", "glued", "unknown"]
 """What the next `line` does: nothing yet written in the message, written, glued, or not known."""
 
-_SMALL = 10**15
-_LONG = 1_000_000
-
-
-class _Missing:
-    """What stands for a value that is not known."""
-
-
-_MISSING = _Missing()
+Calls = Callable[[str, list[object]], object]
+"""The result of a pure function. Raises Unknown."""
 
 
 def run(module: Module) -> Module:
-    """The module with everything known computed."""
-    slots = {function.name: _slots(function) for function in module.functions}
-    parents = {function.name: function.parent for function in module.functions}
+    """The module with everything known computed, but for calls."""
+    return folded(module, Budget(), None)
 
-    def change(function: Function) -> Function:
-        inherited: set[str] = set()
+
+def folded(module: Module, budget: Budget, calls: Calls | None) -> Module:
+    """The module with everything known computed; with `calls` the calls of pure functions too."""
+    around = slots_around(module)
+    return each_function(
+        module, lambda function: fold_function(function, around[function.name], module.table, budget, calls)
+    )
+
+
+def slots_around(module: Module) -> dict[str, set[str]]:
+    """For each function, the variables of those that it is a fork body of."""
+    forking = {function.parent for function in module.functions if function.parent is not None}
+    slots = {function.name: _slots(function) for function in module.functions if function.name in forking}
+    parents = {function.name: function.parent for function in module.functions}
+    around: dict[str, set[str]] = {}
+    for function in module.functions:
+        found = around[function.name] = set()
         parent = function.parent
         while parent is not None and parent in slots:
-            inherited |= slots[parent]
+            found |= slots[parent]
             parent = parents[parent]
-        return _function(function, inherited)
-
-    return each_function(module, change)
+    return around
 
 
 def _slots(function: Function) -> set[str]:
     """All variables that a function writes."""
     found = {parameter.slot for parameter in function.parameters}
     for block in function.blocks:
-        found.update(op.slot for op in block.ops if type(op) is ops.Store)
+        found.update([op.slot for op in block.ops if type(op) is ops.Store])
         if isinstance(block.end, terminators.Next):
             found.update((block.end.iterator, block.end.item))
     return found
 
 
-def _function(function: Function, inherited: set[str]) -> Function:
-    """Folded until nothing changes: a folded value can make a variable constant, or a branch known."""
+def fold_function(
+    function: Function, inherited: set[str], table: TypeTable, budget: Budget, calls: Calls | None = None
+) -> Function:
+    """One function with everything known computed, repeated while that makes another variable or road known.
+
+    `inherited` are the variables of the functions that a fork body stands in.
+    """
     while True:
-        known = _constant_slots(function, inherited)
-        states = _line_states(function)
-        blocks = [_Folder(known).block(block, states.get(block.label)) for block in function.blocks]
-        folded = with_blocks(function, tuple(blocks))
-        if folded is function:
-            return function
-        function = folded
+        live = tuple(reachable(function).values())  # what a road writes that nobody takes means nothing
+        if len(live) < len(function.blocks):
+            function = with_blocks(function, live)
+        folder = _Folder(function, inherited, table, budget, calls)
+        changed = with_blocks(function, folder.blocks())
+        if changed is function or not folder.more:
+            return changed
+        function = changed
 
 
 # -- variables -------------------------------------------------------------------------------------
 
 
-def _constant_slots(function: Function, inherited: set[str]) -> dict[str, Value]:
-    """Variables written once in the whole function, with a constant: every load sees that value."""
-    written: dict[str, Value] = {}
-    several = set(inherited)
-    several.update(parameter.slot for parameter in function.parameters)
-    several.update(policy.slot for policy in function.retries)
+def _written_once(function: Function, inherited: set[str]) -> set[str]:
+    """Variables that one operation writes: where that is a constant, every load sees it."""
+    counts: dict[str, int] = dict.fromkeys(inherited, 2)
+    counts.update((parameter.slot, 2) for parameter in function.parameters)
+    counts.update((policy.slot, 2) for policy in function.retries)
     for block in function.blocks:
-        values: dict[int, Value] = {}
         for op in block.ops:
-            if type(op) is ops.Const:
-                values[op.result] = op.value
-            elif type(op) is ops.Store:
-                if op.slot in written or op.value not in values:
-                    several.add(op.slot)
-                else:
-                    written[op.slot] = values[op.value]
+            if type(op) is ops.Store:
+                counts[op.slot] = counts.get(op.slot, 0) + 1
         if isinstance(block.end, terminators.Next):
-            several.update((block.end.iterator, block.end.item))
-    return {slot: value for slot, value in written.items() if slot not in several}
+            counts[block.end.iterator] = counts[block.end.item] = 2
+    return {slot for slot, count in counts.items() if count == 1}
 
 
 # -- lines -----------------------------------------------------------------------------------------
@@ -140,31 +149,65 @@ _TEXTUAL = frozenset(
     | {ops.CallPart, ops.AdoptBranch}
 )
 """Operations that `_after` tells apart."""
-_FOLDED = frozenset({ops.Const, ops.Load, ops.Line, ops.Insert, ops.Unary, ops.Binary, ops.Concat})
+_FOLDED = EVALUATED | {ops.Const, ops.Load, ops.Store, ops.Line, ops.Insert, ops.Call}
 """Operations that `_Folder._op` knows something about."""
 
 
-# -- one block -------------------------------------------------------------------------------------
+# -- one function ----------------------------------------------------------------------------------
 
 
 class _Folder:
-    """Folds one block. `values` are the constants among its temporaries."""
+    """Goes once through a function. `values` are the known temporaries of a block."""
 
-    def __init__(self, slots: dict[str, Value]) -> None:
-        self.slots = slots
-        self.values: dict[int, Value] = {}
+    def __init__(
+        self,
+        function: Function,
+        inherited: set[str],
+        table: TypeTable,
+        budget: Budget,
+        calls: Calls | None,
+    ) -> None:
+        self.function = function
+        self.table = table
+        self.budget = budget
+        self.calls = calls
+        self.once = _written_once(function, inherited)
+        self.known: dict[str, object] = {}
+        """Variables that have this value wherever they are read."""
+        self.here: dict[str, object] = {}
+        """Variables that have this value at this place."""
+        self.missed: set[str] = set()
+        """Variables read before their value was known."""
+        self.more = False
+        """Whether another round may find more."""
+
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks, folded."""
+        states = _line_states(self.function)
+        counts = predecessor_counts(self.function)
+        alone: dict[str, dict[str, object]] = {}
+        done = []
+        for block in self.function.blocks:
+            self.here = alone.pop(block.label, {})
+            new = self._block(block, states.get(block.label, "unknown"))
+            done.append(new)
+            self.more = self.more or type(new.end) is not type(block.end)
+            if self.here and not isinstance(new.end, terminators.Try | terminators.Next):
+                # A block that is reached from here alone begins with what is known here.
+                below = [label for label in set(successors(new.end)) if counts[label] == 1]
+                alone.update((label, dict(self.here)) for label in below)
+        return tuple(done)
+
+    def _block(self, block: Block, state: LineState) -> Block:
+        self.values: dict[int, object] = {}
         self.out: list[ops.Op] = []
-
-    def block(self, block: Block, state: LineState | None) -> Block:
-        state = "unknown" if state is None else state
+        self.unmade: set[int] = set()
         changed = False
         for op in block.ops:
-            new = self._op(op, state) if type(op) in _FOLDED else op
+            new: ops.Op = self._op(op, state) if type(op) in _FOLDED else op
             if type(op) in _TEXTUAL:
                 state = _after(state, op)
             changed = changed or new is not op
-            if new is None:
-                continue
             glue = self._glue() if type(new) is ops.Line else None
             if glue is not None:
                 del self.out[glue]
@@ -172,6 +215,8 @@ class _Folder:
                 continue
             self.out.append(new)
         end = self._end(block.end)
+        if self.unmade:
+            changed = self._drop_unmade(end) or changed
         if not changed and end is block.end:
             return block
         return Block(block.label, tuple(self.out), end)
@@ -185,108 +230,80 @@ class _Folder:
                 return None
         return None
 
-    def _op(self, op: ops.Op, state: LineState) -> ops.Op | None:
-        match op:
-            case ops.Const(result=result, value=value):
-                self.values[result] = value
-            case ops.Load(result=result, slot=slot) if slot in self.slots:
-                self.values[result] = self.slots[slot]
-                return ops.Const(result, self.slots[slot], op.span)
-            case ops.Line() if state == "begun":
-                return ops.Text("\n", op.span)
-            case ops.Insert(value=temp):
-                text = display(self.values.get(temp, _MISSING))
-                if text is not None:
-                    return ops.Text(text, op.span)
-            case ops.Unary(result=result, operator=operator, operand=temp):
-                return self._folded(op, result, fold_unary(operator, self.values.get(temp, _MISSING)))
-            case ops.Binary(result=result, operator=operator, left=left, right=right):
-                values = self.values.get(left, _MISSING), self.values.get(right, _MISSING)
-                return self._folded(op, result, fold_binary(operator, *values))
-            case ops.Concat(result=result, parts=parts):
-                texts = [display(self.values.get(temp, _MISSING)) for temp in parts]
-                if all(text is not None for text in texts):
-                    whole = "".join(text for text in texts if text is not None)
-                    if len(whole) < _LONG:
-                        return self._folded(op, result, whole)
+    def _drop_unmade(self, end: terminators.Terminator) -> bool:
+        """Drop operations that surely succeed, and whose value, which no constant holds, nothing uses."""
+        used = {temp for op in self.out for temp in operands(op)} | set(operands(end))
+        kept = [op for op in self.out if result(op) not in self.unmade or result(op) in used]
+        dropped = len(kept) != len(self.out)
+        self.out = kept
+        return dropped
+
+    def _op(self, op: Any, state: LineState) -> Any:
+        cls = type(op)
+        if cls is ops.Const:
+            self.values[op.result] = op.value
+        elif cls is ops.Load:
+            return self._load(op)
+        elif cls is ops.Store:
+            self._store(op)
+        elif cls is ops.Line:
+            return ops.Text("\n", op.span) if state == "begun" else op
+        elif cls is ops.Insert:
+            if op.value in self.values:
+                try:
+                    return ops.Text(text_of(self.values[op.value], self.table, self.budget), op.span)
+                except Unknown:
+                    pass
+        else:
+            return self._computed(op)
         return op
 
-    def _folded(self, op: ops.Op, result: int, value: Value | _Missing) -> ops.Op:
-        if isinstance(value, _Missing):
+    def _load(self, op: ops.Load) -> ops.Op:
+        for facts in (self.known, self.here):
+            if op.slot in facts:
+                return self._constant(op, op.result, facts[op.slot])
+        if op.slot in self.once:
+            self.missed.add(op.slot)
+        return op
+
+    def _store(self, op: ops.Store) -> None:
+        if op.value not in self.values or op.value in self.unmade:
+            self.here.pop(op.slot, None)
+        elif op.slot in self.once:
+            self.known[op.slot] = self.values[op.value]
+            self.more = self.more or op.slot in self.missed
+        else:
+            self.here[op.slot] = self.values[op.value]
+
+    def _computed(self, op: Any) -> Any:
+        values = self.values
+        given: list[object] = []
+        for temp in operands(op):
+            if temp not in values:
+                return op
+            given.append(values[temp])
+        try:
+            if type(op) is not ops.Call:
+                found = value_of(op, given, self.table, self.budget)
+            elif self.calls is not None:
+                found = self.calls(op.function, given)
+            else:
+                return op
+        except Unknown:
             return op
-        self.values[result] = value
-        return ops.Const(result, value, op.span)
+        if isinstance(found, range):
+            values[op.result] = found
+            self.unmade.add(op.result)
+            return op
+        return self._constant(op, op.result, found)
+
+    def _constant(self, op: Any, temp: int, value: Any) -> ops.Op:
+        self.values[temp] = value
+        return ops.Const(temp, value, op.span)
 
     def _end(self, end: terminators.Terminator) -> terminators.Terminator:
         if isinstance(end, terminators.Branch):
-            value = self.values.get(end.condition, _MISSING)
+            value = self.values.get(end.condition)
             if isinstance(value, bool):
                 return terminators.Jump(end.then if value else end.otherwise, end.span)
         return end
-
-
-def display(value: Value | _Missing) -> str | None:
-    """The text that `${value}` writes; None where only the machine knows."""
-    match value:
-        case str():
-            return value
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value) if abs(value) < _SMALL else None
-        case None:
-            return "null"
-        case EnumValue(name=name):
-            return name
-    return None
-
-
-def fold_unary(operator: str, value: Value | _Missing) -> Value | _Missing:
-    """The result, or a marker where it is not known."""
-    if operator == "not" and isinstance(value, bool):
-        return not value
-    if operator == "-" and _is_int(value):
-        return -value
-    return _MISSING
-
-
-def fold_binary(operator: str, left: Value | _Missing, right: Value | _Missing) -> Value | _Missing:
-    """The result, or a marker where it is not known or the machine might refuse."""
-    result: Value | _Missing = _MISSING
-    if _is_int(left) and _is_int(right):
-        match operator:
-            case "+":
-                result = left + right
-            case "-":
-                result = left - right
-            case "*":
-                result = left * right
-            case "<":
-                result = left < right
-            case "<=":
-                result = left <= right
-            case ">":
-                result = left > right
-            case ">=":
-                result = left >= right
-            case "==":
-                result = left == right
-            case "!=":
-                result = left != right
-    elif isinstance(left, str) and isinstance(right, str):
-        match operator:
-            case "+" if len(left) + len(right) < _LONG:
-                result = left + right
-            case "==":
-                result = left == right
-            case "!=":
-                result = left != right
-    elif operator == "both" and isinstance(left, bool) and isinstance(right, bool):
-        result = left and right
-    elif type(left) is type(right) and isinstance(left, bool | EnumValue) and operator in ("==", "!="):
-        result = (left == right) == (operator == "==")
-    return result
-
-
-def _is_int(value: Value | _Missing) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _SMALL

@@ -50,9 +50,5 @@ def _block(block: Block) -> Block:
 
 
 def _joined(first: Text, second: Text) -> Text:
-    span = first.span
-    if span is None:
-        span = second.span
-    elif second.span is not None and second.span.source is span.source:
-        span = span.to(second.span)
-    return Text(first.text + second.text, span)
+    """Both texts, at the place where the first begins: that is the place of its event."""
+    return Text(first.text + second.text, first.span if first.span is not None else second.span)

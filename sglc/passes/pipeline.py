@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sglc.ir.module import Module
 from sglc.options import LEVELS
-from sglc.passes import dead_code, fold, inline, merge_text
+from sglc.passes import dead_code, fold, forced_text, inline, merge_text, specialise, start_early, unroll
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +41,20 @@ PASSES = (
     Pass("dead_code", dead_code.run),  # joins blocks
     Pass("fold", fold.run),
     Pass("dead_code", dead_code.run),  # what folding made useless
+    Pass("unroll", unroll.run, level=2),  # loops over constants, calls on constants
+    Pass("dead_code", dead_code.run, level=2),
+    Pass("specialise", specialise.run, level=2),  # functions called with constants
+    Pass("dead_code", dead_code.run, level=2),
     Pass("merge_text", merge_text.run),
+    Pass("forced_text", forced_text.run, level=2),
+    Pass("start_early", start_early.run, level=2),  # last, for it copies what computes arguments
 )
 
 NAMES = tuple(dict.fromkeys(step.name for step in PASSES))
 
 
 def of_level(level: int) -> tuple[Pass, ...]:
-    """The passes that a level runs: none at 0, those that only tidy at 1, all at 2.
-
-    All passes there are tidy, so that levels 1 and 2 are the same as yet.
-    """
+    """The passes that a level runs: none at 0, those that only tidy at 1, all at 2."""
     return tuple(step for step in PASSES if step.level <= level)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,3 +81,14 @@ def relabelled(op: Any, labels: Mapping[str, str]) -> Any:
     shape = SHAPES[type(op)]
     changes = {name: labels[getattr(op, name)] for name in shape.labels if getattr(op, name) in labels}
     return replace(op, **changes) if changes else op
+
+
+def with_operands(op: Any, operands: Sequence[int], result: int) -> Any:
+    """The operation on other operands, in the order in which it evaluates them, with another result."""
+    changes: dict[str, Any] = {"result": result}
+    left = list(operands)
+    for name, several in SHAPES[type(op)].uses:
+        count = len(getattr(op, name)) if several else 1
+        changes[name] = tuple(left[:count]) if several else left[0]
+        del left[:count]
+    return replace(op, **changes)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from checkout import EXAMPLES
+from checkout import EXAMPLES, GOLDEN
 
 SMALL = """\
 enum Kind: bug, question, praise
@@ -117,6 +117,14 @@ def test_an_example_with_patterns_and_conditions_loads_no_reader_of_other_notati
     assert (code, said) == (0, "")
     unused = ("sglc.importers", "sglc.cfg", "sglc.schema", "sglc.automata.formats", "sglc.automata.json")
     assert of(modules, unused + OF_FINDINGS + OF_OTHER_COMMANDS + PACKAGES) == []
+
+
+def test_late_text_loads_the_code_of_a_program_and_no_other_notations() -> None:
+    code, modules, said = checked(GOLDEN / "late_text" / "told" / "rules_behind_a_name.sgl")
+    assert code == 0 and "W0220" in said
+    assert "sglc.lower.program" in modules
+    unused = ("sglc.importers", "sglc.cfg", "sglc.schema", "sglc.emit", "sglc.runtime", "sglc.kernels")
+    assert of(modules, unused + PACKAGES) == []
 
 
 @pytest.mark.slow

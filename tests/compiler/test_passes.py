@@ -8,24 +8,48 @@ from hypothesis import strategies as st
 
 from golden_case import GoldenCase, golden_cases
 from oracles.ir_interpreter import Interpreter
+from sglc.ir.literal import print_literal
 from sglc.ir.module import Module
 from sglc.ir.print import print_function, print_module
 from sglc.ir.read import read
 from sglc.ir.verify import verify
 from sglc.options import LEVELS
-from sglc.passes import dead_code, fold, inline, merge_text, pipeline
+from sglc.passes import (
+    dead_code,
+    fold,
+    forced_text,
+    inline,
+    merge_text,
+    pipeline,
+    specialise,
+    start_early,
+    unroll,
+)
 from strategies.ir_strategies import modules
 
-PASSES = {"merge_text": merge_text.run, "fold": fold.run, "dead_code": dead_code.run, "inline": inline.run}
-EVERY = [*PASSES, "pipeline"]
+PASSES = {
+    "merge_text": merge_text.run,
+    "fold": fold.run,
+    "dead_code": dead_code.run,
+    "inline": inline.run,
+    "forced_text": forced_text.run,
+    "unroll": unroll.run,
+    "specialise": specialise.run,
+}
+EVERY = [*PASSES, "start_early", "pipeline"]
 
 
 def run_pass(name: str, module: Module) -> Module:
-    return pipeline.run(module) if name == "pipeline" else PASSES[name](module)
+    others = {"pipeline": pipeline.run, "start_early": start_early.run}
+    return {**PASSES, **others}[name](module)
 
 
 def functions_text(module: Module) -> str:
     return "\n\n".join(print_function(function) for function in module.functions)
+
+
+def holes_text(module: Module) -> str:
+    return "\n".join(print_literal(hole) for hole in module.holes)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +60,8 @@ def functions_text(module: Module) -> str:
 def test_goldens(name: str, case: GoldenCase, golden) -> None:
     module = read(case.input)
     assert verify(module) == []
-    golden(case, functions_text(run_pass(name, module)))
+    after = run_pass(name, module)
+    golden(case, holes_text(after) if name == "forced_text" else functions_text(after))
 
 
 # All passes see each random module, because drawing one costs more than the passes do.
@@ -58,7 +83,7 @@ def test_a_pass_keeps_the_module_sound_and_what_an_observer_sees(module: Module,
 @given(module=modules())
 @settings(max_examples=50)
 def test_a_second_run_of_a_pass_changes_nothing(module: Module) -> None:
-    for name in PASSES:
+    for name in (*PASSES, "start_early"):
         once = run_pass(name, module)
         assert print_module(run_pass(name, once)) == print_module(once), name
 

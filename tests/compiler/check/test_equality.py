@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
-from sglc.runtime.vm.instructions.builtins import call_method
-from sglc.runtime.vm.instructions.operators import BINARY
 from sglc.source import Source
 from sglc.testing import run_tests
 from sglc.types.equality import equal, key_of, position
@@ -23,6 +21,8 @@ from sglc.types.language.membership import MemberError
 from sglc.types.text.plain_json import from_json
 from sglc.types.type import Alternatives, Constant, ListOf
 from sglc.types.values import EnumValue, RecordValue
+from sglc.values.builtins import call_method
+from sglc.values.operators import BINARY
 
 SCALARS = st.sampled_from(
     (

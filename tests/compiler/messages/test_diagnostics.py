@@ -163,6 +163,7 @@ def test_json_has_lines_columns_and_offsets():
             }
         ],
         "edits": [],
+        "offered": [],
     }
 
 

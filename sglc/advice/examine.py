@@ -1,0 +1,38 @@
+"""All that can be said of a program: what the checker finds, and what its code shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sglc.advice.candidates import may_have_late_text
+from sglc.check import program
+from sglc.diagnostics.diagnostic import Diagnostic, has_errors
+from sglc.library import Library
+from sglc.source import Source
+
+
+def examine(
+    source: Source, library: Library, measure: Callable[[str], int] | None = None
+) -> list[Diagnostic]:
+    """The findings of the checker; of a program without errors those that its code gives behind them.
+
+    `measure` says how many tokens a text has, for findings about its length.
+    """
+    checked, diagnostics = program.check(source, library)
+    if checked is None or has_errors(diagnostics):
+        return diagnostics
+    late = may_have_late_text(checked.main)
+    if not (late or checked.main.unread_holes):
+        return diagnostics
+    from sglc.lower.program import lower
+
+    module = lower(checked)
+    if checked.main.unread_holes:
+        from sglc.advice.unread_holes import unread
+
+        diagnostics = [*diagnostics, *unread(module)]
+    if late:
+        from sglc.advice.late_text import late_text
+
+        diagnostics = [*diagnostics, *late_text(checked, module, measure)]
+    return diagnostics

@@ -1,0 +1,583 @@
+"""What a function writes into its conversation, in order: what is the same in every call, and what varies.
+
+    layout(module, function) -> Layout
+
+A `Layout` is a tree of items in the order of the program. It follows the structure of the source, so that
+an `if` is a `Choice` of arms and a `for` or `while` is a `Loop`:
+
+    Role(role)              a message of that role begins (`MessageEnd` ends it)
+    Constant(text)          text that stands in the program, with the newlines between its lines
+    Inserted(origins)       the text of a value. Without origins it is the same in every call
+    Filled(hole)            a hole: the model writes here
+    Called(function)        a call of a `part`, whose `items` are written here, or of a `fn`, which has a
+                            conversation of its own. Pure functions write nothing and are left out
+    Forked(function)        a fork: `items` is what each branch writes
+    Choice(arms)            one of several ways; `origins` are those of the condition
+    Loop(items, times)      what is repeated, with the least and the greatest number of rounds
+    Attempt(items, handler) a `try` and what is written where it fails
+    Leave(kind)             the function returns or raises here
+
+Text *varies* where an item has origins (`sglc.analysis.origins`), and behind each `Filled`. `walk` gives all
+items in order with the depth and the origins of the conditions around them:
+
+    for place in walk(layout(module, function).items):
+        if isinstance(place.item, Constant) and not place.under: ...   # written in every call
+
+Parts are expanded where they are called, with the origins of their arguments; a part that calls itself
+is not expanded in itself. The IR may be that of any level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sglc.analysis.origins import SAME, FunctionOrigins, Origins, origins
+from sglc.ir import ops, terminators
+from sglc.ir.flow import block_map
+from sglc.ir.module import Block, Function, Module
+from sglc.ir.shape import successors
+from sglc.source import Span
+from sglc.types.type import ListOf, TupleOf
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    role: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageEnd:
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Neighbours in one straight run are one item; `spans` are the places of its pieces, as far as known, and
+    `sizes` how many characters each of these writes."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+    sizes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    origins: Origins
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """`hole` is an index into `Module.holes`; `attempts` how often it is filled at most: retries and one.
+
+    `options` are what is known of the values that it is given, by name (`max_tokens`, `options`, `n`, …).
+    """
+
+    hole: int
+    attempts: int
+    options: Mapping[str, object]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """`kind` as of the function. `origins` are those of the arguments; `started` where it runs beside what
+    follows."""
+
+    function: str
+    kind: str
+    origins: Origins
+    items: tuple[Item, ...] = ()
+    started: bool = False
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    function: str
+    origins: Origins
+    times: tuple[int, int | None]
+    items: tuple[Item, ...] = ()
+    skip: bool = False
+    """Whether branches that fail are left out."""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    origins: Origins
+    arms: tuple[tuple[Item, ...], ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`times` are the least and the greatest number of rounds, None where no greatest is known."""
+
+    origins: Origins
+    items: tuple[Item, ...]
+    times: tuple[int, int | None]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    items: tuple[Item, ...]
+    handler: tuple[Item, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    kind: Literal["return", "raise"]
+    span: Span | None = None
+
+
+Item = Role | MessageEnd | Constant | Inserted | Filled | Called | Forked | Choice | Loop | Attempt | Leave
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The items of one function, and its token budget (None for none)."""
+
+    function: str
+    items: tuple[Item, ...]
+    within: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An item where it stands: how deep in choices, loops, parts and forks, and the origins of the conditions
+    that decide whether it is written."""
+
+    item: Item
+    depth: int = 0
+    under: Origins = SAME
+
+
+def layout(module: Module, function: Function) -> Layout:
+    """The layout of a function of the module."""
+    items = _Reader(module, function, origins(module, function), (function.name,)).items()
+    return Layout(function.name, items, function.within)
+
+
+def walk(items: tuple[Item, ...], depth: int = 0, under: Origins = SAME) -> Iterator[Placed]:
+    """All items in order, those inside of others behind these."""
+    for item in items:
+        yield Placed(item, depth, under)
+        match item:
+            case Choice(around, arms):
+                for arm in arms:
+                    yield from walk(arm, depth + 1, under | around)
+            case Loop(around, inner) | Forked(origins=around, items=inner):
+                yield from walk(inner, depth + 1, under | around)
+            case Called(items=inner):
+                yield from walk(inner, depth + 1, under)
+            case Attempt(inner, handler):
+                yield from walk(inner, depth + 1, under)
+                yield from walk(handler, depth + 1, under)
+
+
+class _Reader:
+    """Reads the blocks of one function back into the structure that they were made from."""
+
+    def __init__(
+        self, module: Module, function: Function, known: FunctionOrigins, within: tuple[str, ...]
+    ) -> None:
+        self._module = module
+        self._function = function
+        self._origins = known
+        self._within = within
+        """Names of the functions that are being read: a part is not expanded in itself."""
+        self._blocks = block_map(function)
+        self._order = {label: at for at, label in enumerate(_topological(function))}
+        self._ahead = self._reachable_ahead()
+        self._loops = self._natural_loops()
+        self._attempts: dict[int, int] = {}
+        for retry in function.retries:
+            self._attempts[retry.hole] = self._attempts.get(retry.hole, 1) + retry.attempts
+        self._known = _known_slots(function)
+        self._seen: set[str] = set()
+        self._started: set[str] = set()
+        """Functions of which a call may have been started ahead."""
+        self._behind: set[str] = set()
+        """Where the loops go on that are being read."""
+        self._begun: bool | None = None
+        """Whether the message has text already; None where it has on some ways only."""
+        self._glued = False
+
+    def items(self) -> tuple[Item, ...]:
+        return tuple(self._run(self._function.blocks[0].label, frozenset()))
+
+    # -- structure -----------------------------------------------------------------------------------
+
+    def _run(self, label: str | None, until: frozenset[str], inside: str = "") -> list[Item]:
+        """The items from a block on, up to one of `until`. `inside` is the header of the loop being read."""
+        found: list[Item] = []
+        while label is not None and label not in until:
+            if label in self._seen:
+                break  # Ways that join where no structure of the language joins them are read once.
+            if label in self._loops and label != inside:
+                item, label = self._loop(label, until)
+                if not _says_nothing(item.items):
+                    found.append(item)
+                continue
+            self._seen.add(label)
+            block = self._blocks[label]
+            self._block(block, found)
+            label = self._end(block, until, found)
+        return _joined(found)
+
+    def _end(self, block: Block, until: frozenset[str], found: list[Item]) -> str | None:
+        """What a terminator adds to the items; the block to go on with."""
+        end = block.end
+        match end:
+            case terminators.Jump(target):
+                return target
+            case terminators.Return():
+                found.append(Leave("return", end.span))
+                return None
+            case terminators.RaiseError() | terminators.Reraise():
+                found.append(Leave("raise", end.span))
+                return None
+        first, second = successors(end)
+        join = self._join(first, second, until, isinstance(end, terminators.Try))
+        around = until | {join} if join is not None else until
+        state = self._begun, self._glued
+        arms = []
+        ends = []
+        for target in (first, second):
+            self._begun, self._glued = state
+            arms.append(tuple(self._run(target, around)))
+            ends.append((self._begun, self._glued))
+        self._begun = ends[0][0] if ends[0][0] == ends[1][0] else None
+        self._glued = ends[0][1] and ends[1][1]
+        if not all(map(_says_nothing, arms)):
+            if isinstance(end, terminators.Try):
+                found.append(Attempt(arms[0], arms[1], end.span))
+            else:
+                temps = self._origins.of_temps(self._module, block)
+                found.append(Choice(self._origins.of_end(self._module, block, temps), tuple(arms), end.span))
+        return join
+
+    def _join(self, first: str, second: str, until: frozenset[str], tries: bool) -> str | None:
+        """Where two ways meet again; None where each is read to its end.
+
+        Where they never meet, one of them goes on behind the other, which leaves the loop or the function: of
+        two that leave, the one that does not only raise, then the longer one.
+        """
+        for leaving, other in ((first, second), (second, first)):
+            if leaving in until:
+                return other if leaving in self._behind and other not in until else None
+        common = self._ahead[first] & self._ahead[second]
+        if common:
+            return min(common, key=self._order.__getitem__)
+        leaves = [label for label in (second, first) if not self._goes_back(label)]
+        if not leaves or tries:
+            return None
+        if len(leaves) == 1:
+            return first if leaves[0] == second else second
+        return max(leaves, key=lambda label: (self._returns(label), len(self._ahead[label])))
+
+    def _returns(self, label: str) -> bool:
+        return any(isinstance(self._blocks[t].end, terminators.Return) for t in self._ahead[label])
+
+    def _goes_back(self, label: str) -> bool:
+        """Whether a way from a block leads back into a loop that it is in."""
+        return any(
+            self._order[target] <= self._order[here]
+            for here in self._ahead[label]
+            for target in successors(self._blocks[here].end)
+        )
+
+    def _loop(self, header: str, until: frozenset[str]) -> tuple[Loop, str | None]:
+        """The loop with this header, and the block behind it."""
+        members = self._loops[header]
+        block = self._blocks[header]
+        outside = [
+            target
+            for label in sorted(members, key=self._order.__getitem__)
+            for target in successors(self._blocks[label].end)
+            if target not in members
+        ]
+        end = block.end
+        if isinstance(end, terminators.Next):
+            behind: str | None = end.done
+        else:
+            behind = next((t for t in successors(end) if t not in members), None)
+            if behind is None and outside:
+                behind = min(outside, key=self._order.__getitem__)
+        self._begun = None if self._begun is not True else True
+        self._seen.add(header)
+        items: list[Item] = []
+        self._block(block, items)
+        around = until | {header}
+        if behind is not None:
+            around |= {behind}
+            self._behind.add(behind)
+        if isinstance(end, terminators.Next):
+            items += self._run(end.body, around)
+        elif isinstance(end, terminators.Jump):
+            items += self._run(end.target, around)
+        else:
+            inner = [target for target in successors(end) if target in members]
+            if len(inner) == 1:
+                items += self._run(inner[0], around)
+            else:
+                join = self._end(block, around, items)
+                items += self._run(join, around)
+        self._behind.discard(behind or "")
+        temps = self._origins.of_temps(self._module, block)
+        decides = self._origins.of_end(self._module, block, temps)
+        early = len(outside) > 1
+        loop = Loop(decides, tuple(_joined(items)), self._times(block, early), end.span)
+        return loop, behind
+
+    def _times(self, block: Block, early: bool) -> tuple[int, int | None]:
+        """The least and the greatest number of rounds; a loop that may be left early may end at once."""
+        if not isinstance(block.end, terminators.Next):
+            return 0, self._limit(block)
+        low, high = self._known.rounds.get(block.end.iterator, (0, None))
+        return (0 if early else low), high
+
+    def _limit(self, header: Block) -> int | None:
+        """What `while … limit n` allows."""
+        for label in self._loops[header.label]:
+            for op in self._blocks[label].ops:
+                if isinstance(op, ops.Limit):
+                    return self._known.limits.get(_slot_of(self._blocks[label], op.count))
+        return None
+
+    # -- one block -----------------------------------------------------------------------------------
+
+    def _block(self, block: Block, found: list[Item]) -> None:
+        temps: dict[int, Origins] | None = None
+        values: dict[int, object] = {}
+
+        def of(temp: int) -> Origins:
+            nonlocal temps
+            if temps is None:
+                temps = self._origins.of_temps(self._module, block)
+            return temps.get(temp, SAME)
+
+        for op in block.ops:
+            match op:
+                case ops.Const(result=temp, value=value):
+                    values[temp] = value
+                case ops.OpenRole(role, span):
+                    self._begun, self._glued = False, False
+                    found.append(Role(role, span))
+                case ops.CloseRole(span):
+                    found.append(MessageEnd(span))
+                case ops.Line(span):
+                    if self._begun is not False and not self._glued:
+                        found.append(_constant("\n", span))
+                    self._begun, self._glued = True, False
+                case ops.Glue():
+                    self._glued = True
+                case ops.Text(text, span):
+                    self._begun = True
+                    found.append(_constant(text, span))
+                case ops.Insert(value=temp, span=span):
+                    self._begun = True
+                    found.append(Inserted(of(temp), span))
+                case (
+                    ops.Generate(hole=hole, options=given, span=span)
+                    | ops.SelectOption(hole=hole, options=given, span=span)
+                ):
+                    self._begun = True
+                    names = self._module.holes[hole].options
+                    options = {
+                        name: values[temp] for name, temp in zip(names, given, strict=True) if temp in values
+                    }
+                    found.append(Filled(hole, self._attempts.get(hole, 1), options, span))
+                case ops.Start(function=name):
+                    self._started.add(name)
+                case ops.Call(function=name, arguments=given, span=span) if self._kind(name) != "pure":
+                    around, started = SAME.union(*map(of, given)), name in self._started
+                    found.append(Called(name, self._kind(name), around, started=started, span=span))
+                case ops.CallPart(function=name, arguments=given, span=span):
+                    found.append(self._part(name, [of(temp) for temp in given], span))
+                    self._begun = None if self._begun is not True else True
+                case ops.RunFork(function=name, items=temp):
+                    found.append(self._fork(op, of(temp), self._length(block, temp)))
+
+    def _kind(self, name: str) -> str:
+        return self._module.function(name).kind
+
+    def _part(self, name: str, given: list[Origins], span: Span | None) -> Called:
+        around = SAME.union(*given)
+        if name in self._within:
+            return Called(name, "part", around, span=span)
+        part = self._module.function(name)
+        slots = {p.slot: each for p, each in zip(part.parameters, given, strict=True)}
+        reader = _Reader(self._module, part, origins(self._module, part, slots), (*self._within, name))
+        reader._begun, reader._glued = self._begun, self._glued
+        items = tuple(item for item in reader.items() if not _is_last_return(item))
+        return Called(name, "part", around, items, span=span)
+
+    def _fork(self, fork: ops.RunFork, of: Origins, times: tuple[int, int | None]) -> Forked:
+        name = fork.function
+        body = self._module.function(name)
+        slots = {parameter.slot: of for parameter in body.parameters}
+        known = origins(self._module, body, slots, self._origins.slots)
+        reader = _Reader(self._module, body, known, (*self._within, name))
+        reader._begun, reader._glued = self._begun, self._glued
+        items = tuple(item for item in reader.items() if not _is_last_return(item))
+        return Forked(name, of, times, items, fork.skip, fork.span)
+
+    def _length(self, block: Block, temp: int) -> tuple[int, int | None]:
+        """The least and the greatest number of items of a value."""
+        return _length_of(block, temp, self._known.lengths)
+
+    # -- the graph -----------------------------------------------------------------------------------
+
+    def _forward(self, label: str) -> list[str]:
+        """Successors that are no way back."""
+        here = self._order[label]
+        return [t for t in successors(self._blocks[label].end) if self._order.get(t, -1) > here]
+
+    def _reachable_ahead(self) -> dict[str, frozenset[str]]:
+        """By block: the blocks that control may come to from it without a way back, itself included."""
+        found: dict[str, frozenset[str]] = {}
+        for label in sorted(self._order, key=self._order.__getitem__, reverse=True):
+            found[label] = frozenset({label}).union(*[found[t] for t in self._forward(label)])
+        return found
+
+    def _natural_loops(self) -> dict[str, frozenset[str]]:
+        """By header: the blocks of the loop."""
+        before: dict[str, list[str]] = {label: [] for label in self._order}
+        for label in self._order:
+            for target in successors(self._blocks[label].end):
+                before[target].append(label)
+        found: dict[str, frozenset[str]] = {}
+        for label in self._order:
+            for header in successors(self._blocks[label].end):
+                if self._order[header] > self._order[label]:
+                    continue
+                members, work = {header}, [label]
+                while work:
+                    here = work.pop()
+                    if here not in members:
+                        members.add(here)
+                        work += before[here]
+                found[header] = found.get(header, frozenset()) | members
+        return found
+
+
+# -- what is known of values -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a function's variables: numbers of items, rounds of iterators, limits of loops."""
+
+    lengths: dict[str, tuple[int, int | None]]
+    rounds: dict[str, tuple[int, int | None]]
+    limits: dict[str, int | None]
+
+
+def _known_slots(function: Function) -> _Known:
+    lengths: dict[str, tuple[int, int | None]] = {}
+    for parameter in function.parameters:
+        if isinstance(parameter.type, ListOf):
+            lengths[parameter.slot] = parameter.type.minimum, parameter.type.maximum
+        elif isinstance(parameter.type, TupleOf):
+            lengths[parameter.slot] = len(parameter.type.items), len(parameter.type.items)
+    rounds: dict[str, tuple[int, int | None]] = {}
+    limits: dict[str, int | None] = {}
+    stored: dict[str, int] = {}
+    for block in function.blocks:
+        for op in block.ops:
+            if isinstance(op, ops.Store):
+                stored[op.slot] = stored.get(op.slot, 0) + 1
+    for block in function.blocks:
+        makers = {op.result: op for op in block.ops if hasattr(op, "result")}
+        for op in block.ops:
+            if not isinstance(op, ops.Store):
+                continue
+            made = makers.get(op.value)
+            if isinstance(made, ops.Iterate):
+                usable = {slot: size for slot, size in lengths.items() if not stored.get(slot)}
+                rounds[op.slot] = _length_of(block, made.value, usable)
+            elif isinstance(made, ops.Const) and type(made.value) is int:
+                limits[op.slot] = max(limits.get(op.slot) or 0, made.value)
+    once = {slot: size for slot, size in lengths.items() if not stored.get(slot)}
+    return _Known(once, rounds, limits)
+
+
+def _length_of(
+    block: Block, temp: int, lengths: Mapping[str, tuple[int, int | None]]
+) -> tuple[int, int | None]:
+    """The least and the greatest number of items of a temporary."""
+    made = next((op for op in block.ops if getattr(op, "result", None) == temp), None)
+    match made:
+        case ops.Const(value=value) if isinstance(value, list | tuple | dict | str | range):
+            return len(value), len(value)
+        case ops.MakeList(items=items) | ops.MakeTuple(items=items):
+            return len(items), len(items)
+        case ops.MakeRange(start=start, stop=stop, inclusive=inclusive):
+            ends = {op.result: op.value for op in block.ops if isinstance(op, ops.Const)}
+            low, high = ends.get(start), ends.get(stop)
+            if type(low) is int and type(high) is int:
+                size = max(0, high - low + inclusive)
+                return size, size
+        case ops.Load(slot=slot):
+            return lengths.get(slot, (0, None))
+    return 0, None
+
+
+def _slot_of(block: Block, temp: int) -> str:
+    """The variable that a temporary was loaded from; empty for another one."""
+    return next((op.slot for op in block.ops if isinstance(op, ops.Load) and op.result == temp), "")
+
+
+# -- helpers -----------------------------------------------------------------------------------------
+
+
+def _topological(function: Function) -> list[str]:
+    """The reachable blocks, each before those that it leads to, but for ways back (reverse postorder)."""
+    blocks = block_map(function)
+    order: list[str] = []
+    seen = {function.blocks[0].label}
+    work: list[tuple[str, Iterator[str]]] = [
+        (function.blocks[0].label, iter(reversed(successors(function.blocks[0].end))))
+    ]
+    while work:
+        label, targets = work[-1]
+        target = next((t for t in targets if t not in seen), None)
+        if target is None:
+            order.append(label)
+            work.pop()
+        else:
+            seen.add(target)
+            work.append((target, iter(reversed(successors(blocks[target].end)))))
+    return order[::-1]
+
+
+def _joined(items: list[Item]) -> list[Item]:
+    """The items with neighbouring constants as one."""
+    found: list[Item] = []
+    for item in items:
+        last = found[-1] if found else None
+        if isinstance(item, Constant) and isinstance(last, Constant):
+            found[-1] = Constant(last.text + item.text, last.spans + item.spans, last.sizes + item.sizes)
+        else:
+            found.append(item)
+    return found
+
+
+def _constant(text: str, span: Span | None) -> Constant:
+    return Constant(text) if span is None else Constant(text, (span,), (len(text),))
+
+
+def _says_nothing(items: tuple[Item, ...]) -> bool:
+    """Whether nothing is written or asked in them, and they leave the function by an error at most."""
+    return all(isinstance(item, Leave) and item.kind == "raise" for item in items)
+
+
+def _is_last_return(item: Item) -> bool:
+    return isinstance(item, Leave) and item.kind == "return"
