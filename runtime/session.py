@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
-from sglc.bytecode.code import Code, Place, Program
-from sglc.bytecode.prefix import constant_prefix
+from sglc.bytecode.code import Code, Place, Prefix, Program
 from sglc.bytecode.signatures import signature
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.decoding.conversation import Conversation, Encoder, PlainChat
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.engine.scheduling.branch import Admission
+from sglc.runtime.engine.scheduling.pinned_prefixes import MOST_NAMED
 from sglc.runtime.errors import ArgumentError, SglError
-from sglc.runtime.mask.artifact.constraint import FrozenFolders
+from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.vm.holes.holes import error_name
 from sglc.runtime.vm.machine import Machine
-from sglc.runtime.vm.state.coerce import coerce
 from sglc.runtime.vm.state.frame import Allowance
-from sglc.runtime.vm.state.run import CheckRecord, Limits, Missed, Prepared, Recorder, Run, Statistics
+from sglc.runtime.vm.state.run import CheckRecord, Limits, Missed, Prepared, Recorder, Run, Script, Statistics
+from sglc.runtime.vm.state.tasks import Tasks
 from sglc.runtime.vm.state.trace import Listener, ListenerFault
-from sglc.runtime.vm.state.values import BranchValue, Scored, failure, is_value
+from sglc.runtime.vm.state.values import BranchValue, Scored, failure
 from sglc.types.language.membership import MemberError, is_member
 from sglc.types.notation.sgl import show_type
 from sglc.types.text.plain_json import from_json
 from sglc.types.type import Type
-from sglc.types.values import TOO_DEEP, Value, is_too_deep
+from sglc.types.values import TOO_DEEP, RecordValue, Value, is_too_deep
+from sglc.values.coerce import coerce
+from sglc.values.kinds import is_value
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
@@ -43,6 +45,8 @@ BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
 
 OPEN_END = 4
 """Tokens at the end of a constant beginning that may become others with the text that follows."""
+MOST_MESSAGES = 64
+"""Messages of a prefix that are tokenised ahead: for each of them the chat template reads all before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ class Session:
         engine: Engine | None = None,
         *,
         limits: Limits | None = None,
-        masks: FrozenFolders | None = None,
+        masks: MaskPlaces | None = None,
         recorder: Recorder | None = None,
     ) -> None:
         self.recorder = recorder
@@ -119,26 +123,55 @@ class Session:
             self._pretokenise()
 
     def _pretokenise(self) -> None:
-        """Tokenise what every call of a function begins with, so that no run has to.
+        """Tokenise what conversations begin with, so that no run has to, and let the engine pin it."""
+        assert self.engine is not None
+        for prefix, tokens in self._beginnings():
+            self.engine.pin(tokens, len(prefix.functions))
 
-        The messages known at compile time are written into a conversation with this model's template; the
-        encoder remembers their tokens.
+    def _beginnings(self) -> Iterator[tuple[Prefix, tuple[int, ...]]]:
+        """What conversations begin with, and those of its tokens that stay whatever follows."""
+        for prefix in self.program.prefixes[-MOST_NAMED:]:
+            with contextlib.suppress(SglError):  # a model without a role says so when the function runs
+                tokens = self._tokens(prefix)[:-OPEN_END]
+                if tokens:
+                    yield prefix, tokens
+
+    async def prefill(self) -> list[int]:
+        """Compute what conversations begin with, so that the engine can keep it for a later process.
+
+        Returns the tokens of each beginning.
         """
-        engine = self.engine
-        assert engine is not None
-        for code in self.functions.values():
-            conversation = Conversation(encoder=self._encoder, chat=engine.model.tokenizer.chat)
+        assert self.engine is not None
+        found = []
+        for _, tokens in self._beginnings():
+            branch = self.engine.open(tokens)
             try:
-                for message in constant_prefix(self.program, code):
-                    if message.role:
-                        conversation.role(message.role)
-                    conversation.text(message.text)
-                    if message.role and message.complete:
-                        conversation.end_role()
-                tokens = conversation.tokens()
-            except SglError:
-                continue  # a model without this role says so when the function runs
-            engine.pin(tokens[:-OPEN_END])
+                branch.append(tokens)
+                await branch.logits()
+            finally:
+                branch.close()
+            found.append(len(tokens))
+        return found
+
+    def _tokens(self, prefix: Prefix) -> tuple[int, ...]:
+        """The tokens of a prefix in this model's template. The encoder remembers them, and those of the text
+        before the hole that it ends in. Raises SglError for a role that the model does not know."""
+        assert self.engine is not None
+        conversation = Conversation(encoder=self._encoder, chat=self.engine.model.tokenizer.chat)
+        *before, last = prefix.messages[:MOST_MESSAGES]
+        ahead = prefix.ahead if len(prefix.messages) <= MOST_MESSAGES else 0
+        for message in before:
+            if message.role:
+                conversation.role(message.role)
+            conversation.text(message.text)
+            if message.role:
+                conversation.end_role()
+        if last.role:
+            conversation.role(last.role)
+        at = len(last.text) - ahead
+        conversation.text(last.text[:at])
+        tokens = conversation.tokens()
+        return conversation.tokens(last.text[at:]) if ahead else tokens
 
     # -- what there is -------------------------------------------------------------------------------
 
@@ -223,8 +256,12 @@ class Session:
         trace: Listener | None = None,
         on_event: Listener | None = None,
         detailed: bool | None = None,
+        concurrency: int | None = None,
     ) -> RunResult:
         """Run one function.
+
+        At most `concurrency` of its calls run ahead at the same time (None: as many as suit the engine); with
+        0 every call runs when its turn comes. The result is the same.
 
         `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. Where the model has
         not enough time for all, runs of higher `priority` are served first, and of these the one whose
@@ -239,7 +276,7 @@ class Session:
         urgency = Urgency(priority, None if timeout is None else monotonic() + timeout)
         try:
             return await self._run(
-                name, arguments or {}, listeners, urgency, seed, max_tokens, timeout, detailed
+                name, arguments or {}, listeners, urgency, seed, max_tokens, timeout, detailed, concurrency
             )
         except ListenerFault as fault:
             raise fault.reason from None
@@ -254,6 +291,7 @@ class Session:
         max_tokens: int | None,
         timeout: float | None,
         detailed: bool,
+        concurrency: int | None,
     ) -> RunResult:
         """As `run`; raises ListenerFault where a listener fails."""
         code = self.function(name)
@@ -262,7 +300,7 @@ class Session:
         recording = None if recorder is None else recorder.begin(code.name, seed)
         if recording is not None:
             listeners = (*listeners, recording)
-        run = self._new_run(seed, listeners, detailed, urgency)
+        run = self._new_run(seed, listeners, detailed, urgency, concurrency)
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
@@ -277,7 +315,9 @@ class Session:
                 raise failure(f"the result of `{code.name}` is {TOO_DEEP}")
         except TimeoutError:
             ended = "Timeout"
-            raise self._failed(machine, _out_of_time(timeout or 0.0)) from None
+            late = _out_of_time(timeout or 0.0)
+            late.partial = run.partial
+            raise self._failed(machine, late) from None
         except SglError as error:
             ended = error.name
             if error.fatal and ended == "Timeout" and timeout is not None:
@@ -289,6 +329,8 @@ class Session:
                 machine.emit("error", {"name": ended, "message": "", "caught": False})
             raise
         finally:
+            if run.tasks is not None:
+                await run.tasks.close()
             run.statistics.steps = run.steps
             run.statistics.seconds = perf_counter() - started
             if recorder is not None:
@@ -319,7 +361,7 @@ class Session:
         if code is None:
             raise ArgumentError("E0712", f"there is no test `{name}`")
         listeners = () if on_event is None else (on_event,)
-        run = self._new_run(seed, listeners, False, None)
+        run = self._new_run(seed, listeners, False, None, 0)
         machine = Machine(run)
         started = perf_counter()
         error: SglError | None = None
@@ -334,7 +376,12 @@ class Session:
         return TestResult(code.name, seed, run.expectations, tuple(run.missed), error, seconds, unused)
 
     def _new_run(
-        self, seed: int, listeners: tuple[Listener, ...], detailed: bool, urgency: Urgency | None
+        self,
+        seed: int,
+        listeners: tuple[Listener, ...],
+        detailed: bool,
+        urgency: Urgency | None,
+        concurrency: int | None,
     ) -> Run:
         """The state of a new run; without an urgency it is one that asks no model."""
         engine = self.engine
@@ -352,7 +399,11 @@ class Session:
             )
         model = engine.model
         tokenizer = model.tokenizer
-        script = getattr(model, "script", None)
+        make_script = getattr(model, "script", None)
+        script: Script | None = make_script() if make_script is not None else None
+        ahead = engine.concurrency if concurrency is None else concurrency
+        if script is not None and script.in_order:
+            ahead = 0
 
         def open_branch(tokens: tuple[int, ...]) -> Branch:
             branch = engine.open(tokens, self.program.name)
@@ -371,19 +422,19 @@ class Session:
             vocabulary=tokenizer.vocabulary(),
             context_length=model.context_length,
             has_model=True,
-            script=script() if script is not None else None,
+            script=script,
             limits=self.limits,
             seed=seed,
             listeners=listeners,
             detailed=detailed,
             recorder=self.recorder,
             drafting=self._drafting,
+            tasks=Tasks(ahead) if ahead else None,
         )
 
     def _failed(self, machine: Machine, error: SglError) -> SglError:
-        """The error, with the text of the message that was being written if it has no partial of its own."""
-        if not error.partial:
-            error.partial = machine.run.partial or None
+        """The error, which ends the run."""
+        error.partial = error.partial or None
         machine.emit("error", {"name": error.name, "message": error.message, "caught": False})
         return error
 
@@ -397,7 +448,10 @@ def _out_of_time(timeout: float, seen: SglError | None = None) -> SglError:
 
 
 def _plain(value: object) -> Value:
-    """What a function returned, without what lives only while it runs."""
+    """What a function returned, without what lives only while it runs.
+
+    It shares no list, map or record with the constants of the program, so that the caller may change it.
+    """
     if isinstance(value, Scored):
         return _plain(value.top)
     if isinstance(value, BranchValue):
@@ -406,4 +460,11 @@ def _plain(value: object) -> Value:
         return list(value)
     if isinstance(value, list):
         return [_plain(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple([_plain(item) for item in value])
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, RecordValue):
+        fields = {name: _plain(item) for name, item in value.fields.items()}
+        return RecordValue(value.type, fields, value.variant)
     return value if is_value(value) else None

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from sglc.runtime.chat import TemplateError
 from sglc.runtime.decoding.canonical import Canonical
@@ -137,6 +137,26 @@ def _common(a: str, b: str) -> int:
     return low
 
 
+NoteKind = Literal["role", "end", "value", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a preview notes at a place of a transcript: where a message or a value begins and ends.
+
+    `stretch` counts the stretches before its own, `start` and `end` are offsets in its own. `kind` is `role`
+    (empty, where the text of a message begins), `end` (empty, behind it), `value` (the text of a filled
+    hole), or `unknown` (empty, where a value without a text belongs). `label` is the role, the hole or the
+    value.
+    """
+
+    kind: NoteKind
+    label: str
+    stretch: int
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """The state of a conversation.
@@ -158,6 +178,8 @@ class Transcript:
     yet each run computes it. Empty before a value is inserted."""
     asked: bool = False
     """Whether a hole was begun."""
+    notes: tuple[Note, ...] = ()
+    """What a preview has noted; empty in runs."""
 
     @property
     def message(self) -> str:
@@ -324,6 +346,13 @@ class Conversation:
             return ""
         self.state = replace(state, asked=True)
         return state.behind or ""
+
+    def note(self, kind: NoteKind, label: str, length: int = 0) -> None:
+        """Note what the last `length` characters are. They lie behind the last special token."""
+        state = self.state
+        end = len(state.stretch)
+        made = Note(kind, label, len(state.closed), end - length, end)
+        self.state = replace(state, notes=(*state.notes, made))
 
     def _begun(self) -> Transcript:
         """The state with the tokenizer's own first token, where text without roles begins."""

@@ -77,6 +77,8 @@ class HoleDecoder:
         self._drafting = drafting
         self._drafts: Drafts | ForcedDrafts = ForcedDrafts()
         self.result = HoleResult("")
+        self.needed = 0
+        """With so many tokens as its budget, or more, the hole would have gone as it did so far."""
         self._prefix = b""
         self._base = 0
         """Tokens before those of the value; tokens that are written anew are among them."""
@@ -205,8 +207,18 @@ class HoleDecoder:
         return len(data)
 
     def _fits(self, used: int, closing: bytes, limit: Budget) -> bool:
+        """Whether a text fits behind the tokens that were used. `needed` remembers what that asked for."""
         room = limit.tokens - used
-        return len(closing) <= room or (room >= 0 and self._price(closing) <= room)
+        need = len(closing)
+        if need > room >= 0:
+            need = self._price(closing)
+        return self._has(used + need, limit)
+
+    def _has(self, tokens: int, limit: Budget) -> bool:
+        """Whether the limit has so many tokens."""
+        enough = tokens <= limit.tokens
+        self.needed = max(self.needed, tokens if enough else limit.tokens + 1)
+        return enough
 
     def _truncated(self, limit: Budget) -> SglError:
         return SglError(
@@ -267,7 +279,7 @@ class HoleDecoder:
                         continue
             hold_forced = False
             used = len(branch.tokens) - self._base
-            if limit is not None and before is not None and used >= limit.tokens:
+            if limit is not None and before is not None and not self._has(used + 1, limit):
                 return self._close_out(before, closing, pieces, used)
             legal.may_end = ends_freely and settled and value.is_accepting()
             self.poll()

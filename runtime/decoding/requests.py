@@ -11,7 +11,8 @@ import numpy as np
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.sampler import Sampling
-from sglc.runtime.mask.artifact.constraint import FrozenConstraint, FrozenFolders
+from sglc.runtime.mask.artifact.constraint import FrozenConstraint
+from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
@@ -146,7 +147,7 @@ class Constraints:
     `frozen` says where constraints may lie that were expanded ahead of time, for `vocabulary`.
     """
 
-    def __init__(self, frozen: FrozenFolders | None = None, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(self, frozen: MaskPlaces | None = None, vocabulary: Vocabulary | None = None) -> None:
         self._compiled: dict[Hashable, Constraint | FrozenConstraint] = {}
         self._passing: dict[Hashable, Constraint | FrozenConstraint] = {}
         self._frozen = frozen
@@ -172,8 +173,7 @@ class Constraints:
             return found
         language = filled_language(request.language, stops, prefix, request.excluded)
         made: Constraint | FrozenConstraint | None = None
-        lasting = not request.excluded and not request.passing
-        if lasting and self._frozen is not None and self._vocabulary is not None:
+        if not request.excluded and self._frozen is not None and self._vocabulary is not None:
             made = self._frozen.find(language, self._vocabulary)
         if made is None:
             made = compile_constraint(language=language)

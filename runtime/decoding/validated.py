@@ -210,7 +210,7 @@ class ValidatedHoleDecoder(HoleDecoder):
                 )
             state.closing = rest
         state.hold_forced = False
-        if self._limited is not None and self._used() >= self._limited.tokens:
+        if self._limited is not None and not self._has(self._used() + 1, self._limited):
             return await self._out_of_budget(bytes(tracker.data), state.closing, self._used(), state.logprob)
         return True
 

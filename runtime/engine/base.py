@@ -52,8 +52,9 @@ class Engine(Protocol):
     def put_back(self, branch: Branch) -> None:
         """Take a branch that is no longer used."""
 
-    def pin(self, tokens: Sequence[int]) -> None:
-        """Keep the keys and values of these tokens once they have been computed."""
+    def pin(self, tokens: Sequence[int], users: int = 1) -> None:
+        """Keep the keys and values of these tokens, which `users` functions begin with, once they have been
+        computed."""
 
     def get_cache_stats(self) -> CacheStats | None:
         """What the memory of keys and values holds and has done; None where it is not shared."""

@@ -115,9 +115,10 @@ class BatchingEngine:
         """Take a branch that is no longer used; what was computed for it stays findable."""
         branch.close()
 
-    def pin(self, tokens: Sequence[int]) -> None:
-        """Keep keys and values of these tokens once they have been computed. See `PinnedPrefixes`."""
-        self._pinned_prefixes.name(tuple(tokens))
+    def pin(self, tokens: Sequence[int], users: int = 1) -> None:
+        """Keep keys and values of these tokens, which `users` functions begin with, once they have been
+        computed. See `PinnedPrefixes`."""
+        self._pinned_prefixes.name(tuple(tokens), users)
 
     def forked(self, branch: Branch, copy: Branch) -> None:
         """See `Server`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
+from sglc.cache_files import cache_folder
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.scheduling.schedule import StepLimits
@@ -13,6 +14,21 @@ from sglc.runtime.kv.eviction import Policy
 from sglc.runtime.model.load import DEFAULT, load_model
 from sglc.runtime.model.weights.convert import Progress
 from sglc.runtime.model.weights.errors import ModelError
+
+PREFILL_BYTES = 256 << 20
+"""Most bytes of keys and values that `sglc build --prefill` keeps, of all programs and models: some 19,000
+tokens of SmolLM2-135M. An engine looks at each file of the folder when it is opened."""
+
+
+def prefill_folder() -> Path:
+    """Where `sglc build --prefill` keeps keys and values of what conversations begin with."""
+    return cache_folder() / "beginnings"
+
+
+def prefilled_folder() -> Path | None:
+    """The same if there is anything."""
+    folder = prefill_folder()
+    return folder if folder.is_dir() else None
 
 
 def load_engine(
@@ -33,7 +49,8 @@ def load_engine(
 ) -> Engine:
     """Load a model and open an engine over it; see `load_executor` and `open_engine` for what they mean.
 
-    Scripted models (`scripted:FILE`) get the reference engine. Raises ModelError, also where memory or the
+    Without `disk` the engine reads what `sglc build --prefill` has kept, and writes nothing. Scripted models
+    (`scripted:FILE`) get the reference engine. Raises ModelError, also where memory or the
     folder on disk cannot be had as asked.
     """
     if policy not in get_args(Policy):
@@ -50,8 +67,9 @@ def load_engine(
             loaded,
             memory=memory,
             policy=policy,
-            disk=disk,
+            disk=disk or prefilled_folder(),
             disk_bytes=disk_bytes,
+            disk_writes=disk is not None,
             limits=limits,
             max_queue=max_queue,
             speculate=speculate,
@@ -65,7 +83,7 @@ def load_engine(
             "choose another size for them",
         ) from error
     tier = engine.cache.disk
-    if tier is not None and tier.stats().write_faults:
+    if disk is not None and tier is not None and tier.stats().write_faults:
         engine.close()
         raise ModelError(
             "the folder for keys and values cannot be used", str(disk), "it cannot be made or read"

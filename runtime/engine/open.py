@@ -26,6 +26,7 @@ def open_engine(
     policy: Policy = "lru",
     disk: Path | None = None,
     disk_bytes: int = 4 << 30,
+    disk_writes: bool = True,
     limits: StepLimits | None = None,
     max_queue: int | None = None,
     speculate: bool | None = None,
@@ -34,8 +35,8 @@ def open_engine(
 
     `memory` is how many bytes of keys and values are kept; None takes a quarter of what is free, and at most
     8 GiB. With `disk`, a folder, blocks that have to go are written there, `disk_bytes` of them at most,
-    and read back when they are needed. Raises ValueError if not even one block fits, MemoryError if the
-    system refuses.
+    and read back when they are needed; without `disk_writes` the folder is only read. Raises ValueError if
+    not even one block fits, MemoryError if the system refuses.
     """
     given = free_memory() // SHARE if memory is None else memory
     blocks = min(given, MOST_BYTES if memory is None else given) // executor.block_bytes
@@ -46,7 +47,9 @@ def open_engine(
             f"{given} bytes hold no block of keys and values; one of this model takes {executor.block_bytes}"
         )
     executor.reserve(blocks)
-    tier = DiskTier(disk, disk_bytes, executor.identity) if disk is not None else None
+    tier = None
+    if disk is not None:
+        tier = DiskTier(disk, disk_bytes, executor.identity, writes=disk_writes)
     cache = KVCache(
         blocks,
         executor.block_bytes,

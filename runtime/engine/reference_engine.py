@@ -95,7 +95,7 @@ class ReferenceEngine:
         if len(self._idle) > IDLE_BRANCHES:
             self._idle.pop(0).close()
 
-    def pin(self, tokens: Sequence[int]) -> None:
+    def pin(self, tokens: Sequence[int], users: int = 1) -> None:
         """Nothing here: only idle branches are kept."""
 
     def get_cache_stats(self) -> CacheStats | None:

@@ -64,6 +64,8 @@ class CacheStats:
     """Blocks of open sequences and of pinned prefixes."""
     pinned: int
     """Of these, the blocks of pinned prefixes."""
+    pins: int
+    """Pinned prefixes."""
     block_bytes: int
     sequences: int
     """Sequences that are open."""

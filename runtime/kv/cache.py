@@ -108,6 +108,11 @@ class KVCache:
         self._pins[run] = (node, count + 1)
         return position + longest
 
+    @property
+    def pinned_blocks(self) -> int:
+        """Blocks that pins hold, each once. Takes time in proportion to them."""
+        return len({node.block for end, _ in self._pins.values() for node in path(end, self.tree.root)})
+
     def unpin(self, tokens: Iterable[int]) -> None:
         """Undo one `pin` of the same tokens. Raises ValueError if they are not pinned."""
         run = tuple(tokens)
@@ -148,7 +153,6 @@ class KVCache:
     def stats(self) -> CacheStats:
         """Counts of this moment. Takes time in proportion to the blocks held."""
         free, cached = len(self.pool.free), self.tree.idle
-        pinned = {node.block for end, _ in self._pins.values() for node in path(end, self.tree.root)}
         blocks: dict[str, set[int]] = {}
         for sequence in self.sequences:
             owner = sequence.owner if sequence.owner in self.accounts.owners else OTHERS
@@ -159,7 +163,8 @@ class KVCache:
             free=free,
             cached=cached,
             held=self.pool.size - free - cached,
-            pinned=len(pinned),
+            pinned=self.pinned_blocks,
+            pins=len(self._pins),
             block_bytes=self.block_bytes,
             sequences=len(self.sequences),
             tokens_looked_up=sum(count[0] for count in counts.values()),

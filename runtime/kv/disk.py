@@ -35,9 +35,10 @@ class DiskTier:
     `identity` says what computed the blocks: the digest of a model's weights, the executor and the layout of
     its blocks. Files of another identity are never read, but count. Files of earlier processes are found
     again. A folder may be read and written by several processes, each of which bounds what it knows of.
+    Without `writes` it is only read: nothing is added, and nothing makes room.
     """
 
-    def __init__(self, folder: Path, limit: int, identity: str) -> None:
+    def __init__(self, folder: Path, limit: int, identity: str, *, writes: bool = True) -> None:
         """Take over the folder, and make it if it is missing. A folder that cannot be used is a tier without
         blocks."""
         if limit < 0:
@@ -48,12 +49,13 @@ class DiskTier:
         self._sizes: dict[str, int] = {}
         """Bytes of files by their name, the one used longest ago first."""
         self._bytes = 0
-        self._writing = True
+        self._writing = self._bounded = writes
         self._faults_in_a_row = 0
         self._writes = self._reads = self._removals = 0
         self._write_faults = self._read_faults = self._corrupt = 0
         try:
-            make_private(folder)
+            if writes:
+                make_private(folder)
             self._scan()
         except OSError:
             self._write_fault()
@@ -152,7 +154,7 @@ class DiskTier:
         self._make_room(0)
 
     def _make_room(self, size: int) -> None:
-        while self._sizes and self._bytes + size > self.limit:
+        while self._bounded and self._sizes and self._bytes + size > self.limit:
             file = next(iter(self._sizes))
             self._forget(file)
             self._unlink(file)

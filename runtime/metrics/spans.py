@@ -55,7 +55,10 @@ class _Hole:
 
 
 class RunSpans:
-    """Listens to the events of one run. Branches of a fork hang below what was open where they began."""
+    """Listens to the events of one run. Branches of a fork hang below what was open where they began.
+
+    Spans begin and end when their events happened, which may be before they are told.
+    """
 
     def __init__(self, tracer: Tracer, model: str, function: str, seed: int, *, texts: bool) -> None:
         self._tracer = tracer
@@ -70,9 +73,12 @@ class RunSpans:
         self._open: dict[str, list[_Open]] = {"": [_Open(whole)]}
         self._holes: dict[str, _Hole] = {}
         self._drawn: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        self._now = 0
+        """The time of the event that is being heard, in nanoseconds."""
 
     def __call__(self, event: Event) -> None:
         data, branch = event.data, event.branch
+        self._now = event.time
         match event.kind:
             case "start":
                 self._top("").span.set_attribute("sglc.program", data["program"])
@@ -91,7 +97,7 @@ class RunSpans:
             case "hole_end":
                 self._end_hole(branch, data)
             case "retry":
-                self._top(branch).span.add_event("retry", {"sglc.hole": data["hole"]})
+                self._top(branch).span.add_event("retry", {"sglc.hole": data["hole"]}, self._now)
                 known = self._drawn.get((branch, data["hole"]))
                 if known is not None:
                     self._top(branch).messages[:] = known
@@ -118,7 +124,7 @@ class RunSpans:
 
     def _start(self, branch: str, name: str, attributes: dict[str, Any]) -> Span:
         context = trace.set_span_in_context(self._top(branch).span)
-        return self._tracer.start_span(name, context, SpanKind.INTERNAL, attributes)
+        return self._tracer.start_span(name, context, SpanKind.INTERNAL, attributes, start_time=self._now)
 
     def _call(self, branch: str, function: str) -> None:
         span = self._start(branch, f"call {function}", {"sglc.function": function})
@@ -132,7 +138,7 @@ class RunSpans:
             span = stack.pop().span
             if error:
                 _fail(span, error)
-            span.end()
+            span.end(self._now)
 
     # -- holes ---------------------------------------------------------------------------------------
 
@@ -181,7 +187,7 @@ class RunSpans:
             answer[0]["finish_reason"] = reason
             span.set_attribute("gen_ai.output.messages", json.dumps(answer, ensure_ascii=False))
             self._write(branch, data["text"])
-        span.end()
+        span.end(self._now)
 
     # -- ends ----------------------------------------------------------------------------------------
 
@@ -194,7 +200,7 @@ class RunSpans:
             self._end_hole_by(branch, name)
             for path in [path for path in self._open if path != branch and _below(path, branch)]:
                 self._end_all(path, name)
-            self._top(branch).span.add_event("caught", {"error.type": name})
+            self._top(branch).span.add_event("caught", {"error.type": name}, self._now)
             return
         for path in sorted(self._open, reverse=True):
             self._end_all(path, name)
@@ -202,7 +208,7 @@ class RunSpans:
         _fail(whole, name)
         if self._texts:
             whole.set_attribute("sglc.error", data["message"])
-        whole.end()
+        whole.end(self._now)
 
     def _end_all(self, branch: str, error: str) -> None:
         """End the hole and the calls that are open in a branch."""
@@ -214,14 +220,14 @@ class RunSpans:
         hole = self._holes.pop(branch, None)
         if hole is not None:
             _fail(hole.span, error)
-            hole.span.end()
+            hole.span.end(self._now)
 
     def _finish(self, data: Any) -> None:
         whole = self._open[""][0].span
         whole.set_attribute("gen_ai.usage.output_tokens", data["tokens"])
         whole.set_attribute("sglc.forced_tokens", data["forced"])
         whole.set_attribute("sglc.forwards", data["forwards"])
-        whole.end()
+        whole.end(self._now)
 
 
 def _below(path: str, branch: str) -> bool:

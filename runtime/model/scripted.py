@@ -141,7 +141,9 @@ class ScriptedModel:
 
 
 class Script:
-    """The answers of one run."""
+    """The answers of one run, which are used up in their order."""
+
+    in_order = True
 
     def __init__(self, answers: list[object] | dict[str, object]) -> None:
         self._ordered: Iterator[object] | None = iter(answers) if isinstance(answers, list) else None

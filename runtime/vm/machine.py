@@ -9,28 +9,26 @@ of values. Instructions that only compute may meet a wrong kind (`ON_VALUES`); a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import OPCODES
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.vm.instructions import calls as call_steps
 from sglc.runtime.vm.instructions import control_flow as control_steps
 from sglc.runtime.vm.instructions import expectations as expectation_steps
 from sglc.runtime.vm.instructions import text as text_steps
 from sglc.runtime.vm.instructions import values as value_steps
 from sglc.runtime.vm.state.frame import Allowance, Frame, Signal
-from sglc.runtime.vm.state.seed import mix
-from sglc.runtime.vm.state.strand import Outcome, Strand
-from sglc.runtime.vm.state.values import BranchValue, failure, kind
+from sglc.runtime.vm.state.run import BREATH
+from sglc.runtime.vm.state.seed import Seeds, known_name, mix
+from sglc.runtime.vm.state.strand import Outcome, Step, Strand
+from sglc.runtime.vm.state.values import BranchValue, failure
+from sglc.values.kinds import KIND_FAULTS, ValueFault, kind
 
-BREATH = 20_000
-"""Steps after which other tasks get a turn."""
 FORK_LIMIT = 1024
 """Most branches of one fork."""
-
-Step = Callable[[Strand, Frame, int, int], Outcome]
 
 
 class Machine(Strand):
@@ -47,7 +45,7 @@ class Machine(Strand):
         """Run until the first frame returns."""
         run = self.run
         frames = self.frames
-        handlers = HANDLERS
+        handlers = run.handlers or HANDLERS
         while True:
             frame = frames[-1]
             instructions = frame.code.instructions
@@ -66,11 +64,12 @@ class Machine(Strand):
                         raise _wrong_kind(op) from error
                     if outcome is None:
                         continue
-                    if outcome is Signal.SWITCH:
+                    if outcome is Signal.SWITCH or await outcome is Signal.SWITCH:
                         break
-                    await outcome
             except SglError as error:
                 self._unwind(error)
+            except ValueFault as fault:
+                self._unwind(failure(str(fault)))
             except ConstraintError as error:
                 self._unwind(SglError("Unsatisfiable", str(error)))
             except EngineError as error:
@@ -85,28 +84,37 @@ class Machine(Strand):
     async def _poll(self) -> None:
         run = self.run
         run.check()
-        run.pause_at = min(run.steps + BREATH, run.limits.steps)
-        await asyncio.sleep(0)
+        if run.steps >= run.breath_at:
+            run.breath_at = run.steps + BREATH
+            await asyncio.sleep(0)
+        run.pause_at = min(run.breath_at, run.step_limit)
 
     def _unwind(self, error: SglError) -> None:
         """Continue at the newest handler, or leave the machine with the error."""
         if error.place is None and self.frames:
             error.place = self.place(self.frames[-1])
-            error.calls = tuple(frame.code.name for frame in self.frames)
+            error.calls = self.names()
         while self.frames:
             frame = self.frames[-1]
             if frame.handlers and not error.fatal:
                 handler = frame.handlers.pop()
                 del frame.stack[handler.depth :]
+                frame.pc = handler.target
+                if handler.quiet:
+                    return
+                frame.drop_tasks()
                 if handler.mark is not None and frame.conversation is not None:
                     frame.conversation.restore(handler.mark)
                 frame.caught = error
-                frame.pc = handler.target
-                self.emit("error", {"name": error.name, "message": error.message, "caught": True})
+                self.emit(
+                    "error", {"name": error.name, "message": error.message, "caught": True}, error.place
+                )
                 return
-            self.run.keep_partial(frame)
-            if len(self.frames) > 1 and self.run.listeners and frame.code.kind != "pure":
-                self.emit("return", {"function": frame.code.name, "error": error.name})
+            if not error.partial and frame.conversation is not None:
+                error.partial = frame.conversation.state.message
+            if (len(self.frames) > 1 or self.callers) and self.run.listeners and frame.code.kind != "pure":
+                left: dict[str, object] = {"function": known_name(frame.code), "error": error.name}
+                self.emit("return", left, error.place)
             self.frames.pop().leave()
         raise error
 
@@ -140,15 +148,15 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
         await run.warm(frame.conversation)
     machine.emit("fork", {"branches": len(items)})
     machines, tasks = [], []
+    seed = frame.seeds.fork()
     for index, item in enumerate(items):
-        child = Machine(run, (*machine.path, index), mix("fork", machine.seed, machine.holes_drawn, index))
+        child = Machine(run, (*machine.path, index), mix(seed, index))
         own = [None] * (len(code.slots) - code.fork_slot - 1)
         slots = [*frame.slots[: code.fork_slot], item, *own]
         conversation = frame.conversation.fork() if frame.conversation is not None else None
-        child.frames.append(Frame(code, slots, conversation, True, frame.allowances))
+        child.frames.append(Frame(code, slots, conversation, True, frame.allowances, Seeds(child.seed)))
         machines.append(child)
         tasks.append(asyncio.create_task(child.execute()))
-    machine.holes_drawn += 1
     try:
         if not skip and tasks:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
@@ -189,16 +197,13 @@ async def _cancel(tasks: list[asyncio.Task[object]]) -> None:
 
 _STEPS: dict[str, Step] = {
     name: step
-    for module in (value_steps, control_steps, text_steps, expectation_steps)
+    for module in (value_steps, control_steps, call_steps, text_steps, expectation_steps)
     for name, step in vars(module).items()
     if name.startswith("do_")
-} | {"do_fork": do_fork, "do_call_part": control_steps.do_call}
+} | {"do_fork": do_fork, "do_call_part": call_steps.do_call}
 
 HANDLERS: tuple[Step, ...] = tuple(_STEPS["do_" + op.name.lower()] for op in OPCODES)
 """What each opcode does, in the order of the table."""
-
-KIND_FAULTS = (TypeError, AttributeError, KeyError, ValueError, IndexError, RecursionError)
-"""What Python raises where an operation meets a value of a kind that it is not made for."""
 
 ON_VALUES: frozenset[int] = frozenset(
     op.number

@@ -53,6 +53,19 @@ def test_what_was_evicted_is_read_back(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in files(tmp_path)) == stats.bytes
 
 
+def test_a_tier_that_is_only_read_keeps_what_is_there(tmp_path: Path) -> None:
+    """Nothing is written, nothing makes room, and no folder is made."""
+    spilled(tmp_path)
+    before = files(tmp_path)
+    model = Model(6, disk=DiskTier(tmp_path / "kv", FILE, "model", writes=False))
+    assert found(model, run(0, 50)) == 48
+    released(model, run(100, 48))
+    evict_all(model)
+    assert files(tmp_path) == before
+    DiskTier(tmp_path / "none", FILE, "model", writes=False)
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_block_is_read_back_into_the_middle_of_a_sequence(tmp_path: Path) -> None:
     model = spilled(tmp_path)
     sequence = model.cache.open([])

@@ -19,6 +19,7 @@ from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.runtime.vm.machine import HANDLERS
 from sglc.runtime.vm.state.run import Limits
+from sglc.runtime.vm.state.trace import Event
 from sglc.types.type import Named
 from strategies.vm_programs import (
     Assembler,
@@ -97,7 +98,7 @@ def raising(*arm: Any) -> Assembler:
         [
             ("ROLE", "user"),
             ("TEXT", "before"),
-            ("TRY", "arm"),
+            ("TRY", "arm", 0),
             ("TEXT", " lost"),
             ("CONSTANT", "1+"),
             ("RAISE", "Stuck", 1),
@@ -139,6 +140,33 @@ def test_what_no_arm_catches_leaves_with_its_place() -> None:
         run(built)
     assert (caught.value.name, caught.value.fields) == ("Stuck", {"calc": "1+"})
     assert caught.value.place is not None and caught.value.place.line == 6
+
+
+def test_a_quiet_handler_takes_an_error_without_a_trace() -> None:
+    built = raising(
+        ("TRY", "quiet", 1),
+        ("CONSTANT", "unseen"),
+        ("RAISE", "Stuck", 1),
+        "quiet:",
+        ("CATCH", "Stuck"),
+        ("ERROR",),
+        ("ATTRIBUTE", "calc"),
+        ("LIST", 2),
+        ("RETURN",),
+    )
+    events: list[Event] = []
+    result = run(built, on_event=events.append)
+    assert result.value == [True, "1+"]
+    assert result.text == "<|im_start|>user\nbefore<|im_end|>\n"
+    assert [event.data["message"] for event in events if event.kind == "error"] == ["1+"]
+
+
+def test_a_quiet_handler_lets_fatal_errors_pass() -> None:
+    built = assembler()
+    lines = [("TRY", "quiet", 1), "again:", ("JUMP", "again"), "quiet:", ("CONSTANT", 1), ("RETURN",)]
+    built.code("f", lines)
+    with pytest.raises(SglError, match="more than 100 steps"):
+        run(built, limits=Limits(steps=100))
 
 
 def test_a_while_loop_raises_budget_at_its_limit() -> None:

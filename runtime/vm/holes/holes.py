@@ -18,16 +18,19 @@ from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.vm.holes import selection
 from sglc.runtime.vm.holes.fuzz import random_good_word, random_word
 from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
-from sglc.runtime.vm.holes.retries import earlier_values, give_up
+from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
 from sglc.runtime.vm.state.dependent_types import Bound
 from sglc.runtime.vm.state.frame import Frame
+from sglc.runtime.vm.state.run import Written
 from sglc.runtime.vm.state.strand import Strand
-from sglc.runtime.vm.state.values import Scored, display, failure, kind
+from sglc.runtime.vm.state.values import Scored, failure
 from sglc.types.json_text import json_text
 from sglc.types.language.language import language
 from sglc.types.text.decode import DecodeError, decode
 from sglc.types.text.printer import PrintError, print_value
 from sglc.types.type import Str, Type
+from sglc.values.kinds import kind
+from sglc.values.text import display
 
 
 class _Report:
@@ -119,7 +122,7 @@ def _request(
         excluded=excluded,
         budget=_budget(frame, options.whole("max_tokens")),
         sampling=options.sampling(),
-        seed=machine.draw_seed(options.whole("seed"), attempt),
+        seed=frame.seeds.hole(options.whole("seed"), attempt),
     )
     return request, values, type
 
@@ -190,7 +193,7 @@ async def _filled(
     """The text of a value: of a mock, at random, or of the model."""
     run = machine.run
     spec = machine.program.holes[index]
-    mocked = run.mocked(spec.name)
+    mocked = run.mocked(spec.name, machine.branch)
     if mocked is not None:
         text = _mocked_text(machine, type, mocked[0])
         await _accept_mock(machine, request, type, text, verdicts)
@@ -245,6 +248,8 @@ def _keep(machine: Strand, frame: Frame, index: int, value: object, result: Hole
 
 
 def _mocked_text(machine: Strand, type: Type | None, value: object) -> str:
+    if isinstance(value, Written):
+        return value.text
     if type is None:
         return machine.show(value)
     try:
@@ -287,9 +292,7 @@ async def _generated(
     if run.script is not None:
         request = request.answered(run.script.answer(request.name, request.stops))
     _, repairs, _ = earlier_values(frame, index)
-    mark = conversation.mark()
-    for rejected, reason in repairs:
-        conversation.restore(conversation.repaired(mark, rejected, reason))
+    mark = show_repairs(conversation, repairs)
     report = _Report(machine, request.name)
     parts = (
         conversation,
@@ -309,10 +312,15 @@ async def _generated(
         result = await decoder.run()
     except BaseException as raised:
         error = error_name(raised)
-        if not run.partial:
-            run.partial = mark.message + decoder.partial
+        written = mark.message + decoder.partial
+        if isinstance(raised, SglError):
+            raised.partial = raised.partial or written
+        else:
+            run.partial = run.partial or written
         raise
     finally:
+        for allowance in frame.allowances:
+            allowance.slack = min(allowance.slack, allowance.left - decoder.needed)
         if run.recorder is not None:
             decoder.result.behind = behind
             run.recorder.hole(
@@ -368,9 +376,9 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
     texts = list(options)
     if run.listeners:
         machine.emit("hole_start", {"hole": spec.name, "mode": "select"})
-    mocked = run.mocked(spec.name)
+    mocked = run.mocked(spec.name, machine.branch)
     if mocked is not None:
-        wanted = display(mocked[0], table)
+        wanted = mocked[0].text if isinstance(mocked[0], Written) else display(mocked[0], table)
         if wanted not in options:
             raise failure(f"the mock of `{spec.name}` is not one of its options: {wanted}")
         top, probabilities = texts.index(wanted), [float(text == wanted) for text in texts]
@@ -416,9 +424,7 @@ async def _scored(
     assert conversation is not None
     if len(texts) == 1:
         return 0, [1.0]
-    mark = conversation.mark()
-    for rejected, reason in repairs:
-        conversation.restore(conversation.repaired(mark, rejected, reason))
+    mark = show_repairs(conversation, repairs)
     try:
         scores = await selection.score(conversation, texts, _follow(spec))
         result.work.add(scores.work)
@@ -474,5 +480,5 @@ async def _premise(
             run.statistics.forwards += scores.work.forwards
         finally:
             alone.close()
-        run.premises[key] = known
+        run.keep_premise(key, known, scores.work.forwards)
     return known

@@ -7,7 +7,7 @@ from decimal import Decimal
 from sglc.bytecode.code import HoleSpec
 from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.errors import SglError
-from sglc.runtime.vm.state.values import as_value, failure, kind
+from sglc.runtime.vm.state.values import as_value, failure
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -22,6 +22,7 @@ from sglc.types.type import (
     TypeTable,
 )
 from sglc.types.values import EnumValue, Value
+from sglc.values.kinds import kind
 
 OPTIONS_LIMIT = 100_000
 """Most options of one choice."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sglc.runtime.decoding.conversation import Conversation, Transcript
 from sglc.runtime.vm.state.frame import Failed, Frame, Snapshot
 
 
@@ -24,6 +25,7 @@ def go_back(frame: Frame, number: int, text: str, reason: str) -> None:
     """Go back to before the hole, whose value had this text."""
     snapshot = frame.snapshots[number]
     point = frame.code.retries[number]
+    frame.drop_tasks()
     snapshot.left -= 1
     snapshot.used += 1
     if point.strategy == "repair":
@@ -50,6 +52,7 @@ def give_up(frame: Frame, hole: int) -> bool:
         failed = snapshot.failed
         if failed is None or frame.code.retries[number].hole != hole:
             continue
+        frame.drop_tasks()
         snapshot.left, snapshot.failed = 0, None
         frame.pc = failed.resume
         frame.slots[:] = failed.slots
@@ -74,3 +77,11 @@ def earlier_values(frame: Frame, hole: int) -> tuple[frozenset[bytes], list[tupl
             repairs += snapshot.repairs
             attempt += snapshot.used
     return frozenset(excluded), repairs, attempt
+
+
+def show_repairs(conversation: Conversation, repairs: list[tuple[str, str]]) -> Transcript:
+    """Write rejected texts with their reasons as turns; gives what to restore once the hole is filled."""
+    mark = conversation.mark()
+    for rejected, reason in repairs:
+        conversation.restore(conversation.repaired(mark, rejected, reason))
+    return mark

@@ -15,7 +15,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import holes
 from sglc.runtime.vm.holes.retries import earlier_values, give_up
 from sglc.runtime.vm.state.frame import Allowance, Frame
-from sglc.runtime.vm.state.seed import mix
+from sglc.runtime.vm.state.seed import Seeds, mix
 from sglc.runtime.vm.state.strand import Strand
 from sglc.runtime.vm.state.values import failure
 
@@ -34,7 +34,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
         await run.warm(frame.conversation)
     machine.emit("fork", {"branches": count})
     strands = [_strand(machine, frame, number, count) for number in range(count)]
-    machine.holes_drawn += 1
+    frame.seeds.holes += 1
     jobs = [
         asyncio.ensure_future(
             holes.fill(strand, strand.frames[0], index, _options(given, spec.options, number))
@@ -52,14 +52,15 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
         _take_over(machine, frame, index, strands)
     finally:
         for strand in strands:
+            for whole, share in zip(frame.allowances, strand.frames[0].allowances, strict=True):
+                whole.slack = min(whole.slack, share.slack)
             strand.frames[0].leave()
 
 
 def _strand(machine: Strand, frame: Frame, number: int, count: int) -> Strand:
     """A line of execution of one sample. The samples share each budget evenly, so that all can end."""
-    seed = machine.seed if number == 0 else mix("sample", machine.seed, number)
+    seed = frame.seeds.seed if number == 0 else mix("sample", frame.seeds.seed, number)
     strand = type(machine)(machine.run, (*machine.path, number), seed)
-    strand.holes_drawn = machine.holes_drawn
     assert frame.conversation is not None
     own = Frame(
         frame.code,
@@ -67,6 +68,7 @@ def _strand(machine: Strand, frame: Frame, number: int, count: int) -> Strand:
         frame.conversation.fork(),
         True,
         tuple(Allowance(each.left // count, each.source, each.fatal) for each in frame.allowances),
+        Seeds(seed, frame.seeds.holes),
         pc=frame.pc,
         # A sample knows what was rejected before it; giving up is left to the hole as a whole.
         snapshots={key: replace(known, failed=None) for key, known in frame.snapshots.items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from sys import getrefcount
@@ -11,8 +12,10 @@ from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import BY_NAME
 from sglc.runtime.decoding.conversation import Conversation, Transcript
 from sglc.runtime.errors import SglError
+from sglc.runtime.vm.state.seed import Seeds
 
 if TYPE_CHECKING:
+    from sglc.runtime.vm.state.tasks import Task
     from sglc.runtime.vm.state.values import BranchValue
 
 
@@ -31,6 +34,8 @@ class Allowance:
     source: str
     fatal: bool = False
     spent: int = 0
+    slack: int = 1 << 60
+    """So many tokens less would have made no difference to any hole so far; negative where none were left."""
 
     @property
     def left(self) -> int:
@@ -40,11 +45,12 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """A `try`: where its arms begin, and what is restored before they run."""
+    """A `try`: where its arms begin, and what is restored before they run. Nobody hears of a `quiet` one."""
 
     target: int
     depth: int
     mark: Transcript | None
+    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,8 @@ class Frame:
     conversation: Conversation | None
     owns: bool
     allowances: tuple[Allowance, ...]
+    seeds: Seeds
+    """Of its conversation: a part shares those of its caller. A pure function draws nothing."""
     pc: int = 0
     stack: list[object] = field(default_factory=list)
     handlers: list[Handler] = field(default_factory=list)
@@ -98,11 +106,23 @@ class Frame:
     """Texts of the holes filled so far, by their index in the program."""
     forks: list[list[BranchValue]] = field(default_factory=list)
 
+    tasks: dict[int, deque[Task]] | None = None
+    """Calls that are to come in this frame, by code and in order; None where no hint told of any."""
+
     def leave(self) -> None:
         """Free what the frame holds of the engine."""
+        self.drop_tasks()
         self.drop_branches()
         if self.owns and self.conversation is not None:
             self.conversation.close()
+
+    def drop_tasks(self) -> None:
+        """End the calls that run ahead: other calls may come now."""
+        if self.tasks is not None:
+            for queue in self.tasks.values():
+                for task in queue:
+                    task.drop()
+            self.tasks = None
 
     def drop_branches(self) -> None:
         """Free the branches of its forks that were not adopted."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Protocol
@@ -16,10 +17,14 @@ from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.vm.state.dependent_types import BoundTypes
-from sglc.runtime.vm.state.trace import Listener
+from sglc.runtime.vm.state.trace import Held, Listener, ListenerFault
 
 if TYPE_CHECKING:
-    from sglc.runtime.vm.state.frame import Frame
+    from sglc.runtime.vm.state.strand import Step
+    from sglc.runtime.vm.state.tasks import Tasks
+
+BREATH = 20_000
+"""Steps after which other tasks get a turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,13 @@ class Missed:
     values: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An answer to a hole by its text. A value may have several, such as with and without its defaults."""
+
+    text: str
+
+
 @dataclass(slots=True)
 class _Mock:
     """One answer to a hole, and where the test gives it."""
@@ -72,6 +84,16 @@ class Statistics:
     seconds: float = 0.0
     timing: Timing = field(default_factory=Timing)
 
+    def add(self, other: Statistics) -> None:
+        """Count another's work too; seconds are those of this one."""
+        self.holes += other.holes
+        self.forwards += other.forwards
+        self.sampled_tokens += other.sampled_tokens
+        self.forced_tokens += other.forced_tokens
+        self.output_tokens += other.output_tokens
+        self.retries += other.retries
+        self.timing.outside += other.timing.outside
+
     @property
     def outside_median_ms(self) -> float:
         """Median milliseconds of work outside of forward passes, a sampled token."""
@@ -84,6 +106,10 @@ class Script(Protocol):
 
     def answer(self, hole: str, stops: tuple[str, ...]) -> Steering | None:
         """What makes the model write the scripted answer to a hole; None where the script has none for it."""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether an answer depends on what was asked before. Then no call of a program runs ahead."""
 
     def option(self, hole: str, options: list[str]) -> int | None:
         """Which of the options a `select` takes; None where the script does not say."""
@@ -139,6 +165,8 @@ class Run:
         detailed: bool = False,
         recorder: Recorder | None = None,
         drafting: Drafting | None = None,
+        handlers: tuple[Step, ...] | None = None,
+        tasks: Tasks | None = None,
     ) -> None:
         self.prepared = prepared
         self.program = prepared.program
@@ -153,17 +181,29 @@ class Run:
         self.detailed = detailed
         self.recorder = recorder
         self.drafting = drafting
+        self.handlers = handlers
+        """What instructions do in place of the machine's own table."""
         self.random = Random(seed)
         self.steps = 0
-        self.pause_at = min(20_000, self.limits.steps)
-        self.stop: SglError | None = None
+        self.step_limit = self.limits.steps
+        """Steps at which this record ends; of a call that runs ahead, what its caller has left."""
+        self.breath_at = BREATH
+        self.pause_at = min(self.breath_at, self.step_limit)
+        """Steps at which the machine looks up: whether any are left, and whether others are to get a turn."""
+        self.tasks = tasks
         self.statistics = Statistics()
         self.checks: list[CheckRecord] = []
         self.fuzzing = False
         self.expectations = 0
         self.missed: list[Missed] = []
         self.partial = ""
+        """The message that was being written when something other than an error of the language ended it."""
         self.premises: dict[Hashable, list[float]] = {}
+        self._premise_forwards: dict[Hashable, int] = {}
+        """What each premise took that was not known before."""
+        self._held: Held | None = None
+        self._let_in: list[Run] = []
+        """Records of the calls that are waited for."""
         self.unused: list[tuple[str, Place | None]] = []
         """Mocks that another one has taken the place of."""
         self.witnesses: dict[str, object] = {}
@@ -171,16 +211,66 @@ class Run:
         self._mocks: dict[str, tuple[deque[_Mock], list[_Mock]]] = {}
 
     def check(self) -> None:
-        """Raise what ends the run from outside, if anything does."""
-        if self.stop is not None:
-            raise self.stop
-        if self.steps >= self.limits.steps:
+        """Raise Budget where no step is left."""
+        if self.steps >= self.step_limit:
             raise SglError("Budget", f"the program took more than {self.limits.steps} steps", fatal=True)
+
+    # -- calls that run ahead --------------------------------------------------------------------------
+
+    @property
+    def steps_left(self) -> int:
+        """Instructions that may still be taken."""
+        return self.step_limit - self.steps
+
+    def beside(self) -> Run:
+        """The record of a call that runs ahead. It shares what stays the same, and counts for itself."""
+        own = copy(self)
+        own.statistics, own.checks, own.partial = Statistics(), [], ""
+        own.steps, own.step_limit, own.breath_at, own.pause_at = 0, self.steps_left, BREATH, 0
+        own.premises, own._premise_forwards = dict(self.premises), {}
+        own._let_in = []
+        own._held = Held() if self.listeners else None
+        own.listeners = () if own._held is None else (own._held,)
+        return own
+
+    def let_in(self, other: Run) -> None:
+        """The call of another record has come: tell what it has said, as it happens from here on."""
+        self._let_in.append(other)
+        self._narrow()
+        if other._held is not None:
+            try:
+                other._held.pass_on(self.listeners)
+            except Exception as error:
+                raise ListenerFault(error) from error
+
+    def _narrow(self) -> None:
+        for other in self._let_in:
+            other.step_limit, other.pause_at = self.steps_left, 0
+            other._narrow()
+
+    def absorb(self, other: Run) -> None:
+        """Enter what the call of another record has counted and found."""
+        if other in self._let_in:
+            self._let_in.remove(other)
+        self.steps += other.steps
+        self.checks += other.checks
+        self.partial = self.partial or other.partial
+        self.statistics.add(other.statistics)
+        for key, forwards in other._premise_forwards.items():
+            if key in self.premises:
+                self.statistics.forwards -= forwards  # known by then, in the program's order
+            else:
+                self.keep_premise(key, other.premises[key], forwards)
+
+    def keep_premise(self, key: Hashable, scores: list[float], forwards: int) -> None:
+        """Remember the scores of options without their context, and how many passes they took."""
+        self.premises[key], self._premise_forwards[key] = scores, forwards
 
     # -- mocks ---------------------------------------------------------------------------------------
 
     def mock(self, hole: str, value: object, always: bool, place: Place | None = None) -> None:
-        """Answer a hole: once, in the order of the mocks, or whenever no single answer is left."""
+        """Answer a hole with a value or what is `Written`: once, in the order of the mocks, or whenever no
+        single answer is left. `hole@branch` is the hole in one branch of forks, `hole@` outside of them."""
         once, lasting = self._mocks.setdefault(hole, (deque(), []))
         made = _Mock(value, place)
         if always:
@@ -199,23 +289,23 @@ class Run:
         ]
         return self.unused + left
 
-    def mocked(self, hole: str) -> tuple[object] | None:
-        """The next answer of a hole, in a tuple of one; None if it has none."""
+    def is_mocked(self, hole: str, branch: str) -> bool:
+        """Whether a hole has an answer left in a branch of forks."""
+        return any(self._mocks.get(hole, ())) or any(self._mocks.get(f"{hole}@{branch}", ()))
+
+    def mocked(self, hole: str, branch: str) -> tuple[object] | None:
+        """The next answer of a hole in a branch of forks, in a tuple of one; None if it has none."""
         if not self._mocks:
             return None
-        once, lasting = self._mocks.get(hole, (None, None))
+        own = f"{hole}@{branch}"
+        once, lasting = self._mocks.get(own if any(self._mocks.get(own, ())) else hole, (None, None))
         found = once.popleft() if once else lasting[0] if lasting else None
         if found is None:
             return None
         found.used = True
         return (found.value,)
 
-    # -- partial results -----------------------------------------------------------------------------
-
-    def keep_partial(self, frame: Frame) -> None:
-        """Remember the message that was being written when an error passed."""
-        if not self.partial and frame.conversation is not None:
-            self.partial = frame.conversation.state.message
+    # -- what branches share ---------------------------------------------------------------------------
 
     async def warm(self, conversation: Conversation) -> None:
         """Have the model read a conversation that several branches are about to share."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from sglc.bytecode.code import Code, Place
 from sglc.runtime.vm.state.frame import Allowance, Frame, Signal
 from sglc.runtime.vm.state.run import Run
-from sglc.runtime.vm.state.seed import mix
+from sglc.runtime.vm.state.seed import Seeds, known_name
 from sglc.runtime.vm.state.trace import Event, ListenerFault
-from sglc.runtime.vm.state.values import display, failure
+from sglc.runtime.vm.state.values import failure
+from sglc.values.text import display
 
-Outcome = Signal | Awaitable[None] | None
-"""What a step gives the loop: nothing, a signal, or work to wait for."""
+Outcome = Signal | Awaitable[Signal | None] | None
+"""What a step gives the loop: nothing, a signal, or work to wait for that gives one of these."""
 
 
 class Strand:
-    """A stack of frames. `path` is its place among forks, `seed` what its holes draw from."""
+    """A stack of frames. `path` is its place among forks, `seed` what its first conversation draws from."""
 
     def __init__(self, run: Run, path: tuple[int, ...] = (), seed: int | None = None) -> None:
         self.run = run
@@ -24,8 +25,9 @@ class Strand:
         self.path = path
         self.branch = ".".join(map(str, path))
         self.seed = run.seed if seed is None else seed
-        self.holes_drawn = 0
         self.frames: list[Frame] = []
+        self.callers: tuple[str, ...] = ()
+        """Of a task: the functions around its call, outermost first."""
         self.result: object = None
         self.last: Frame | None = None
         """The first frame, once it has returned. The one who started the machine frees it."""
@@ -34,22 +36,32 @@ class Strand:
         self, code: Code, arguments: list[object], parent: Frame | None, allowances: tuple[Allowance, ...]
     ) -> Frame:
         """Enter a function: a fresh conversation for fn and test, the caller's for part, none for pure."""
-        if len(self.frames) >= self.run.limits.depth:
+        if len(self.callers) + len(self.frames) >= self.run.limits.depth:
             raise failure(f"more than {self.run.limits.depth} calls deep")
         if code.within is not None:
-            allowances = (*allowances, Allowance(code.within, f"`within {code.within} tok` of {code.name}"))
+            allowances = (
+                *allowances,
+                Allowance(code.within, f"`within {code.within} tok` of {known_name(code)}"),
+            )
         slots = arguments + [None] * (len(code.slots) - len(arguments))
+        seeds = Seeds(self.seed) if parent is None else parent.seeds
         if code.kind == "part" and parent is not None:
             conversation, owns = parent.conversation, False
         elif code.kind == "pure":
             conversation, owns = None, False
         else:
             conversation, owns = self.run.open_conversation(), True
-        frame = Frame(code, slots, conversation, owns, allowances)
+            if parent is not None:
+                seeds = Seeds(seeds.call(known_name(code)))
+        frame = Frame(code, slots, conversation, owns, allowances, seeds)
         self.frames.append(frame)
         if self.run.recorder is not None and code.kind != "pure":
-            self.run.recorder.call(code.name)
+            self.run.recorder.call(known_name(code))
         return frame
+
+    def names(self) -> tuple[str, ...]:
+        """The functions that are being run, outermost first."""
+        return (*self.callers, *[known_name(frame.code) for frame in self.frames])
 
     async def execute(self) -> object:
         """Run until the first frame returns. See `Machine`."""
@@ -67,14 +79,15 @@ class Strand:
         places = frame.code.places
         return places[index] if 0 <= index < len(places) else None
 
-    def emit(self, kind: str, data: dict[str, object]) -> None:
-        """Tell the listeners. Raises ListenerFault for any exception of theirs."""
+    def emit(self, kind: str, data: dict[str, object], place: Place | None = None) -> None:
+        """Tell the listeners; of another place than the last instruction's, if one is given. Raises
+        ListenerFault for any exception of theirs."""
         if self.run.listeners:
             span = ""
-            if self.frames:
+            if place is None and self.frames:
                 place = self.place(self.frames[-1])
-                if place is not None and 0 <= place.file < len(self.program.files):
-                    span = f"{self.program.files[place.file]}:{place.line}:{place.column}"
+            if place is not None and 0 <= place.file < len(self.program.files):
+                span = f"{self.program.files[place.file]}:{place.line}:{place.column}"
             event = Event(kind, data, self.branch, span)
             try:
                 for listener in self.run.listeners:
@@ -82,13 +95,10 @@ class Strand:
             except Exception as error:
                 raise ListenerFault(error) from error
 
-    def draw_seed(self, given: int | None, attempt: int) -> int:
-        """The seed of the next hole."""
-        self.holes_drawn += 1
-        if given is not None:
-            return mix("hole", given, attempt)
-        return mix("hole", self.seed, self.holes_drawn, attempt)
-
     def show(self, value: object) -> str:
         """The text that `${value}` writes."""
         return display(value, self.program.table)
+
+
+Step = Callable[[Strand, Frame, int, int], Outcome]
+"""What an instruction does, with its two operands."""

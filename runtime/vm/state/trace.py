@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from time import time_ns
 from typing import IO, Any
 
 from sglc.cache_files import open_private
@@ -30,6 +31,9 @@ class Event:
     data: Mapping[str, Any] = field(default_factory=dict)
     branch: str = ""
     span: str = ""
+    time: int = field(default_factory=time_ns, compare=False)
+    """When it happened, in nanoseconds since 1970. Events are told in the order of the program, so those of a
+    call that ran ahead may be older than the one before them."""
 
     @property
     def text(self) -> str:
@@ -59,6 +63,28 @@ class ListenerFault(Exception):
     def __init__(self, reason: Exception) -> None:
         super().__init__(str(reason))
         self.reason = reason
+
+
+class Held:
+    """Keeps the events of a call that runs ahead, until the call comes."""
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._listeners: tuple[Listener, ...] | None = None
+
+    def __call__(self, event: Event) -> None:
+        if self._listeners is None:
+            self._events.append(event)
+        else:
+            for listener in self._listeners:
+                listener(event)
+
+    def pass_on(self, listeners: tuple[Listener, ...]) -> None:
+        """Tell the listeners what was kept, and from now on everything at once."""
+        for event in self._events:
+            for listener in listeners:
+                listener(event)
+        self._events, self._listeners = [], listeners
 
 
 class TraceWriter:

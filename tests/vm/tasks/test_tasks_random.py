@@ -1,0 +1,113 @@
+"""Random programs with random hints: calls that run ahead change nothing that can be seen but time.
+
+`SGLC_TEST_EXAMPLES=10000 pytest tests/vm/tasks/test_tasks_random.py` is the long run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from example_budget import examples
+from fakes.hashed_engine import HashedEngine
+from seen import seen, streams_of
+from sglc.bytecode.code import Program
+from sglc.bytecode.verify import verified
+from sglc.driver import lowered
+from sglc.emit.program import emit
+from sglc.options import CompileOptions
+from sglc.runtime.session import Session
+from sglc.runtime.vm.state.run import Limits
+from sglc.runtime.vm.state.trace import Event
+from sglc.source import Source
+from strategies.programs.hints import hinted
+from strategies.programs.source_programs import SourceProgram, source_programs
+
+
+def with_hints(program: SourceProgram, random: Random, level: int) -> Program:
+    """The bytecode of a program with random hints."""
+    module, _ = lowered(Source("random.sgl", program.text), CompileOptions(level=level))
+    assume(module is not None)
+    assert module is not None
+    made, faults = verified(emit(hinted(module, random)))
+    assert not faults, [fault.reason for fault in faults]
+    return made
+
+
+@pytest.mark.slow
+@given(
+    program=source_programs(),
+    hints=st.integers(0, 1 << 30),
+    seed=st.integers(0, 99),
+    delays=st.integers(0, 5),
+    turns=st.integers(0, 300),
+)
+@settings(max_examples=examples(30))
+def test_a_run_that_is_cancelled_has_told_a_beginning_of_its_trace_and_ends_all_tasks(
+    program: SourceProgram, hints: int, seed: int, delays: int, turns: int
+) -> None:
+    made = with_hints(program, Random(hints), 2)
+    whole = seen(made, program.arguments, HashedEngine(seed=seed, delays=delays), seed=seed, concurrency=0)
+    engine = HashedEngine(seed=seed, delays=delays)
+    told: list[Event] = []
+
+    async def run() -> None:
+        session = Session(made, engine)
+        job = asyncio.create_task(session.run("main", program.arguments, seed=seed, trace=told.append))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        job.cancel()
+        await asyncio.gather(job, return_exceptions=True)
+        assert asyncio.all_tasks() == {asyncio.current_task()} and engine.running == 0
+
+    asyncio.run(run())
+    for branch, events in streams_of(told).items():
+        events = [event for event in events if event[1].get("name") != "Cancelled"]
+        assert events == whole.events.get(branch, [])[: len(events)]
+
+
+@pytest.mark.slow
+@given(
+    program=source_programs(),
+    hints=st.integers(0, 1 << 30),
+    seed=st.integers(0, 99),
+    delays=st.integers(0, 5),
+    faults=st.sampled_from([0, 0, 0, 20, 60]),
+    max_tokens=st.sampled_from([None, None, 5, 20, 60, 200]),
+    steps=st.sampled_from([None, None, None, 100, 300, 1000]),
+    level=st.sampled_from([0, 1, 2]),
+    concurrency=st.sampled_from([1, 2, 8]),
+)
+@settings(max_examples=examples(60))
+def test_calls_that_run_ahead_change_nothing_but_time(
+    program: SourceProgram,
+    hints: int,
+    seed: int,
+    delays: int,
+    faults: int,
+    max_tokens: int | None,
+    steps: int | None,
+    level: int,
+    concurrency: int,
+) -> None:
+    if program.forks:  # branches that share a budget or steps race for them in any case
+        max_tokens = steps = None
+    made = with_hints(program, Random(hints), level)
+    limits = None if steps is None else Limits(steps=steps)
+    runs = [
+        seen(
+            made,
+            program.arguments,
+            HashedEngine(seed=seed, delays=delays, faults=faults),
+            limits=limits,
+            seed=seed,
+            max_tokens=max_tokens,
+            concurrency=ahead,
+        )
+        for ahead in (0, concurrency)
+    ]
+    assert runs[1] == runs[0]
