@@ -1,0 +1,116 @@
+"""What a plan says: rows of a conversation in order, and what they come to.
+
+Sizes are counted in the plan's `unit`: tokens of a model, or bytes where no model is named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Unit = Literal["tokens", "bytes"]
+Times = tuple[int, int | None]
+"""The least and the greatest number of times; None for no bound."""
+RowKind = Literal[
+    "text", "value", "hole", "call", "part", "fork", "loop", "choice", "arm", "try", "except", "leave"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskPlan:
+    """Masks of a hole that were made ahead of time for the model: states, and bytes of files."""
+
+    states: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class HolePlan:
+    """One filling of a hole. `least` and `most` are bounds of what `--stats` counts as its tokens."""
+
+    name: str
+    mode: Literal["gen", "choose", "select"]
+    type: str
+    least: int
+    exact: bool
+    """Whether a value of `least` is known; else it is a lower bound."""
+    most: int | None
+    most_exact: bool
+    because: str = ""
+    """What bounds it beside its type: `max 80 tok`, `within 300 tok`; why nothing is known of it."""
+    cut: int = 0
+    """The lower bound of a value that a budget cuts off."""
+    drawn: int | None = None
+    """Of the value of `least`: tokens drawn, each by a forward pass where no drafts come true. None where no
+    such value is known, and without a model."""
+    forced: int | None = None
+    value: str = ""
+    """The value of `least`."""
+    attempts: int = 1
+    samples: int = 1
+    masks: MaskPlan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing of a conversation. What does not belong to its kind is empty.
+
+    text    constant text: `size`, `text`; `behind` where it stands behind something that varies, before the
+            first hole
+    value   text of a value: `origins`, none where it is the same in every call
+    hole    `hole`
+    call    of `function`; `started` where it may run beside what stands before it
+    fork, loop   `times`, `origins` of what they run over
+    choice, arm, try, except   ways; their rows follow, one deeper
+    leave   the function returns or raises: `text`
+    """
+
+    number: int
+    depth: int
+    kind: RowKind
+    role: str = ""
+    """Of the message that it stands in."""
+    line: int | None = None
+    size: int | None = None
+    text: str = ""
+    origins: tuple[str, ...] = ()
+    behind: bool = False
+    times: Times | None = None
+    function: str = ""
+    started: bool = False
+    hole: HolePlan | None = None
+
+
+Verdict = Literal["holds", "may be cut", "cannot hold", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPlan:
+    """The plan of one function. `least` and `most` bound the tokens of all its holes and of its calls."""
+
+    name: str
+    signature: str
+    rows: tuple[Row, ...]
+    least: int
+    most: int | None
+    within: int | None = None
+    verdict: Verdict | None = None
+    beginning: int = 0
+    """Size of the text that every call begins with."""
+    behind: int = 0
+    """Size of constant text behind something that varies, before the first hole."""
+
+    @property
+    def holes(self) -> list[HolePlan]:
+        """In the order of the rows."""
+        return [row.hole for row in self.rows if row.hole is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPlan:
+    """The plans of a program's functions. `model` is empty for a plan in bytes."""
+
+    file: str
+    model: str
+    unit: Unit
+    functions: tuple[FunctionPlan, ...]

@@ -1,0 +1,141 @@
+"""What the holes of a function come to, over all ways through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sglc.analysis.layout import (
+    Attempt,
+    Called,
+    Choice,
+    Filled,
+    Forked,
+    Item,
+    Layout,
+    Leave,
+    Loop,
+)
+from sglc.plan.plan import HolePlan
+
+NEVER = 1 << 60
+"""The least of ways that there are none of."""
+Bound = int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Bounds of what some items take: at least `through` where control goes on behind them, at least `leave`
+    where it leaves the function in them, and at most `most` in any case."""
+
+    through: int = 0
+    leave: int = NEVER
+    most: Bound = 0
+
+    @property
+    def least(self) -> int:
+        """Of any way that does not fail."""
+        return min(self.through, self.leave)
+
+
+class Totals:
+    """`layout_of` gives the layout of a function, `plan_of` the plan of a filled hole in one of these.
+
+    `budgets` says whether budgets of functions count, which are in tokens.
+    """
+
+    def __init__(
+        self, layout_of: Callable[[str], Layout], plan_of: Callable[[Filled], HolePlan], budgets: bool
+    ) -> None:
+        self._layout_of, self._plan_of, self._budgets = layout_of, plan_of, budgets
+        self._known: dict[str, Total] = {}
+        self._open: set[str] = set()
+
+    def of_function(self, name: str) -> Total:
+        """Of one call. A function that calls itself has no bound."""
+        if name in self._open:
+            return Total(0, NEVER, None)
+        if name not in self._known:
+            self._open.add(name)
+            found = self.of_items(self._layout_of(name).items)
+            self._open.discard(name)
+            self._known[name] = found
+        return self._known[name]
+
+    def _within(self, name: str) -> Total:
+        """Of a call of a function, which its own budget ends."""
+        total, within = self.of_function(name), self._layout_of(name).within
+        if within is None or not self._budgets or (total.most is not None and total.most <= within):
+            return total
+        return Total(min(total.through, within), min(total.leave, within), within)
+
+    def of_items(self, items: tuple[Item, ...]) -> Total:
+        """Of items one after the other."""
+        through, leave, most = 0, NEVER, 0
+        bound: Bound = most
+        for item in items:
+            total = self._of(item)
+            leave = min(leave, through + total.leave)
+            through = min(NEVER, through + total.through)
+            bound = _sum(bound, total.most)
+        return Total(through, leave, bound)
+
+    def _of(self, item: Item) -> Total:
+        match item:
+            case Filled():
+                hole = self._plan_of(item)
+                times = hole.samples
+                return Total(
+                    min(hole.least, hole.cut) * times, NEVER, _times(hole.most, hole.attempts * times)
+                )
+            case Leave(kind):
+                return Total(NEVER, 0 if kind == "return" else NEVER, 0)
+            case Called(name, kind, items=items):
+                if kind == "fn":
+                    total = self._within(name)
+                elif items:
+                    total = self.of_items(items)
+                else:
+                    total = Total(0, NEVER, 0 if kind == "pure" else None)
+                return Total(total.least, NEVER, total.most)
+            case Forked(items=items, times=(low, high), skip=skip):
+                total = self.of_items(items)
+                return Total(0 if skip else low * total.least, NEVER, _rounds(total.most, high))
+            case Loop(items=items, times=(low, high)):
+                total = self.of_items(items)
+                through = low * total.through if total.through < NEVER else (NEVER if low else 0)
+                return Total(min(NEVER, through), total.leave, _rounds(total.most, high))
+            case Choice(arms=arms):
+                totals = [self.of_items(arm) for arm in arms]
+                return Total(
+                    min(each.through for each in totals),
+                    min(each.leave for each in totals),
+                    _largest([each.most for each in totals]),
+                )
+            case Attempt(items, handler):
+                body, other = self.of_items(items), self.of_items(handler)
+                return Total(
+                    min(body.through, other.through),
+                    min(body.leave, other.leave),
+                    _sum(body.most, other.most),
+                )
+        return Total()
+
+
+def _sum(one: Bound, other: Bound) -> Bound:
+    return None if one is None or other is None else one + other
+
+
+def _times(size: Bound, count: int) -> Bound:
+    return None if size is None else size * count
+
+
+def _rounds(size: Bound, high: Bound) -> Bound:
+    if size == 0:
+        return 0
+    return None if high is None else _times(size, high)
+
+
+def _largest(sizes: list[Bound]) -> Bound:
+    known = [size for size in sizes if size is not None]
+    return max(known) if len(known) == len(sizes) else None

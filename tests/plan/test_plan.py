@@ -1,0 +1,313 @@
+"""Plans of programs: goldens that people can read, sums over all ways, and bounds that every run keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from random import Random
+from typing import Any
+
+import jsonschema
+import pytest
+
+from checkout import DOCS, EXAMPLES
+from example_budget import examples
+from fakes.small_models import FickleModel, small_tokenizer
+from golden_case import GoldenCase, golden_cases
+from sglc.bytecode.code import Program
+from sglc.driver import compile_file, compile_source
+from sglc.plan.collect import plan_program
+from sglc.plan.data import as_data
+from sglc.plan.measured import Measured, NoTrace, Took, from_trace
+from sglc.plan.plan import FunctionPlan, ProgramPlan
+from sglc.plan.text import WIDTH, Picture
+from sglc.runtime.bounds import token_graph
+from sglc.runtime.engine.reference_engine import ReferenceEngine
+from sglc.runtime.errors import SglError
+from sglc.runtime.session import Session
+from sglc.runtime.vm.state.trace import Event
+from sglc.source import Source
+
+SCHEMA = json.loads((DOCS / "plan.schema.json").read_text("utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def little_effort(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_graph, "EFFORT", 4_000_000)
+
+
+def example(name: str) -> Program:
+    program = compile_file(EXAMPLES / f"{name}.sgl").program
+    assert program is not None
+    return program
+
+
+def asking(program: Program) -> list[str]:
+    return [name for name, index in program.entry.items() if program.codes[index].kind == "fn"]
+
+
+def planned(program: Program, small: bool = True, names: list[str] | None = None) -> ProgramPlan:
+    tokenizer = small_tokenizer() if small else None
+    return plan_program(
+        program, names or asking(program), model="small" if small else "", tokenizer=tokenizer
+    )
+
+
+def planned_text(text: str) -> ProgramPlan:
+    result = compile_source(Source("case.sgl", text))
+    assert result.program is not None, result.diagnostics
+    return planned(result.program)
+
+
+def plan_of(text: str) -> FunctionPlan:
+    """The plan of the last function of a program."""
+    return planned_text(text).functions[-1]
+
+
+@pytest.mark.parametrize("case", golden_cases("plan"), ids=str)
+def test_goldens(case: GoldenCase, golden) -> None:
+    """The input is `EXAMPLE tokens`, or `EXAMPLE bytes`, then functions."""
+    name, unit, *names = case.input.split()
+    plan = planned(example(name), unit == "tokens", names)
+    measured = None
+    if case.name.endswith("with a run"):
+        holes = {hole.name: Took(2, 61, 33, 28, 30) for hole in plan.functions[0].holes}
+        measured = Measured(holes, 177, 19, 30, 13, 6)
+    text = Picture(plan, measured).text()
+    assert max(map(len, text.split("\n"))) <= WIDTH
+    golden(case, text)
+
+
+def test_colours_change_nothing_else() -> None:
+    import re
+
+    plan = planned(example("ideas"))
+    colored = Picture(plan, color=True).text()
+    assert colored != Picture(plan).text() == re.sub(r"\x1b\[\d+m", "", colored)
+
+
+@pytest.mark.parametrize("name", ["character", "loop", "errors", "query", "tree", "completion", "repair"])
+@pytest.mark.parametrize("small", [True, False], ids=["tokens", "bytes"])
+def test_the_json_form_keeps_its_schema(name: str, small: bool) -> None:
+    plan = planned(example(name), small)
+    measured = Measured({"f.x": Took(1, 2, 3, 4, None)}, 5)
+    for data in (as_data(plan), as_data(plan, measured)):
+        jsonschema.validate(json.loads(json.dumps(data)), SCHEMA)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**as_data(plan), "unit": "words"}, SCHEMA)
+
+
+# -- sums ------------------------------------------------------------------------------------------------
+
+ONE = "?{%s: int in 1..6}"
+
+
+def body(*lines: str, header: str = "fn f(x: bool, xs: [int; 1..3]) -> int:") -> str:
+    return "\n".join([header, "    assistant:", *(f"        {line}" for line in lines), "    return 0", ""])
+
+
+@pytest.mark.parametrize(
+    ("lines", "least", "most"),
+    [
+        (["| ?{a: int in 1..6}", "| ?{b: int in 1..6}"], 2, 2),
+        (["for i in 0..<4:", "    | ?{a: int in 1..6}"], 4, 4),
+        (["for i in xs:", "    | ?{a: int in 1..6}"], 1, 3),
+        (
+            [
+                "if x:",
+                "    | ?{a: int in 1..6}",
+                "    | ?{b: int in 1..6}",
+                "else:",
+                "    | ?{c: int in 1..6}",
+            ],
+            1,
+            2,
+        ),
+        (["if x:", "    | ?{a: int in 1..6}"], 0, 1),
+        (["| ?{a: int in 1..6}", "if x: return 1", "| ?{b: int in 1..6}"], 1, 2),
+        (["for i in xs:", "    | ?{a: int in 1..6}", "    if a == 3: break"], 0, 3),
+        (["while x limit 3:", "    | ?{a: int in 1..6}"], 0, 3),
+        (["| ?{a: int in 1..6}", 'ensure a > 2 else "no"', "    retry 2 resample"], 1, 3),
+        (["| ?{a: int in 1..6}", "| ?{b: str max 9 tok}"], 1, 10),
+    ],
+)
+def test_sums_are_over_all_ways(lines: list[str], least: int, most: int) -> None:
+    found = plan_of(body(*lines))
+    assert (found.least, found.most) == (least, most)
+
+
+CALLS = """\
+fn g() -> int:
+    user: | x
+    assistant: | ?{a: int in 1..6}
+    return a
+
+fn f() -> int:
+    let b = g()
+    let c = g()
+    user: | x
+    let all = fork i in 0..<3:
+        assistant: | ?{d: int in 1..6}
+        yield d
+    return b + c
+"""
+
+ITSELF = """\
+fn f(n: int) -> int:
+    user: | x
+    assistant: | ?{a: int in 1..6}
+    if n > 0: return f(n - 1)
+    return a
+"""
+
+CHOOSING = """\
+fn f(x: [str]) -> str:
+    user: | x
+    assistant: | ?{a: choose ["red", "blue"]} ?{b: choose x}
+    return a + b
+"""
+
+
+def test_calls_and_forks_count() -> None:
+    found = plan_of(CALLS)
+    assert (found.least, found.most) == (5, 5)
+    assert [row.function for row in found.rows if row.kind == "call"] == ["g", "g"]
+
+
+def test_a_budget_of_a_callee_bounds_its_caller() -> None:
+    text = CALLS.replace("fn g() -> int:", "fn g() -> int within 9 tok:").replace(
+        "int in 1..6}\n    return a", "[int] max 40 tok}\n    return a[0]"
+    )
+    assert plan_of(text).most == 9 + 9 + 3
+
+
+def test_holes_of_a_callee_are_planned_where_they_stand() -> None:
+    text = CALLS.replace("| ?{a: int in 1..6}", '| ?{a: "one" | "two"}').replace(
+        "return a\n", "return len(a)\n"
+    )
+    callee, caller = planned_text(text).functions
+    assert callee.least == callee.most and callee.holes[0].exact
+    assert (caller.least, caller.most) == (2 * callee.least + 3, 2 * callee.least + 3)
+
+
+def test_a_function_that_calls_itself_has_no_bound() -> None:
+    found = plan_of(ITSELF)
+    assert (found.least, found.most) == (1, None)
+
+
+@pytest.mark.parametrize(("within", "verdict"), [(2, "holds"), (300, "holds")])
+def test_a_budget_that_holds(within: int, verdict: str) -> None:
+    lines = ["| ?{a: int in 1..6}", "| ?{b: int in 1..6}"]
+    assert plan_of(body(*lines, header=f"fn f() -> int within {within} tok:")).verdict == verdict
+
+
+def test_a_budget_that_may_cut_or_cannot_hold() -> None:
+    lines = ["| ?{a: str max 80 chars}"]
+    assert plan_of(body(*lines, header="fn f() -> int within 9 tok:")).verdict == "may be cut"
+    lines = ["| ?{a: str min 9 chars max 12 chars matching /[xyz]*/}"]
+    assert plan_of(body(*lines, header="fn f() -> int within 3 tok:")).verdict == "cannot hold"
+
+
+def test_without_a_model_a_budget_holds_where_bytes_do() -> None:
+    def verdict(within: int) -> str | None:
+        text = body("| ?{a: str max 10 chars}", header=f"fn f() -> int within {within} tok:")
+        program = compile_source(Source("case.sgl", text)).program
+        assert program is not None
+        return planned(program, small=False).functions[0].verdict
+
+    assert (verdict(40), verdict(39)) == ("holds", "unknown")
+
+
+def test_options_that_are_constants_are_known() -> None:
+    known, unknown = plan_of(CHOOSING).holes
+    assert known.exact and known.most_exact and known.least >= 1
+    assert (unknown.least, unknown.most, unknown.exact) == (0, None, False)
+    assert unknown.because == "its options are values of the run"
+
+
+# -- the law ---------------------------------------------------------------------------------------------
+
+ARGUMENTS = {
+    "crew": {"theme": "the sea"},
+    "destination": {"wish": "the theatre"},
+    "triage": {"body": "the answer"},
+    "route": {"body": "another"},
+}
+RUNS = [(path.stem, name) for path in sorted(EXAMPLES.glob("*.sgl")) for name in asking(example(path.stem))]
+BUDGET = 400
+"""Tokens of a run: values without a bound have an end too."""
+
+
+def run(session: Session, name: str, seed: int, most: int) -> tuple[list[dict[str, Any]], bool]:
+    """The ends of holes in a run, and whether it came to its end."""
+    ends: list[dict[str, Any]] = []
+
+    def hear(event: Event) -> None:
+        if event.kind == "hole_end":
+            ends.append(dict(event.data))
+
+    try:
+        asyncio.run(session.run(name, ARGUMENTS.get(name, {}), seed=seed, max_tokens=most, on_event=hear))
+    except SglError:
+        return ends, False
+    return ends, True
+
+
+@pytest.mark.slow
+def test_every_run_of_the_examples_keeps_its_bounds() -> None:
+    """SGLC_TEST_EXAMPLES=5000 runs so many."""
+    random = Random(0)
+    plans: dict[tuple[str, str], tuple[Program, FunctionPlan]] = {}
+    for number in range(examples(40)):
+        key = RUNS[number % len(RUNS)]
+        if key not in plans:
+            program = example(key[0])
+            plans[key] = program, planned(program, names=[key[1]]).functions[0]
+        program, plan = plans[key]
+        own = planned(program)
+        bounds = {hole.name: hole for function in own.functions for hole in function.holes}
+        engine = ReferenceEngine(FickleModel(number, context_length=1 << 14))
+        most = random.choice((BUDGET, BUDGET, 60, 20))
+        ends, whole = run(Session(program, engine), key[1], number, most)
+        engine.close()
+        cut = False
+        for end in ends:
+            hole, tokens = bounds[end["hole"]], end.get("tokens", 0)
+            cut = cut or end["ended"] == "budget"
+            least = min(hole.cut, hole.least) if end["ended"] == "budget" else hole.least
+            assert least <= tokens, (key, end, hole)
+            assert hole.most is None or tokens <= hole.most, (key, end, hole)
+        total = sum(end.get("tokens", 0) for end in ends)
+        assert plan.most is None or total <= plan.most, (key, total, plan.most)
+        assert not whole or cut or plan.least <= total, (key, total, plan.least)
+
+
+# -- traces ----------------------------------------------------------------------------------------------
+
+
+def test_a_trace_has_the_figures_of_its_holes() -> None:
+    ends = [
+        {"event": "hole_end", "hole": "f.a", "tokens": 3, "sampled": 2, "forced": 1, "prompt": 7},
+        {"event": "text", "text": "x"},
+        {"event": "hole_end", "hole": "f.a", "tokens": 4, "sampled": 4, "forced": 0, "prompt": 9},
+        {"event": "hole_end", "hole": "f.s", "ended": "select"},
+    ]
+    found = from_trace([json.dumps(end) for end in ends] + [""])
+    assert found.holes == {"f.a": Took(2, 7, 6, 1, None), "f.s": Took(1, 0, 0, 0, None)}
+    assert (found.prompt, found.passes, found.tokens) == (16, None, 7)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        "3",
+        '{"x": 1}',
+        '{"event": "hole_end"}',
+        '{"event": "hole_end", "hole": "a", "tokens": "3"}',
+    ],
+)
+def test_what_is_no_trace_is_told(line: str) -> None:
+    with pytest.raises(NoTrace, match="line 1"):
+        from_trace([line])
