@@ -7,7 +7,7 @@ record Crew:  ## One member.          {"$schema": "…/2020-12/schema",
 from __future__ import annotations
 
 from sglc.targets.core.target import Subject, Written
-from sglc.targets.type_parts import losses_of
+from sglc.targets.core.type_parts import losses_of
 from sglc.types.notation.json_schema import definitions, unsaid
 from sglc.types.text.plain_json import write_json
 from sglc.types.type import TypeTable

@@ -17,8 +17,8 @@ from math import prod
 
 from sglc.automata.regex.portable import for_python, looks_back_freely
 from sglc.targets.core.target import Loss, Subject, Written
+from sglc.targets.core.type_parts import Scalar, fold, losses_of
 from sglc.targets.pydantic_prelude import module_text
-from sglc.targets.type_parts import Scalar, fold, losses_of
 from sglc.types.json_text import json_text
 from sglc.types.notation.python_names import attribute_names, member_name
 from sglc.types.notation.text_rules import float_bounds, text_rules

@@ -9,6 +9,9 @@ TARGETS: dict[str, str] = {
     "pydantic": "the declared types as a Python module of Pydantic models",
     "stubs": "what Python sees of the program, as a `.pyi` file",
     "typescript": "the declared types as a TypeScript module with guards",
+    "python": "the program as a Python module that asks any model by a function of its caller",
+    "openai": "the functions as requests of OpenAI's chat completions, with strict schemas",
+    "sglang": "the functions for SGLang's Python front end",
     "gbnf": "a hole as a grammar of llama.cpp",
     "lark": "a hole as a grammar of Lark",
     "ebnf": "a hole as EBNF of the W3C",
@@ -28,6 +31,12 @@ def writer_of(name: str) -> Writer:
             from sglc.targets.stubs import write
         case "typescript":
             from sglc.targets.typescript import write
+        case "python":
+            from sglc.targets.python.module import write
+        case "openai":
+            from sglc.targets.requests.openai import write
+        case "sglang":
+            from sglc.targets.requests.sglang import write
         case "gbnf":
             from sglc.targets.grammars.gbnf import write
         case "lark":

@@ -16,7 +16,7 @@ from decimal import Decimal
 
 from sglc.ir.module import Function
 from sglc.targets.core.target import Loss, Subject, Written
-from sglc.targets.type_parts import Scalar, fold
+from sglc.targets.core.type_parts import Scalar, fold
 from sglc.types.json_text import json_text
 from sglc.types.notation.python_names import attribute_names, member_name, safe_name
 from sglc.types.type import (
@@ -100,7 +100,7 @@ _TAKEN = frozenset(re.findall(r"\b[A-Za-z_]\w*\b", _HEADER)) | {
 
 def write(subject: Subject) -> Written:
     """The classes of all declared types in the order of the program, and the functions of the main module."""
-    functions = [f for f in subject.module.functions if f.kind in ("fn", "pure") and not f.module]
+    functions = [f for f in subject.module.functions if f.kind in ("fn", "pure") and f.of_program]
     return write_stubs(subject.checked.table, functions)
 
 

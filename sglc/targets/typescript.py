@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from sglc.targets.core.target import Subject, Written
-from sglc.targets.type_parts import Scalar, fold, losses_of
+from sglc.targets.core.type_parts import Scalar, fold, losses_of
 from sglc.types.json_text import json_text
 from sglc.types.language.language import constant_text
 from sglc.types.notation.text_rules import float_bounds, text_rules

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from contextlib import suppress
 
@@ -28,27 +27,12 @@ from sglc.targets.grammars.print_w3c import to_w3c
 from sglc.targets.grammars.regex import to_regex
 from sglc.targets.grammars.term_grammar import Refused, TermGrammar
 from sglc.types.language.language import language
+from sglc.types.type import matching
+from strategies.near_misses import mutated
 from strategies.typed_values import has_words, types, words_of
 
 SMALL = 300
 """Characters of a grammar that Lark reads and parses with in a moment."""
-CHARACTERS = list('ab "\\{}[]:,.0123-"nul\n\té€')
-
-
-def mutated(text: str, seed: int) -> str:
-    """A text with a few characters inserted, left out or moved."""
-    dice = random.Random(seed)
-    found = list(text)
-    for _ in range(dice.randint(1, 3)):
-        at = dice.randint(0, len(found))
-        match dice.randrange(3):
-            case 0:
-                found.insert(at, dice.choice(CHARACTERS))
-            case 1 if found:
-                del found[min(at, len(found) - 1)]
-            case 2 if found:
-                found.insert(at, found.pop(dice.randrange(len(found))))
-    return "".join(found)
 
 
 @pytest.mark.slow
@@ -128,3 +112,13 @@ def test_names_of_rules_stay_apart() -> None:
     text = to_gbnf(writer.grammar())
     assert len(re.findall(r"^\S+ ::=", text, re.MULTILINE)) == 3
     assert is_text(read_gbnf(text), "xy") and not is_text(read_gbnf(text), "xx")
+
+
+def test_a_digit_behind_a_code_is_none_of_its_digits() -> None:
+    found = language(matching("[-0-9A-F]+"), {}, surface="hole")
+    writer = TermGrammar(found)
+    writer.write()
+    read = read_ebnf(to_w3c(writer.grammar()))
+    for text in ("-", "0", "9A-", "F"):
+        assert is_text(read, text)
+    assert not is_text(read, "\u02d0") and not is_text(read, "g")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from decimal import Decimal
 
 import jsonschema
@@ -14,25 +13,15 @@ from hypothesis import strategies as st
 
 from checkout import EXAMPLES
 from example_budget import examples
-from oracles.json_reading import is_of_type
+from oracles.json_reading import Validator, is_of_type
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets.json_schema import write_types
 from sglc.types.schema_language import SchemaTextError
 from sglc.types.text.plain_json import dumps, parse_json, write_json
 from sglc.types.type import AliasType, Float, Json, Str, Type, matching
-from strategies.json_edits import edited
+from strategies.near_misses import edited
 from strategies.typed_values import SEEDS, types, values_of
-
-
-def _pattern(validator, pattern, instance, schema):
-    """`$` of ECMA-262 is the end of the text; Python's `re` has it before a last line feed too."""
-    found = re.sub(r"\\.|\$", lambda part: r"\Z" if part.group() == "$" else part.group(), pattern)
-    if isinstance(instance, str) and not re.search(found, instance):
-        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
-
-
-Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": _pattern})
 
 
 def validator_of(type: Type, table) -> jsonschema.protocols.Validator:

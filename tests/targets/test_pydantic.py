@@ -36,7 +36,7 @@ from sglc.types.type import (
     matching,
 )
 from sglc.types.values import EnumValue, RecordValue
-from strategies.json_edits import edited
+from strategies.near_misses import edited
 from strategies.typed_values import SEEDS, types, values_of
 
 pydantic = pytest.importorskip("pydantic")

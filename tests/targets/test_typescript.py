@@ -39,7 +39,7 @@ from sglc.types.type import (
     TupleOf,
     matching,
 )
-from strategies.json_edits import edited
+from strategies.near_misses import edited
 from strategies.typed_values import SEEDS, types, values_of
 
 
@@ -188,3 +188,12 @@ def test_a_lost_grammar_is_told_in_the_text() -> None:
     assert text == "" and {d.code for d in found if d.severity == "error"} == {"E0817"}
     text, _ = write_target(source, "typescript", allow_wider=True)
     assert "// Wider than the program: a grammar, at Money\n" in text
+
+
+def test_bounds_behind_a_default_are_read_back() -> None:
+    field = FieldType("pieces", Int(1, 99), has_default=True, default=1, doc="how many")
+    text = write_types({"Order": RecordType("Order", (field,))}).text
+    assert "// how many; 1 if left out @asType integer @minimum 1 @maximum 99" in text
+    read = read_typescript(text.partition("export function")[0], "Order", "Order")
+    (record,) = read.types.values()
+    assert isinstance(record, RecordType) and record.fields[0].type == Int(1, 99)

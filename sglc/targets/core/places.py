@@ -29,6 +29,13 @@ def spans_of(subject: Subject) -> dict[str, Span]:
     return found
 
 
+def span_at(place: str, spans: dict[str, Span]) -> Span:
+    """The span of a place, or of what it is in: fields of types in other languages have none of their own."""
+    while place and place not in spans:
+        place = place.rpartition(".")[0]
+    return spans[place or PROGRAM]
+
+
 def _declared(module: CheckedModule) -> Iterator[tuple[str, Span]]:
     prefix = f"{module.name}." if module.name else ""
     for node in module.module.declarations:

@@ -19,6 +19,7 @@ MOST_WRITTEN = 1_000
 _ARMS, _ITEMS, _ONE = 0, 1, 2
 _MARKS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _TEXT = re.compile(r"""[ -!#-~]+|[ -&(-~]+|[\s\S]""")
+_CODE_AT_END = re.compile(r"#x[0-9A-F]+\Z")
 _PLAIN = re.compile(r"[A-Za-z0-9 _.,:;!?%&@*+/=<>(){}|~'\"$`]")
 
 
@@ -59,7 +60,7 @@ class _Printer:
                 parts = [_quoted(part) for part in _TEXT.findall(text)] or ['""']
                 return _within(" ".join(parts), _ITEMS if len(parts) > 1 else _ONE, around)
             case g.Characters(points):
-                return f"[{''.join(_range(low, high) for low, high in points)}]"
+                return f"[{_ranges(points)}]"
             case g.Reference(name):
                 return self.names[name]
             case g.Sequence(items):
@@ -100,8 +101,14 @@ def _quoted(text: str) -> str:
     return f"'{text}'" if '"' in text else f'"{text}"'
 
 
-def _range(low: int, high: int) -> str:
-    return _char(low) if low == high else f"{_char(low)}-{_char(high)}"
+def _ranges(points: g.CodePoints) -> str:
+    text = ""
+    for low, high in points:
+        first = _char(low)
+        if _CODE_AT_END.search(text) and first in "0123456789ABCDEFabcdef":
+            first = f"#x{low:X}"  # else it would be one more digit of the code before it
+        text += first if low == high else f"{first}-{_char(high)}"
+    return text
 
 
 def _char(point: int) -> str:

@@ -88,9 +88,9 @@ def _code(point: int) -> str:
 def _class(points: g.CodePoints) -> str:
     def shown(point: int) -> str:
         char = chr(point)
-        if char in "\\]^-[&~":
+        if char in "\\]^-[":
             return "\\" + char
-        return char if char.isprintable() and char not in "|" else _code(point)
+        return char if char.isprintable() and char not in "|&~" else _code(point)
 
     parts = (shown(low) if low == high else f"{shown(low)}-{shown(high)}" for low, high in points)
     return f"[{''.join(parts)}]"

@@ -1,0 +1,1 @@
+"""A program as one Python module that asks any model by a function of its caller."""

@@ -1,0 +1,1 @@
+"""What every written module carries: values, types, functions and conversations of the language."""

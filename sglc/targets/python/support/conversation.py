@@ -1,0 +1,295 @@
+"""Conversations: messages that grow, holes that a model fills, conditions that draw them again, forks."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sglc.targets.python.support.types import Str, WrongValue, check, fault, read
+from sglc.targets.python.support.values import Branch, Budget, Failure, Rejected, Scored, SglError, show
+
+
+class Complete(Protocol):
+    """Asks a model. The answer goes on behind the last message where that is the assistant's.
+
+    `schema` is a JSON Schema of the answer, `regex` a pattern that all of it matches, `stop` texts that end
+    it and are no part of it, `sampling` what the program says of temperature, top_p, top_k, min_p and seed.
+    A provider that can mask keeps the answer to schema or regex; the module checks it in any case.
+    """
+
+    def __call__(
+        self,
+        messages: list[dict[str, str]],
+        *,
+        schema: dict[str, Any] | None,
+        regex: str | None,
+        stop: list[str],
+        max_tokens: int | None,
+        sampling: dict[str, Any],
+    ) -> str: ...
+
+
+@dataclass
+class Session:
+    """A run: who answers, how often an answer that is wrong is asked for again, and what `check` found."""
+
+    complete: Complete
+    attempts: int = 3
+    checks: list[tuple[bool, str]] = field(default_factory=list)
+
+
+SESSION: ContextVar[Session] = ContextVar("SESSION")
+
+
+@dataclass(frozen=True)
+class Hole:
+    """What is asked of the model: a type, and how answers look."""
+
+    name: str
+    type: Any
+    schema: dict[str, Any] | None = None
+    regex: str | None = None
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """Finished messages and the open one. `begun` tells the first line, `glued` a line that goes on."""
+
+    messages: tuple[tuple[str, str], ...] = ()
+    begun: bool = False
+    glued: bool = False
+
+
+class Again(BaseException):
+    """Goes back to a hole whose value was rejected."""
+
+    def __init__(self, point: Point) -> None:
+        self.point = point
+
+
+@dataclass
+class Point:
+    """A hole that conditions draw again: the conversation before it, and what was rejected."""
+
+    state: State
+    excluded: list[str] = field(default_factory=list)
+    repairs: list[tuple[str, str]] = field(default_factory=list)
+    used: dict[int, int] = field(default_factory=dict)
+    text: str | None = None
+
+    def retry(self, number: int, attempts: int, strategy: str, reason: Any) -> None:
+        """Condition `number` does not hold: go back while it has attempts left."""
+        if self.text is None or self.used.get(number, 0) >= attempts:
+            return
+        self.used[number] = self.used.get(number, 0) + 1
+        if strategy == "repair":
+            self.repairs.append((self.text, show(reason)))
+        else:
+            self.excluded.append(self.text)
+        raise Again(self)
+
+
+class Conversation:
+    """The messages of one call of a function."""
+
+    def __init__(self, state: State | None = None) -> None:
+        self.state = state or State()
+        self.holes: dict[str, Any] = {}
+        self.seed: Any = None
+
+    # -- text ----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def role(self, name: str) -> Iterator[None]:
+        """A message."""
+        self.state = State((*self.state.messages, (name, "")))
+        yield
+
+    def line(self, *values: Any) -> None:
+        """A line of text: on a new line, unless it is the first of its message or goes on."""
+        if self.state.begun and not self.state.glued:
+            self.text("\n")
+        self.state = State(self.state.messages or (("text", ""),), True)
+        self.text(*values)
+
+    def text(self, *values: Any) -> None:
+        """Texts of values, in the line at hand."""
+        more = "".join(map(show, values))
+        *closed, (role, text) = self.state.messages or (("text", ""),)
+        self.state = State((*closed, (role, text + more)), True, self.state.glued)
+
+    def glue(self) -> None:
+        """The next line goes on in the line at hand."""
+        self.state = State(self.state.messages, self.state.begun, True)
+
+    def mark(self) -> Callable[[], None]:
+        """What goes back to the state at hand."""
+        state = self.state
+        return lambda: self.restore(state)
+
+    def restore(self, state: State) -> None:
+        """Go back to an earlier state."""
+        self.state = state
+
+    # -- holes ---------------------------------------------------------------------------------------------
+
+    def fill(
+        self,
+        hole: Hole,
+        *,
+        max_tokens: int | None = None,
+        where: Callable[[Any], bool] | None = None,
+        judged: Callable[[str], bool] | None = None,
+        point: Point | None = None,
+        **sampling: Any,
+    ) -> Any:
+        """The value of a hole, whose text goes on the message. Raises Rejected where no answer is right."""
+        session = SESSION.get()
+        seed = {} if self.seed is None else {"seed": self.seed}
+        before = self.state
+        for text, reason in point.repairs if point is not None else ():
+            self.turn(before, text, reason)
+        for _ in range(session.attempts):
+            answer = session.complete(
+                [{"role": role, "content": text} for role, text in self.asked()],
+                schema=hole.schema,
+                regex=hole.regex,
+                stop=list(hole.stop),
+                max_tokens=max_tokens,
+                sampling={**seed, **sampling},
+            )
+            try:
+                value = _value(hole, answer)
+                if point is not None and answer in point.excluded:
+                    raise WrongValue(f"{answer} was rejected before")
+                if (where is not None and not where(value)) or (judged is not None and not judged(answer)):
+                    raise WrongValue(f"{answer} does not meet its condition")
+            except WrongValue as wrong:
+                self.turn(before, answer, str(wrong))
+                continue
+            self.state = before
+            self.text(answer)
+            if point is not None:
+                point.text = answer
+            return value
+        self.state = before
+        raise Rejected(f"no answer of {session.attempts} for `{hole.name}` was right")
+
+    def asked(self) -> tuple[tuple[str, str], ...]:
+        """The messages that the model sees: an empty beginning of its answer is no message."""
+        messages = self.state.messages
+        return messages[:-1] if messages and messages[-1] == ("assistant", "") else messages
+
+    def turn(self, before: State, answer: str, reason: str) -> None:
+        """Show the model its answer and what is wrong with it, and begin the message again."""
+        self.text(answer)
+        *_, (role, begun) = before.messages or (("text", ""),)
+        if role == "text":
+            self.text(f"\n\n(Not accepted: {reason} Once more.)\n\n", begun)
+            return
+        told = ("user", f"That is not accepted: {reason}\nAnswer again, in the same form.")
+        self.state = State((*self.state.messages, told, (role, begun)), before.begun, before.glued)
+
+    def select(self, hole: Hole, options: Sequence[Any], *, point: Point | None = None) -> Scored:
+        """One of some options. A model that only answers gives no scores: the answer has all probability."""
+        value = self.choose(hole, options, point=point)
+        return Scored(value, tuple(options))
+
+    def choose(self, hole: Hole, options: Sequence[Any], **settings: Any) -> Any:
+        """One of some options, by its text."""
+        known: dict[str, Any] = {}
+        for option in options:
+            known.setdefault(show(option), option)
+        regex = "|".join(map(re.escape, known))
+        return known[self.fill(Hole(hole.name, Str(), None, regex, hole.stop), **settings)]
+
+    def samples(self, count: int, fill: Callable[[Conversation], Any]) -> list[Any]:
+        """Several answers of one hole; the conversation goes on with the first."""
+        found, before, first = [], self.state, self.state
+        for number in range(count):
+            self.state = before
+            found.append(fill(self))
+            first = self.state if number == 0 else first
+        self.state = first
+        return found
+
+    def keep(self, name: str, value: Any) -> Any:
+        """A hole of a branch, which the branch has by name."""
+        self.holes[name] = value
+        return value
+
+    # -- forks ---------------------------------------------------------------------------------------------
+
+    def fork(
+        self, values: Sequence[Any], body: Callable[[Conversation, Any], Any], *, skip: bool = False
+    ) -> list[Branch]:
+        """Run the body for each value, one after the other, each from this conversation."""
+        branches = []
+        for value in values:
+            inner = Conversation(self.state)
+            inner.seed = self.seed
+            try:
+                result = body(inner, value)
+            except SglError:
+                if not skip:
+                    raise
+                continue
+            branches.append(Branch(result, inner.holes, inner.state))
+        return branches
+
+    def adopt(self, branch: Branch) -> None:
+        """Go on with the conversation of a branch."""
+        if branch.state is None:
+            raise Failure("a branch can be adopted once, in the function that forked it")
+        self.state, branch.state = branch.state, None
+
+
+def _value(hole: Hole, answer: str) -> Any:
+    """The value of an answer. Raises WrongValue."""
+    if hole.regex is not None and re.fullmatch(hole.regex, answer) is None:
+        raise WrongValue(f"{answer} is not in the form that is asked for")
+    value = read(answer, hole.type)
+    why = fault(value, hole.type)
+    if why is not None:
+        raise WrongValue(why)
+    return value
+
+
+def note(passed: bool, reason: Any) -> None:
+    """What a `check` found."""
+    SESSION.get().checks.append((passed, show(reason)))
+
+
+def spend(left: int, name: str) -> int:
+    """One round less. Raises Budget where none is left."""
+    if left <= 0:
+        raise Budget(f"{name} went beyond its limit")
+    return left - 1
+
+
+PROGRAM: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {}
+"""The functions by their names in the program, each with the types of its parameters."""
+
+
+def run(
+    function: Callable[..., Any] | str, *, complete: Complete, attempts: int = 3, **arguments: Any
+) -> Any:
+    """Call a function of the program, itself or by its name. `complete` asks the model.
+
+    An answer that is wrong is asked for again, `attempts` times in all; then Rejected is raised. Raises
+    KeyError for an argument of another name.
+    """
+    found = next(each for name, each in PROGRAM.items() if function in (name, each[0]))
+    places = dict(zip(found[1], inspect.signature(found[0]).parameters, strict=True))
+    checked = {places[name]: check(value, found[1][name]) for name, value in arguments.items()}
+    token = SESSION.set(Session(complete, attempts))
+    try:
+        return found[0](**checked)
+    finally:
+        SESSION.reset(token)

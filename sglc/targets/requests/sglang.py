@@ -1,0 +1,186 @@
+"""The functions of a program as functions of SGLang's Python front end.
+
+fn desk(mail: str):                     @sgl.function
+    user: | ${mail}                →    def desk(s, mail):
+    assistant: | Desk: ?{desk: Desk}        s += sgl.user(mail)
+                                            s += sgl.assistant("Desk: " + sgl.gen("desk", regex=…))
+
+Arguments are texts, as the language writes their values. Answers are texts too: `s["desk"]`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from sglc.targets.core.places import PROGRAM
+from sglc.targets.core.target import Loss, Subject, Written
+from sglc.targets.core.type_parts import losses_of
+from sglc.targets.grammars.hole_forms import finite_values, is_raw, pattern_of, schema_of
+from sglc.targets.requests.walk import Hole, Message, Part, Reference, Script, known, scripts_of
+from sglc.types.json_text import json_text
+from sglc.types.notation.json_schema import unsaid
+from sglc.types.notation.python_names import safe_name
+from sglc.types.text.plain_json import write_json
+from sglc.types.type import AliasType, Type, TypeTable
+from sglc.values.text import display
+
+LONGEST_ANSWER = 4_096
+"""Tokens of an answer that the program does not bound: without a bound SGLang takes 128."""
+
+_HEAD = '''\
+"""{title}
+
+Written by `sglc build --emit sglang`, for SGLang's Python front end. Arguments are texts.
+"""
+
+import sglang as sgl
+'''
+_SETTINGS = {"temp": "temperature", "top_p": "top_p", "top_k": "top_k", "min_p": "min_p"}
+_METHODS = {
+    "greedy": "greedy_token_selection",
+    "mean": "token_length_normalized",
+    "sum": "token_length_normalized",
+    "contrast": "unconditional_likelihood_normalized",
+}
+"""How options are scored; `_SAME` are scored the same way."""
+_SAME = frozenset(("greedy", "mean"))
+
+
+def write(subject: Subject) -> Written:
+    """A function for every function of the main module that asks a model."""
+    scripts = scripts_of(subject.module)
+    if not scripts:
+        return Written("", (Loss("a program whose main module asks no model", PROGRAM),))
+    main = subject.checked.main.module
+    parts = [_HEAD.format(title=_doc(main.doc or f"The program {main.source.name}."))]
+    losses: list[Loss] = []
+    for script in scripts:
+        writer = _Function(script, subject.checked.table)
+        written = writer.written()
+        lost = dict.fromkeys((*script.losses, *writer.losses))
+        comments = "".join(f"# Wider than the program: {loss.construct}, at {loss.place}\n" for loss in lost)
+        parts.append(comments + written)
+        losses += lost
+    return Written("\n\n".join(parts), tuple(dict.fromkeys(losses)))
+
+
+class _Function:
+    """One function, message by message."""
+
+    def __init__(self, script: Script, table: TypeTable) -> None:
+        self.script = script
+        self.table = table
+        self.losses: dict[Loss, None] = {}
+        self.holes = [part for each in script.messages for part in each.parts if isinstance(part, Hole)]
+        self.answers = {hole.name for hole in self.holes}
+
+    def lose(self, construct: str, place: str, instead: str = "") -> None:
+        self.losses[Loss(construct, place, instead)] = None
+
+    def written(self) -> str:
+        function = self.script.function
+        if function.within is not None and len(self.holes) > 1:
+            self.lose("a budget of several answers", function.name, "the budget for each answer")
+        given = ["s"]
+        for each in function.parameters:
+            default = f"={json_text(display(each.default, self.table))}" if each.has_default else ""
+            given.append(f"{_word(each.name)}{default}")
+        lines = ["@sgl.function", f"def {_word(function.name)}({', '.join(given)}):"]
+        if function.doc:
+            lines.append(f'    """{_doc(function.doc)}"""')
+        lines += (f"    {line}" for message in self.script.messages for line in self.lines(message))
+        return "\n".join(lines) + "\n"
+
+    def lines(self, message: Message) -> list[str]:
+        """A message in one statement, or in several where its text names an answer in it."""
+        own = {part.name for part in message.parts if isinstance(part, Hole)}
+        cut = any(isinstance(part, Reference) and part.path in own for part in message.parts)
+        shown = [self.part(part) for part in message.parts] or ['""']
+        if not message.role:
+            return [f"s += {part}" for part in shown]
+        if not cut:
+            return [f"s += sgl.{message.role}({' + '.join(shown)})"]
+        begun, ended = f"s += sgl.{message.role}_begin()", f"s += sgl.{message.role}_end()"
+        return [begun, *(f"s += {part}" for part in shown), ended]
+
+    def part(self, part: Part) -> str:
+        match part:
+            case str():
+                return json_text(part)
+            case Reference(path=path):
+                if not path.isidentifier():
+                    self.lose("a part of a value in a text", self.script.function.name)
+                return f"s[{json_text(path)}]" if path in self.answers else _word(path)
+        return self.hole(part)
+
+    # -- holes -----------------------------------------------------------------------------------------
+
+    def hole(self, hole: Hole) -> str:
+        info = hole.info
+        if info.condition is not None:
+            self.lose("a condition on the answer", hole.place, "every value of the type")
+        if info.validators:
+            self.lose("a validator", hole.place, "every value of the type")
+        if info.type is None:
+            self.lose("options that are values of the run", hole.place)
+            return '""'
+        if info.mode == "select":
+            return self.select(hole, info.type)
+        stops = ""
+        if info.stops and is_raw(info.type, self.table):
+            stops = f", stop=[{', '.join(map(json_text, info.stops))}]"
+        return f"sgl.gen({json_text(hole.name)}{self.form(hole, info.type)}{stops}{self.settings(hole)})"
+
+    def select(self, hole: Hole, type: Type) -> str:
+        by = hole.info.by
+        method = _METHODS[by]
+        if by not in _SAME:
+            self.lose(f"`select … by {by}`", hole.place, f"`{method}`")
+        options = ", ".join(json_text(display(each, self.table)) for each in finite_values(type, self.table))
+        return f"sgl.select({json_text(hole.name)}, choices=[{options}], choices_method=sgl.{method})"
+
+    def form(self, hole: Hole, type: Type) -> str:
+        """How the answer looks: a pattern, or a JSON Schema."""
+        if is_raw(type, self.table):
+            pattern = pattern_of(type, self.table)
+            if pattern is None:
+                self.lose("texts without a short pattern", hole.place, "any text")
+            return "" if pattern is None else f", regex={json_text(pattern)}"
+        schema = schema_of(type, self.table)
+        definitions = schema["$defs"]
+        assert isinstance(definitions, dict)
+        there = {name: self.table.get(name, AliasType(name, type)) for name in definitions}
+        for loss in losses_of(there, unsaid):
+            self.lose(loss.construct, hole.place, loss.instead)
+        plain = json.dumps(json.loads(write_json(schema, indent=2)), ensure_ascii=False)
+        return f", json_schema={json_text(plain)}"
+
+    def settings(self, hole: Hole) -> str:
+        """Sampling, and the bound on tokens. Without a temperature the best token is taken."""
+        found: dict[str, object] = {"temperature": 0}
+        most = [] if self.script.function.within is None else [self.script.function.within]
+        for name, value in hole.options.items():
+            if name == "n":
+                self.lose("several samples", hole.place, "one answer")
+            elif name == "seed":
+                self.lose("`seed`", hole.place, "the request without it")
+            elif not known(value):
+                if name in (*_SETTINGS, "max_tokens"):
+                    self.lose(f"`{name}` that is a value of the run", hole.place, "the request without it")
+            elif name in _SETTINGS:
+                found[_SETTINGS[name]] = value
+            elif name == "max_tokens":
+                most.append(value)  # type: ignore[arg-type]
+        found["max_tokens"] = min(most, default=LONGEST_ANSWER)
+        return "".join(f", {name}={value}" for name, value in found.items())
+
+
+def _doc(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', "'")
+
+
+def _word(name: str) -> str:
+    """A name of the program as one of Python."""
+    plain = safe_name(re.sub(r"\W", "_", name))
+    return f"{plain}_" if plain in ("s", "sgl") else plain

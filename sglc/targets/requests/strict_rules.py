@@ -1,0 +1,64 @@
+"""What a schema in strict mode may say: the table that the writer and the limits go by.
+
+Source: OpenAI, "Structured Outputs", section "Supported schemas"
+(https://platform.openai.com/docs/guides/structured-outputs), as of February 2026. That `$ref` has no keyword
+beside it is what the service answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+KEYWORDS = frozenset(
+    "type properties required additionalProperties items enum const anyOf $ref $defs description pattern "
+    "minimum maximum multipleOf minItems maxItems".split()
+)
+"""The keywords that the writer uses. All are supported; so are `format` and the two exclusive bounds."""
+MOST_PROPERTIES = 5_000
+MOST_LEVELS = 10
+"""Objects inside each other, the root among them; a reference counts as one that is not gone into."""
+MOST_ENUM_VALUES = 1_000
+LONGEST_NAMES = 120_000
+"""Characters of all names of properties and definitions, enum values and constants together."""
+MANY_ENUM_VALUES = 250
+LONGEST_LARGE_ENUM = 15_000
+"""Characters of an enum with more than MANY_ENUM_VALUES texts."""
+LONGEST_NAME = 64
+"""Characters of the name of a schema, which are letters, digits, `_` and `-`."""
+MOST_STOPS = 4
+"""Stop texts of a request, by the reference of chat completions."""
+
+
+def excess(schema: dict[str, Any]) -> str | None:
+    """Which limit a schema is beyond, as a noun."""
+    parts = list(_parts(schema, 0))
+    properties = sum(len(part.get("properties", ())) for part, _ in parts)
+    enums = [part["enum"] for part, _ in parts if "enum" in part]
+    names = [name for part, _ in parts for key in ("properties", "$defs") for name in part.get(key, ())]
+    texts = [str(value) for values in enums for value in values]
+    texts += [str(part["const"]) for part, _ in parts if "const" in part]
+    if properties > MOST_PROPERTIES:
+        return f"more than {MOST_PROPERTIES:,} fields in all"
+    if max(level for _, level in parts) > MOST_LEVELS:
+        return f"more than {MOST_LEVELS} records inside each other"
+    if sum(map(len, enums)) > MOST_ENUM_VALUES:
+        return f"more than {MOST_ENUM_VALUES:,} members of enums in all"
+    if sum(map(len, (*names, *texts))) > LONGEST_NAMES:
+        return f"names of more than {LONGEST_NAMES:,} characters in all"
+    for values in enums:
+        if len(values) > MANY_ENUM_VALUES and sum(len(str(value)) for value in values) > LONGEST_LARGE_ENUM:
+            return f"an enum of more than {LONGEST_LARGE_ENUM:,} characters"
+    return None
+
+
+def _parts(schema: dict[str, Any], level: int) -> Iterator[tuple[dict[str, Any], int]]:
+    """All schemas in a schema, with the number of objects around them and in them."""
+    level += schema.get("type") == "object"
+    yield schema, level
+    for part in (*schema.get("properties", {}).values(), *schema.get("anyOf", ())):
+        yield from _parts(part, level)
+    if "items" in schema:
+        yield from _parts(schema["items"], level)
+    for part in schema.get("$defs", {}).values():
+        yield from _parts(part, 0)

@@ -1,0 +1,373 @@
+"""The target `python`: its modules run beside the virtual machine, and are judged by mypy."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+
+from checkout import EXAMPLES
+from example_budget import examples
+from judges.written_modules import agree, module_of
+from sglc.driver import write_target
+from sglc.source import Source
+from strategies.programs.source_programs import SourceProgram, source_program, source_programs
+
+ARGUMENTS = {"theme": "a ship", "body": "Where is my parcel?"}
+SAID = [path for path in sorted(EXAMPLES.glob("*.sgl")) if path.stem not in ("query", "ideas", "route")]
+"""The examples that a module can say: `query` reads parts of a text of a grammar, the others need scores."""
+
+
+def source_of(path: Path) -> Source:
+    return Source(str(path), path.read_text(encoding="utf-8"))
+
+
+def written(text: str, *, allow_wider: bool = False) -> tuple[str, list[str]]:
+    text, found = write_target(Source("p.sgl", text), "python", allow_wider=allow_wider)
+    return text, [each.message for each in found if each.code in ("E0817", "W0224")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SAID, ids=lambda path: path.stem)
+def test_the_examples_have_the_values_and_messages_of_the_machine(path: Path) -> None:
+    source = source_of(path)
+    text, _ = write_target(source, "python", allow_wider=True)
+    module = module_of(text)
+    asked = 0
+    for name, (function, types) in module.PROGRAM.items():
+        has_default = len(function.__defaults__ or ())
+        needed = list(types)[: len(types) - has_default]
+        if "Conversation()" in ast.unparse(_definition(text, function.__name__)) and set(needed) <= set(
+            ARGUMENTS
+        ):
+            asked += agree(source, name, {each: ARGUMENTS[each] for each in needed}, seeds=5)
+    assert asked or path.stem == "shapes"
+
+
+def _definition(text: str, name: str) -> ast.FunctionDef:
+    tree = ast.parse(text)
+    return next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
+
+
+@pytest.mark.slow
+@given(source_programs())
+@settings(max_examples=examples(30))
+def test_random_programs_have_the_values_and_messages_of_the_machine(program: SourceProgram) -> None:
+    agree(Source("random.sgl", program.text), "main", dict(program.arguments), seeds=2)
+
+
+PROGRAMS = {
+    "lines": """\
+pub fn main(who: str = "Ann") -> str:
+    system: | Be kind.
+    user:
+        | Dear ${who}, \\
+        | hello.
+        |
+        | ${[1, 2.50]} ${[true, null]} ${{"a": (1, "x")}} ${0.1 + 0.2} ${7 / 2} ${2 ** 70}
+    assistant:
+        | Well: ?{a: int in 0..9}, ?{b: choose ["yes", "no"]}
+        if b == "yes":
+            | Then ?{c: str max 9 chars until "!"}!
+            | So ${c}
+    user: | Thanks.
+    return "${a} ${b}"
+""",
+    "completion": """\
+enum Mood: calm, glad
+pub fn main() -> Mood:
+    | The mood of Ann is ?{first: Mood}.
+    | That of Bob is ?{second: Mood}.
+    return first if first == second else Mood.calm
+""",
+    "types": """\
+enum Post: pilot, medic
+union Mail:
+    Bill:
+        total: decimal in 0..100
+        note?: str max 5 chars
+    Other
+record Crew:
+    name: str matching /[A-Z][a-z]{1,4}/
+    post: Post
+    pair: (int in 0..3, float in 0..1)
+    tags: [Post; 1..3]
+    stock: {str matching /[a-z]{1,3}/: int in 0..9; ..2}
+    age: int in 1..9 = 4
+    chief: Post?
+pub fn main() -> str:
+    assistant: | ?{crew: Crew}
+    user: | ${crew.name} ${crew.pair[1]} ${crew}
+    assistant: | ?{mail: Mail} ?{maybe: int in 0..9 | "none" | null}
+    var changed = crew
+    changed.age += 1
+    changed.tags[0] = medic
+    match mail:
+        case Bill(total = t) if t > 50: return "${t} ${changed}"
+        case Bill(note = null): return "none ${maybe}"
+        case Bill(note = n): return "${n}"
+        case Other: return str(changed.chief) + " ${mail}"
+""",
+    "conditions": """\
+pure fn even(text: str, most: int) -> alive | dead | final:
+    if len(text) > most: return dead
+    return final if len(text) % 2 == 0 else alive
+pub fn main(least: int = 3, taken: [str] = ["ab"]) -> (int, str):
+    assistant: | ?{n: int in 0..40 where n > least and n % 3 == 0}
+    user: | ok
+    assistant: | ?{t: str matching /[a-c]{1,6}/ where t not in taken and t.lower() == t and even(t, 6)}
+    user: | ok
+    assistant: | ?{m: int in 0..9 where m * m != 9}
+    return (n + m, t)
+""",
+    "retries": """\
+pub fn main() -> int:
+    var tries = 0
+    user: | A number.
+    assistant:
+        | first ?{a: int in 0..3} then ?{b: int in 0..3}
+        tries += 1
+        ensure a != b else "they differ"
+            retry 2 resample
+        | and ?{c: int in 0..9}
+        check c > 4 else "small"
+        if c < 8:
+            ensure c > 2 else "too small: ${c}"
+                retry 1 repair
+                else raise Truncated("gave up")
+    ensure each x in [a, b]: x < 3
+    return tries * 10 + c
+""",
+    "errors": """\
+error Odd(n: int, why: str)
+fn ask(limit_: int) -> int raises Odd:
+    user: | Below ${limit_}.
+    assistant: | ?{n: int in 0..9}
+    if n % 2 == 1: raise Odd(n, "odd")
+    return 10 // (n - 4)
+pub fn main() -> str:
+    user: | Hello.
+    var found: [str] = []
+    for i in 0..<3:
+        try:
+            assistant: | ${i} ?{x: int in 0..5}
+            found = found + [str(ask(x))]
+            if x == 5: continue
+        except Odd as problem:
+            found = found + ["${problem.n} ${problem.why} ${problem.name} ${problem.message}"]
+            user: | It was odd.
+        except Failure:
+            if i == 2: break
+            found = found + ["failed"]
+    let last = ask(1) else -1
+    return found.join(", ") + " ${last}"
+""",
+    "forks": """\
+part told(n: int):
+    | part ${n} ?{inner: int in 0..9}
+pub fn main() -> str:
+    let sum_of = 1
+    user: | Go.
+    let all_of = fork i in [1, 2, 3] seed i or skip:
+        assistant:
+            | ${i} ?{value_of: int in 0..9}
+            ensure value_of > 3 else "small"
+                retry 1 resample
+            part told(i)
+        yield sum_of + value_of
+    if len(all_of) == 0: return "none"
+    let best = all_of.max(by = value)
+    adopt best
+    user: | ${best.value_of} ${best.value} ${sum_of}
+    assistant: | ?{several: int in 0..99 n 3 temp 1}
+    user: | ${several}
+    assistant: | ?{end_of: choose several}
+    return "${sorted(several)} ${end_of} ${[b.value for b in all_of if b.value > 4]}"
+""",
+    "loops": """\
+pub fn main() -> [str]:
+    var words: [str] = []
+    assistant:
+        while len(words) < 9 limit 4:
+            | ?{word: str matching /[a-z]{1,3}/}
+            if word contains "a": continue
+            if word in words or word matches /[x-z]+/: break
+            words = words + [word.title()]
+    return words.sort()
+""",
+    "dependent": """\
+pub fn main(names: [str] = ["Ann", "Bob"], mail: str = "Dear Ann, we met") -> str:
+    assistant:
+        | ?{who: one of names} said "?{what: span of mail max 9 chars}"
+        | and ?{all: [one of names; 1..2]}
+    return who + what + all.join("+")
+""",
+    "names": """\
+record item: check: int, class: str max 3 chars
+enum list: None, str
+fn sum(text: str, c: int) -> int:
+    user: | ${text}
+    assistant: | ?{sum: int in 0..9}
+    return sum + c
+pub fn main(run: int = 1) -> str:
+    assistant: | ?{show: item} ?{again: list}
+    let it_ = sum("x", run)
+    return "${show.check + sum("y", it_)} ${again} ${show.class}"
+""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_has_the_values_and_messages_of_the_machine(name: str) -> None:
+    assert agree(Source("p.sgl", PROGRAMS[name]), seeds=12) > 12
+
+
+ONE = """\
+pub fn main() -> int:
+    user: | One.
+    assistant: | It is ?{n: int in 1..3}
+    return n
+"""
+
+
+def test_a_wrong_answer_is_asked_for_again() -> None:
+    text, losses = written(ONE)
+    assert losses == []
+    module = module_of(text)
+    seen = []
+
+    def complete(messages, **options):
+        seen.append([dict(each) for each in messages])
+        assert options["regex"] == "[1-3]" and options["schema"] is None
+        return ["7", "two", "2"][len(seen) - 1]
+
+    assert module.run(module.main, complete=complete) == 2
+    assert seen[0] == [{"role": "user", "content": "One."}, {"role": "assistant", "content": "It is "}]
+    assert [each["role"] for each in seen[2]] == ["user", "assistant"] * 3
+    assert seen[2][3]["content"] == "It is two" and "That is not accepted" in seen[2][4]["content"]
+    assert seen[2][-1] == {"role": "assistant", "content": "It is "}
+    seen.clear()
+    with pytest.raises(module.Rejected):
+        module.run("main", complete=complete, attempts=2)
+
+
+RECORD = """\
+record R:
+    a: int in 0..9
+    b: str max 3 chars
+    c?: bool
+pub fn main() -> R:
+    assistant: | ?{r: R}
+    return r
+"""
+
+
+def test_answers_of_records_are_checked_in_all_parts() -> None:
+    module = module_of(written(RECORD)[0])
+    wrong = ['{"a": 10, "b": ""}', '{"a": 1}', '{"a": 1, "b": "abcd"}', '{"a": true, "b": ""}', "[]", "{",
+             '{"a": 1, "a": 2, "b": ""}', '{"a": 1, "b": "", "d": 1}', '{"a": 1.0, "b": ""}']  # fmt: skip
+    for answer in wrong:
+        with pytest.raises(module.Rejected):
+            module.run("main", complete=lambda messages, answer=answer, **_: answer)
+    for answer in ('{"b": "x", "a": 1}', '{ "a": 1, "b": "x", "c": null }'):
+        found = module.run("main", complete=lambda messages, answer=answer, **_: answer)
+        assert found == module.R(1, "x", None)
+
+
+SETTINGS = """\
+pub fn main(x: str = "a") -> str:
+    assistant: | ?{y: str matching /[ab]+/ temp 0.5 top_k 4 max 7 tok until "."}.
+    return y
+"""
+
+
+def test_the_provider_is_told_what_the_program_says() -> None:
+    module = module_of(written(SETTINGS)[0])
+    seen = {}
+
+    def complete(messages, **options):
+        seen.update(options)
+        return "ab"
+
+    assert module.run("main", complete=complete) == "ab"
+    assert seen["max_tokens"] == 7 and seen["stop"][0] == "."
+    assert seen["sampling"] == {"temperature": Decimal("0.5"), "top_k": 4}
+    with pytest.raises(module.Failure, match="outside of its type"):
+        module.run("main", complete=complete, x=3)
+    with pytest.raises(KeyError):
+        module.run("main", complete=complete, z="a")
+
+
+SCORES = """\
+fn f() -> float:
+    assistant: | ?{m: select ["a", "b"]}
+    return m.p("a")
+"""
+TWO = """\
+fn f() -> int within 9 tok:
+    assistant: | ?{a: int in 0..9} ?{b: int in 0..9}
+    return a
+"""
+GRAMMAR = """\
+grammar G:
+    start: /[0-9]{1,3}/ " EUR"
+fn f() -> G:
+    assistant: | ?{a: G}
+    return a
+"""
+BREAK = """\
+fn f() -> int:
+    assistant:
+        for i in 0..<2:
+            | ?{a: int in 0..9}
+            if a == 1: break
+            ensure a > 3
+                retry 1 resample
+    return 1
+"""
+LOST = [
+    (SCORES, "the scores of options, at hole f.m", True),
+    (TWO, "a budget of several answers, at f", True),
+    (GRAMMAR, "a grammar, at G", True),
+    (BREAK, "`break` between a hole and a condition that draws it again, at f", False),
+]
+
+
+@pytest.mark.parametrize(("program", "loss", "wider"), LOST, ids=[loss for _, loss, _ in LOST])
+def test_what_is_lost_is_named(program: str, loss: str, wider: bool) -> None:
+    text, losses = written(program)
+    assert text == "" and losses == [f"python cannot say {loss}"]
+    text, _ = written(program, allow_wider=True)
+    assert bool(text) == wider
+    assert not wider or f"# Wider than the program: {loss}\n" in text
+
+
+def test_a_module_needs_nothing_but_python() -> None:
+    text, _ = write_target(source_of(EXAMPLES / "triage.sgl"), "python")
+    for node in ast.walk(ast.parse(text)):
+        names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert all(name.partition(".")[0] in sys.stdlib_module_names for name in names), names
+
+
+@pytest.mark.slow
+def test_mypy_accepts_all_modules(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    programs = {f"example_{path.stem}": source_of(path) for path in sorted(EXAMPLES.glob("*.sgl"))}
+    programs |= {f"case_{name}": Source("p.sgl", text) for name, text in PROGRAMS.items()}
+    programs |= {f"random_{n}": Source("p.sgl", source_program(Random(n)).text) for n in range(12)}
+    for name, source in programs.items():
+        text, _ = write_target(source, "python", allow_wider=True)
+        assert text or name == "example_query"
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", *(path.name for path in tmp_path.glob("*.py"))],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
