@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.kv.accounts import CacheStats
     from sglc.runtime.kv.eviction import Policy
-    from sglc.runtime.mask.artifact.constraint import FrozenFolders
+    from sglc.runtime.mask.artifact.places import MaskPlaces
     from sglc.runtime.metrics.collector import Collector
     from sglc.runtime.session import RunResult, Session
     from sglc.runtime.vm.state.trace import Listener
@@ -97,6 +97,7 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "max_tokens": ("None or a whole number from 1 on", lambda v: v is None or (_is_whole(v) and v > 0)),
     "timeout": ("None or seconds", lambda v: v is None or (isinstance(v, Real) and v == v)),
     "priority": ("a whole number", _is_whole),
+    "concurrency": ("None or a whole number from 0 on", lambda v: v is None or (_is_whole(v) and v >= 0)),
     "trace": ("None or a listener", lambda value: value is None or callable(value)),
 }
 """Options of a call, what they are, and the test. A wrong one would be met in the middle of other calls."""
@@ -105,8 +106,9 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 class Function:
     """A function of a program. Calling it runs it and returns its value.
 
-    Besides the parameters, a call takes `seed_`, `max_tokens_`, `timeout_` (seconds), `priority_` and
-    `trace_` (a listener), with an underscore so that they never collide with a parameter.
+    Besides the parameters, a call takes `seed_`, `max_tokens_`, `timeout_` (seconds), `priority_`,
+    `concurrency_` (most calls of the program that run ahead of their turn, 0 for none) and `trace_` (a
+    listener), with an underscore so that they never collide with a parameter.
     """
 
     def __init__(self, module: Module, code: Code) -> None:
@@ -297,11 +299,11 @@ class Module:
     def __repr__(self) -> str:
         return f"<SGL module {self.program.name}>"
 
-    def _masks(self) -> FrozenFolders | None:
+    def _masks(self) -> MaskPlaces | None:
         """Where masks made ahead of time may lie, for a program that came from a file."""
-        from sglc.runtime.mask.artifact.constraint import program_folders
+        from sglc.runtime.mask.artifact.places import program_masks
 
-        return None if self._path is None else program_folders(self._path)
+        return None if self._path is None else program_masks(self._path)
 
     async def _session(self, code: Code) -> Session:
         """The session, with the model loaded at the first call of a function that may need one."""

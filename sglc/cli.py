@@ -23,7 +23,9 @@ from sglc.commands.shared.invocation import CommandFailed, Invocation
 COMMANDS: dict[str, str] = {
     "check": "Find what is wrong with programs, without running them.",
     "build": "Compile a program into one file, or print a stage of it.",
+    "plan": "Show what a program costs before it runs.",
     "run": "Run a function of a program on a model and print its value.",
+    "prompt": "Show the conversations of a call as a model will see them.",
     "test": "Run the test blocks of programs, without a model.",
     "explain": "Say what a diagnostic means, or what a hole allows.",
     "disasm": "Print the bytecode of a program.",

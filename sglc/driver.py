@@ -63,16 +63,28 @@ def compile_source(
 
     `observe` is told of every pass that ran.
     """
-    if library is None:
-        library = Library(allow_outside=options.allow_outside)
-    checked, diagnostics = check(source, library)
-    if checked is None or has_errors(diagnostics):
+    module, diagnostics = lowered(source, options, library, observe)
+    if module is None:
         return CompileResult(None, diagnostics)
-    module = _optimised(lower(checked), options, observe)
     program, faults = verified(emit(module))
     if faults:
         raise CompilerFault("emit", [fault.reason for fault in faults])
     return CompileResult(program, diagnostics)
+
+
+def lowered(
+    source: Source,
+    options: CompileOptions = DEFAULT,
+    library: Library | None = None,
+    observe: pipeline.Observer | None = None,
+) -> tuple[Module | None, list[Diagnostic]]:
+    """A program as IR behind the passes, and what was found; None where there are errors."""
+    if library is None:
+        library = Library(allow_outside=options.allow_outside)
+    checked, diagnostics = check(source, library)
+    if checked is None or has_errors(diagnostics):
+        return None, diagnostics
+    return _optimised(lower(checked), options, observe), diagnostics
 
 
 def compile_file(path: str | Path, options: CompileOptions = DEFAULT) -> CompileResult:
@@ -133,7 +145,7 @@ def write_target(
     `allow_wider`, a warning (W0224) where the target accepts more instead. `hole` names the hole to write,
     for targets that write one.
     """
-    from sglc.targets.core.places import spans_of
+    from sglc.targets.core.places import span_at, spans_of
     from sglc.targets.core.target import Subject
     from sglc.targets.registry import writer_of
 
@@ -145,12 +157,12 @@ def write_target(
     spans = spans_of(subject) if written.losses else {}
     diagnostics = [
         *diagnostics,
-        *(_told(loss, name, spans.get(loss.place), allow_wider) for loss in written.losses),
+        *(_told(loss, name, span_at(loss.place, spans), allow_wider) for loss in written.losses),
     ]
     return "" if has_errors(diagnostics) else written.text, diagnostics
 
 
-def _told(loss: Loss, target: str, span: Span | None, allow_wider: bool) -> Diagnostic:
+def _told(loss: Loss, target: str, span: Span, allow_wider: bool) -> Diagnostic:
     message = f"{target} cannot say {loss.construct}, at {loss.place}"
     if allow_wider and loss.instead:
         reason = f"it has {loss.instead} instead"

@@ -12,19 +12,23 @@ a library is made with may be read too.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sglc.source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from importlib.resources.abc import Traversable
 
 SUFFIX = ".sgl"
 MAX_BYTES = 4 * 1024 * 1024
 """Files larger than this are not read."""
 _FILE = "file:"
+_Answer = TypeVar("_Answer", Source | None, str | None)
 _SHARED = re.compile(r"^pub (?:pure )?\w+ (\w+)", re.MULTILINE)
 
 
@@ -35,6 +39,24 @@ class LibraryError(Exception):
         super().__init__(reason)
         self.reason = reason
         self.outside = outside
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What a program asked a library for, and what it was told: asked again, it is told the same or not.
+
+    Files of the standard library are not among the lookups: they are part of the compiler.
+    """
+
+    path: str
+    """As it is written in the program."""
+    included: bool
+    """Whether it names the text of an included file; else it names a module."""
+    importer: int
+    """Which file asked: 0 is the main one, others are counted in the order in which they were found."""
+    answer: str
+    """SHA-256, in hexadecimal, of what was found with its names, of the reason why it cannot be used, or of
+    nothing."""
 
 
 class Library:
@@ -50,8 +72,8 @@ class Library:
         self._home: Path | None = None
         self._sources: dict[str, Source] = {}
         self._names: dict[int, str] = {}
-        self.looked_outside = False
-        """Whether anything was looked for besides the standard library, found or not."""
+        self._asked: list[tuple[str, bool, Source, Source | str | LibraryError | None]] = []
+        """Path, whether of an included file, importer and answer of each lookup, in order."""
 
     def add(self, source: Source) -> None:
         """Make a source known under its own file name, so that an import of that file finds this object.
@@ -74,7 +96,9 @@ class Library:
         """
         if path.startswith("std."):
             return self._standard(path)
-        self.looked_outside = True
+        return self._noted(path, False, importer, self._module)
+
+    def _module(self, path: str, importer: Source) -> Source | None:
         if not _plain(path):
             return None
         if path.startswith("."):
@@ -99,7 +123,70 @@ class Library:
 
         Raises LibraryError where it is there but cannot be read as text, or lies outside of the project.
         """
-        self.looked_outside = True
+        return self._noted(path, True, importer, self._included)
+
+    def lookups(self) -> list[Lookup]:
+        """What was asked of it so far, in order."""
+        numbers: dict[int, int] = {}
+        found = []
+        for path, included, importer, answer in self._asked:
+            number = numbers.setdefault(id(importer), len(numbers))
+            if isinstance(answer, Source):
+                numbers.setdefault(id(answer), len(numbers))
+            found.append(Lookup(path, included, number, self._digest(answer)))
+        return found
+
+    def still_answers(self, main: Source, lookups: list[Lookup]) -> bool:
+        """Whether it answers the lookups of an earlier compile of this main file as they were answered then.
+
+        The library must be new.
+        """
+        self.add(main)
+        sources = [main]
+        for lookup in lookups:
+            if not 0 <= lookup.importer < len(sources):
+                return False
+            ask = self.read_text if lookup.included else self.find
+            answer: Source | str | LibraryError | None
+            try:
+                answer = ask(lookup.path, sources[lookup.importer])
+            except LibraryError as error:
+                answer = error
+            if self._digest(answer) != lookup.answer:
+                return False
+            if isinstance(answer, Source) and not any(answer is known for known in sources):
+                sources.append(answer)
+        return True
+
+    def _noted(
+        self, path: str, included: bool, importer: Source, ask: Callable[[str, Source], _Answer]
+    ) -> _Answer:
+        """The answer to a lookup, which is kept for `lookups`."""
+        try:
+            answer = ask(path, importer)
+        except LibraryError as error:
+            self._asked.append((path, included, importer, error))
+            raise
+        self._asked.append((path, included, importer, answer))
+        return answer
+
+    def _digest(self, answer: Source | str | LibraryError | None) -> str:
+        parts: tuple[str, ...]
+        match answer:
+            case None:
+                parts = ("nothing",)
+            case LibraryError():
+                parts = ("unusable", answer.reason)
+            case Source():
+                parts = ("module", answer.name, self.module_name(answer), answer.text)
+            case text:
+                parts = ("text", text)
+        state = sha256()
+        for part in parts:
+            state.update(sha256(part.encode("utf-8", "surrogatepass")).digest())
+        return state.hexdigest()
+
+    def _included(self, path: str, importer: Source) -> str | None:
         if "\0" in path:
             return None
         if Path(path).is_absolute() and not self._allow_outside:

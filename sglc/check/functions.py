@@ -152,6 +152,8 @@ class FunctionChecker:
             return
         said = self._templates()
         for local in self.scopes.function.locals:
+            if local.kind == "hole" and not local.used:
+                self.module.unread_holes.append(local.name)
             if local.used or local in said or local.kind not in ("let", "var", "parameter", "binding"):
                 continue
             if local.name.startswith("_"):

@@ -107,6 +107,7 @@ def _result(module: ModuleContext) -> CheckedModule:
         module.retries,
         module.constants,
         module.coercions,
+        module.unread_holes,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,7 @@ from sglc.commands.shared.invocation import (
     show,
     summary,
 )
+from sglc.commands.shared.sizes import size
 from sglc.targets.registry import TARGETS
 
 if TYPE_CHECKING:
@@ -44,7 +47,19 @@ WRITTEN = tuple(TARGETS)
 @click.option(
     "--hole", default="", metavar="NAME", help="The hole that a target writes, where there are several."
 )
-@click.option("--model", metavar="NAME", help="Make the masks for this model too, in FILE.masks beside it.")
+@click.option("--model", metavar="NAME", help="Make the masks for this model too, in FILE.sglm beside it.")
+@click.option(
+    "--pack", "packed", is_flag=True, help="With --model: put the masks into the compiled file itself."
+)
+@click.option(
+    "--mask-bytes", type=size, metavar="SIZE", help="With --model: most bytes of masks, such as 500K."
+)
+@click.option(
+    "--prefill",
+    "prefilled",
+    is_flag=True,
+    help="With --model: compute what conversations begin with, and keep its keys and values for runs.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Say what was written as JSON.")
 @level_option
 @click.option(
@@ -68,6 +83,9 @@ def command(
     allow_wider: bool,
     hole: str,
     model: str | None,
+    packed: bool,
+    mask_bytes: int | None,
+    prefilled: bool,
     as_json: bool,
     printed: str,
     timed: bool,
@@ -85,7 +103,8 @@ def command(
     Examples:
       sglc build examples/character.sgl                 writes examples/character.sglb
       sglc build examples/character.sgl -o crew.sglb
-      sglc build examples/triage.sgl --model smollm2    masks too, in examples/triage.masks
+      sglc build examples/triage.sgl --model smollm2    masks too, in examples/triage.sglm
+      sglc build examples/triage.sgl --model smollm2 --pack --prefill
       sglc build examples/character.sgl --emit ir       prints the intermediate code
       sglc build examples/character.sgl --emit ir -O0   … as it is before any pass
       sglc build examples/character.sgl --print-passes=fold
@@ -94,21 +113,24 @@ def command(
     """
     invocation.options = replace(invocation.options, verify=verified)
     reports = _reports(printed, timed)
+    asked = {"--pack": packed, "--mask-bytes": mask_bytes is not None, "--prefill": prefilled}
+    if model is None and any(asked.values()):
+        option = next(name for name, given in asked.items() if given)
+        raise click.UsageError(f"{option} goes with --model: it is about what is made for a model")
     if emit is not None:
         if model is not None:
             raise click.UsageError("--model makes masks for a compiled program, --emit compiles none")
         _emit(invocation, file, output, emit, reports, allow_wider, hole)
         return
-    from sglc.bytecode.serial import dumps
-    from sglc.commands.shared.programs import ARTEFACT, compile_path
+    from sglc.commands.shared.programs import ARTEFACT, build_path
 
     if file.suffix == ARTEFACT:
         raise click.UsageError(f"{file} is compiled already; `sglc disasm {file}` shows what is in it")
     invocation.stage = f"compiling {file}"
-    program, diagnostics = compile_path(file, invocation.options, reports)
+    built, diagnostics = build_path(file, invocation.options, reports, runs=model is not None)
     if reports is not None:
         reports.finish()
-    if program is None:
+    if built is None:
         if as_json:
             raise fail(invocation, *diagnostics, as_json=True)
         show(invocation, diagnostics)
@@ -116,39 +138,55 @@ def command(
         raise CommandFailed(1)
     if not as_json:
         show(invocation, diagnostics)
-    data = dumps(program)
+    data, functions = built.data, built.functions
     target = output or file.with_suffix(ARTEFACT)
-    write_whole(invocation, target, data)
-    functions = [code.name for code in program.codes if code.name in program.entry]
     masks = None
-    if model is not None:
-        from sglc.commands.masks import build_masks
+    place = target
+    written = data
+    if model is not None and built.program is not None:
+        from sglc.commands.masks import build_masks, pack_beside, packed_before
 
-        masks = build_masks(invocation, program, target, model)
+        masks = build_masks(invocation, built.program, model, mask_bytes)
+        place = target if packed else pack_beside(target)
+        content = masks.pack(packed_before(place))
+        if packed:
+            written = data + content
+        else:
+            write_whole(invocation, place, content)
+    _write_changed(invocation, target, written)
+    kept = None
+    if prefilled and model is not None and built.program is not None:
+        from sglc.commands.prefill import prefill
+
+        kept = prefill(invocation, built.program, model)
     if as_json:
-        found = {
+        found: dict[str, object] = {
             "ok": True,
             "output": str(target),
-            "bytes": len(data),
-            "sha256": hashlib.sha256(data).hexdigest(),
+            "bytes": len(written),
+            "sha256": hashlib.sha256(written).hexdigest(),
             "functions": functions,
         }
         if masks is not None:
-            found["masks"] = {
-                "output": str(masks.folder),
-                "model": model,
-                "constraints": masks.constraints,
-                "bytes": masks.bytes,
-                "states": masks.states,
-                "left_out": masks.left_out,
-            }
+            found["masks"] = {"output": str(place), "model": model, **masks.figures()}
+        if kept is not None:
+            found["prefill"] = kept.figures()
         print_json(found)
-    else:
-        click.echo(f"{target}: {len(data):,} bytes, functions: {', '.join(functions) or 'none'}")
-        if masks is not None:
-            click.echo(f"{masks.folder}: {masks.bytes:,} bytes, constraints: {masks.constraints} for {model}")
-            for hole, why in masks.left_out.items():
-                click.echo(f"  no masks ahead of time for {hole}: {why}")
+        return
+    click.echo(f"{target}: {len(written):,} bytes, functions: {', '.join(functions) or 'none'}")
+    for line in masks.lines(place, model or "") if masks is not None else ():
+        click.echo(line)
+    if kept is not None:
+        click.echo(kept.line())
+
+
+def _write_changed(invocation: Invocation, target: Path, data: bytes) -> None:
+    """Write a file. One that holds these bytes only gets the time of now, for tools that compare times."""
+    with contextlib.suppress(OSError):
+        if target.stat().st_size == len(data) and target.read_bytes() == data:
+            os.utime(target)
+            return
+    write_whole(invocation, target, data)
 
 
 def _reports(printed: str, timed: bool) -> PassReports | None:

@@ -29,32 +29,55 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option("--fix", is_flag=True, help="Make the edits that findings carry, then check again.")
 @click.option("--diff", is_flag=True, help="Print those edits as a unified diff and change nothing.")
+@click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    metavar="CODE",
+    help="With --fix or --diff: make also the edits that findings of this code offer.",
+)
+@click.option("--model", metavar="NAME", help="Tell lengths of text in tokens of this model too.")
 @outside_option
 @click.pass_obj
 def command(
-    invocation: Invocation, files: tuple[Path, ...], as_json: bool, strict: bool, fix: bool, diff: bool
+    invocation: Invocation,
+    files: tuple[Path, ...],
+    as_json: bool,
+    strict: bool,
+    fix: bool,
+    diff: bool,
+    accepted: tuple[str, ...],
+    model: str | None,
 ) -> None:
     """Find what is wrong with programs, without running them.
 
     Reports every error it can find in one run: syntax, names, types, constraints that nothing can meet,
-    values without a bound, stop texts that could occur inside their value. Needs no model.
+    values without a bound, stop texts that could occur inside their value. Needs no model; with --model a
+    tokenizer is read.
 
     Findings whose repair is certain carry an edit, shown as the line would read. --fix makes the edits, in
-    the program's own files only; --diff shows what --fix would do, and fails where that is something.
+    the program's own files only; --diff shows what --fix would do, and fails where that is something. An edit
+    that would change what a model reads is offered: it is made where --accept names the finding's code.
 
     \b
     Examples:
       sglc check examples/character.sgl
       sglc check examples/*.sgl --strict
       sglc check program.sgl --fix
+      sglc check program.sgl --diff --accept W0220
       sglc check program.sgl --json | jq '.diagnostics[].message'
     """
     if diff and as_json:
         raise click.UsageError("--diff prints a diff, --json prints JSON: give one of them")
+    if accepted and not (fix or diff):
+        raise click.UsageError("--accept goes with --fix or --diff")
+    if accepted:
+        _known(accepted)
+    measure = _measure(invocation, model)
     if fix or diff:
         from sglc.commands.shared.fixing import Fixer
 
-        fixer = Fixer(invocation.options.allow_outside)
+        fixer = Fixer(invocation.options.allow_outside, frozenset(accepted), measure)
         found = _each(invocation, files, fixer.fix)
         if diff:
             _print_diff(fixer, found)
@@ -65,9 +88,30 @@ def command(
         from sglc.commands.shared.programs import check_path
 
         def look(path: Path) -> list[Diagnostic]:
-            return check_path(path, invocation.options.allow_outside)
+            return check_path(path, invocation.options.allow_outside, measure)
 
         _report(invocation, files, _each(invocation, files, look), as_json, strict, None)
+
+
+def _measure(invocation: Invocation, model: str | None) -> Callable[[str], int] | None:
+    """How many tokens of a model a text has."""
+    if model is None:
+        return None
+    from sglc.commands.masks import read_tokenizer
+
+    tokenizer = read_tokenizer(invocation, model)
+    return lambda text: len(tokenizer.encode(text))
+
+
+def _known(codes: tuple[str, ...]) -> None:
+    """Refuse what is no code of a finding."""
+    from sglc.diagnostics.catalogue.codes import CATALOGUE
+    from sglc.diagnostics.suggest import nearest
+
+    for code in codes:
+        if code not in CATALOGUE:
+            close = nearest(code, CATALOGUE)
+            raise click.UsageError(f"there is no code {code}" + (f": did you mean {close}?" if close else ""))
 
 
 def _each(
@@ -126,6 +170,8 @@ def _report(
         fixable = sum(bool(diagnostic.edits) for diagnostic in found)
         if fixable and fixer is None:
             click.echo(f"`sglc check --fix` makes the {counted(fixable, 'edit')} shown above.", err=True)
+        for code in sorted({diagnostic.code for diagnostic in found if diagnostic.offered}):
+            click.echo(f"`sglc check --fix --accept {code}` makes the edits that {code} offers.", err=True)
         click.echo(f"{counted(len(files), 'file')}: {summary(found) or 'all is well'}", err=bool(found))
         if errors:
             code = next(diagnostic.code for diagnostic in found if diagnostic.severity == "error")

@@ -70,7 +70,7 @@ def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
         raise fail(
             invocation, fault("E0806", f"there is no code {code}", hint=hint + "`sglc explain` lists all")
         )
-    edits = _edits(wanted)
+    edits, offered = _edits(wanted)
     if as_json:
         from sglc.diagnostics.render import edit_to_json
 
@@ -82,7 +82,12 @@ def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
     from sglc.diagnostics.render import render_edits
 
     edit = render_edits(edits, color=invocation.color_stdout)
-    examples = (("Refused:", wanted.bad), ("What `sglc check --fix` does:", edit), ("Accepted:", wanted.good))
+    how = f" --accept {wanted.code}" if offered else ""
+    examples = (
+        ("Refused:", wanted.bad),
+        (f"What `sglc check --fix{how}` does:", edit),
+        ("Accepted:", wanted.good),
+    )
     for label, example in examples:
         if example.strip():
             click.echo(bold(label))
@@ -91,11 +96,12 @@ def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
             )
 
 
-def _edits(entry: Entry) -> tuple[Edit, ...]:
-    """The edit that the refused program's finding carries."""
-    from sglc.check.program import check
+def _edits(entry: Entry) -> tuple[tuple[Edit, ...], bool]:
+    """The edits that the refused program's finding carries, and whether they are only offered."""
+    from sglc.advice.examine import examine
     from sglc.library import Library
     from sglc.source import Source
 
-    found = check(Source("example.sgl", entry.bad), Library())[1] if entry.bad else []
-    return next((d.edits for d in found if d.code == entry.code and d.edits), ())
+    found = examine(Source("example.sgl", entry.bad), Library()) if entry.bad else []
+    shown = (d for d in found if d.code == entry.code)
+    return next(((d.edits or d.offered, not d.edits) for d in shown if d.edits or d.offered), ((), False))

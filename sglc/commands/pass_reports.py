@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 import click
 
-from sglc.ir.module import Function, Module
+from sglc.ir.literal import print_literal
+from sglc.ir.module import Module
 from sglc.ir.print import print_function
 from sglc.passes.pipeline import Step
 
@@ -33,20 +34,20 @@ class PassReports:
             self._print_both(step)
 
     def _print_after(self, step: Step) -> None:
-        changed = changed_functions(step.before, step.after)
-        click.echo(f"; pass {len(self.steps)}, {step.name}: {_summary(step, changed)}", err=True)
-        for _, after in changed:
-            if after is not None:
-                click.echo(f"\n{print_function(after)}", err=True)
+        changes = changed(step.before, step.after)
+        click.echo(f"; pass {len(self.steps)}, {step.name}: {_summary(step, changes)}", err=True)
+        for change in changes:
+            if change.after:
+                click.echo(f"\n{change.after}", err=True)
         click.echo(err=True)
 
     def _print_both(self, step: Step) -> None:
-        changed = changed_functions(step.before, step.after)
-        click.echo(f"; pass {len(self.steps)}, {step.name}: {_summary(step, changed)}", err=True)
-        for before, after in changed:
-            for when, function in (("before", before), ("after", after)):
-                if function is not None:
-                    click.echo(f"\n; {when}\n{print_function(function)}", err=True)
+        changes = changed(step.before, step.after)
+        click.echo(f"; pass {len(self.steps)}, {step.name}: {_summary(step, changes)}", err=True)
+        for change in changes:
+            for when, text in (("before", change.before), ("after", change.after)):
+                if text:
+                    click.echo(f"\n; {when}\n{text}", err=True)
         click.echo(err=True)
 
     def times(self) -> str:
@@ -70,25 +71,44 @@ def size(module: Module) -> int:
     return sum(len(block.ops) + 1 for function in module.functions for block in function.blocks)
 
 
-def changed_functions(before: Module, after: Module) -> list[tuple[Function | None, Function | None]]:
-    """The functions that differ, as they were and as they are; None where there was or is none."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A function or a hole as text, before and after a pass; empty where there was or is none."""
+
+    name: str
+    before: str
+    after: str
+
+
+def changed(before: Module, after: Module) -> list[Change]:
+    """The holes and functions that differ. Passes keep the numbers of holes."""
     if before is after:
         return []
-    old = {function.name: function for function in before.functions}
-    new = {function.name: function for function in after.functions}
-    names = dict.fromkeys([*old, *new])
-    pairs = [(old.get(name), new.get(name)) for name in names]
-    return [(a, b) for a, b in pairs if a is not b and a != b]
+    holes = [
+        Change(
+            f"h{number}", f"hole h{number} = {print_literal(old)}", f"hole h{number} = {print_literal(new)}"
+        )
+        for number, (old, new) in enumerate(zip(before.holes, after.holes, strict=True))
+        if old != new
+    ]
+    first = {function.name: function for function in before.functions}
+    second = {function.name: function for function in after.functions}
+    pairs = [(name, first.get(name), second.get(name)) for name in dict.fromkeys([*first, *second])]
+    return holes + [
+        Change(f"@{name}", print_function(old) if old else "", print_function(new) if new else "")
+        for name, old, new in pairs
+        if old is not new and old != new
+    ]
 
 
-def _summary(step: Step, changed: list[tuple[Function | None, Function | None]]) -> str:
-    if not changed:
+def _summary(step: Step, changes: list[Change]) -> str:
+    if not changes:
         return "changes nothing"
-    gone = [before.name for before, after in changed if before is not None and after is None]
-    kept = [after.name for _, after in changed if after is not None]
+    gone = [change.name for change in changes if not change.after]
+    kept = [change.name for change in changes if change.after]
     parts = []
     if kept:
-        parts.append("changes " + ", ".join(f"@{name}" for name in kept))
+        parts.append("changes " + ", ".join(kept))
     if gone:
-        parts.append("removes " + ", ".join(f"@{name}" for name in gone))
+        parts.append("removes " + ", ".join(gone))
     return f"{'; '.join(parts)} ({size(step.before):,} operations before, {size(step.after):,} after)"

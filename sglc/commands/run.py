@@ -63,8 +63,9 @@ INTERRUPTED = 130
     "--concurrency",
     type=click.IntRange(1, 1024),
     metavar="N",
-    help="With --data: most rows at the same time; the default is what the engine does best.",
+    help="Most rows of --data, or calls ahead of their turn, at a time; else what the engine does best.",
 )
+@click.option("--sequential", is_flag=True, help="Begin no call of the program before its turn.")
 @engine_options
 @observation_options
 @level_option
@@ -87,6 +88,7 @@ def command(
     out: Path | None,
     retry_errors: bool,
     concurrency: int | None,
+    sequential: bool,
     engine: EngineOptions,
     observation: Observation,
 ) -> None:
@@ -107,8 +109,10 @@ def command(
         raise click.UsageError("--data and --out go together: rows to read and where their results go")
     if data is not None and (trace is not None or as_json):
         raise click.UsageError("--trace and --json belong to a single run, not to --data")
-    if data is None and (retry_errors or concurrency is not None):
-        raise click.UsageError(f"{'--retry-errors' if retry_errors else '--concurrency'} belongs to --data")
+    if data is None and retry_errors:
+        raise click.UsageError("--retry-errors belongs to --data")
+    if data is None and sequential and concurrency is not None:
+        raise click.UsageError("--sequential and --concurrency say two things of the same calls")
 
     from sglc.commands.running.arguments import choose_function, read_file, read_pairs
     from sglc.commands.shared.programs import ARTEFACT, load_program
@@ -128,10 +132,11 @@ def command(
         raise _refused(invocation, problems, as_json)
 
     from sglc.commands.running.execution import Call
-    from sglc.runtime.mask.artifact.constraint import program_folders
+    from sglc.runtime.mask.artifact.places import program_masks
 
-    masks = program_folders(file)
-    call = Call(program, code, model, engine, observation, seed, max_tokens, timeout, masks)
+    masks = program_masks(file)
+    ahead = 0 if sequential else concurrency
+    call = Call(program, code, model, engine, observation, seed, max_tokens, timeout, masks, ahead)
     if data is not None and out is not None:
         from sglc.commands.running.batch import Common, run_rows
 

@@ -33,7 +33,8 @@ class Diagnostic:
     `code` is a key of the catalogue (`E0123`, `W0012`). `message` says what is wrong in one line, `label`
     says what stands at the primary span, `reason` why it is wrong, `witness` is the shortest concrete
     text that shows it, `hint` what to do. `edits` do what the hint says, all of them together: they are
-    written only where the repair is certain, for `sglc check --fix` makes them without asking.
+    written only where the repair is certain, for `sglc check --fix` makes them without asking. `offered` are
+    edits that change what the program says, if only its order: they are made where their code is accepted.
     """
 
     code: str
@@ -46,6 +47,7 @@ class Diagnostic:
     secondary: tuple[Label, ...] = ()
     severity: Severity = "error"
     edits: tuple[Edit, ...] = ()
+    offered: tuple[Edit, ...] = ()
 
 
 def has_errors(diagnostics: list[Diagnostic]) -> bool:

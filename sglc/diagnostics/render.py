@@ -69,7 +69,7 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
             marks = []
             groups.append((span.source, marks))
         marks += _marks(span, plain(label), primary)
-    changes = changed_lines(diagnostic.edits)
+    changes = changed_lines(diagnostic.edits or diagnostic.offered)
     numbers = [mark.line for _, marks in groups for mark in marks]
     numbers += [change.first + max(len(change.before), len(change.after)) - 1 for change in changes]
     margin = " " * len(str(max(numbers))) if numbers else ""
@@ -119,6 +119,7 @@ def to_json(diagnostic: Diagnostic) -> dict[str, object]:
         "hint": diagnostic.hint,
         "secondary": [{"span": _place(label.span), "text": label.text} for label in diagnostic.secondary],
         "edits": [edit_to_json(edit) for edit in diagnostic.edits],
+        "offered": [edit_to_json(edit) for edit in diagnostic.offered],
     }
 
 

@@ -231,9 +231,39 @@ def test_rows_fill_the_steps_and_a_broken_one_leaves_the_others_alone(
     assert batching.cache.stats().sequences == 0
 
 
-def test_concurrency_belongs_to_rows(program: Path, cli: Cli) -> None:
-    code, _, err = cli("run", program, "--concurrency", "3")
-    assert code == 2 and "--concurrency belongs to --data" in err
+@pytest.mark.parametrize(
+    ("options", "rows", "ahead"),
+    [
+        ([], 0, None),
+        (["--concurrency", "3"], 0, 3),
+        (["--sequential"], 0, 0),
+        (["--concurrency", "7"], 2, 3),
+        (["--concurrency", "7"], 9, 0),
+        (["--concurrency", "7", "--sequential"], 2, 0),
+    ],
+)
+def test_calls_run_ahead_as_far_as_rows_leave_room(
+    program: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, options: list[str], rows: int, ahead: int | None
+) -> None:
+    from sglc.runtime.session import Session
+
+    real, given = Session.run, []
+
+    async def watched(self: Session, *values: Any, **named: Any) -> Any:
+        given.append(named["concurrency"])
+        return await real(self, *values, **named)
+
+    monkeypatch.setattr(Session, "run", watched)
+    if rows:
+        code, _, _ = run(cli, program, ["x"] * rows, *options)
+    else:
+        code, _, _ = cli("run", program, "--arg", "text=x", *options)
+    assert code == 0 and set(given) == {ahead}
+
+
+def test_two_wishes_for_the_same_calls_are_refused(program: Path, cli: Cli) -> None:
+    code, _, err = cli("run", program, "--sequential", "--concurrency", "3")
+    assert code == 2 and "--sequential and --concurrency" in err
 
 
 @pytest.mark.slow

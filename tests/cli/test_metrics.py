@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import sglc
 from fakes.fake_executor import FakeExecutor
+from fakes.hashed_engine import HashedEngine
 from fakes.small_models import small_tokenizer
 from oracles.prometheus_text import samples
+from outcomes import compiled
 from sglc.commands.running.statistics import as_tables
 from sglc.driver import compile_file
 from sglc.options import CompileOptions
@@ -295,7 +297,7 @@ def test_the_cache_is_told_where_it_is_shared() -> None:
     from sglc.runtime.metrics import prometheus, report
 
     disk = DiskStats(3, 300, 1000, 4, 5, 1, 0, 2, 1, True)
-    stats = CacheStats(10, 2, 3, 5, 1, 64, 2, 200, 150, 7, 8, 9, disk, {"p": OwnerStats(100, 90, 3)})
+    stats = CacheStats(10, 2, 3, 5, 1, 1, 64, 2, 200, 150, 7, 8, 9, disk, {"p": OwnerStats(100, 90, 3)})
 
     class Served(ReferenceEngine):
         tries = 0
@@ -371,6 +373,34 @@ def test_spans_are_nested_as_runs_calls_and_holes(program: Any) -> None:
     assert hole.attributes["gen_ai.usage.output_tokens"] == 5
     assert hole.attributes["gen_ai.usage.input_tokens"] > 20
     assert tuple(hole.attributes["gen_ai.response.finish_reasons"]) == ("stop",)
+
+
+def test_spans_of_calls_that_ran_ahead_have_their_true_times(tmp_path: Path) -> None:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from sglc.runtime.metrics import spans
+
+    text = """\
+fn one(n: int) -> str:
+    user: | Number ${n}.
+    assistant: | ?{w: str min 6 chars max 9 chars}
+    return w
+
+fn main(n: int, word: str) -> [str]:
+    return [one(i) for i in 0..<3]
+"""
+    memory, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    collector = Collector(spans.listening(spans.tracer_of(provider), "hashed"))
+    made = Session(compiled(text, 2), HashedEngine(delays=3), recorder=collector)
+    asyncio.run(made.run("main", {"n": 1, "word": "x"}))
+    found = [span for span in memory.get_finished_spans() if span.name == "call one"]
+    assert len(found) == 3
+    first_end = min(span.end_time for span in found)
+    assert all(span.start_time < first_end for span in found)
+    assert all(span.start_time <= span.end_time for span in memory.get_finished_spans())
 
 
 def test_spans_have_texts_only_when_asked(program: Any) -> None:

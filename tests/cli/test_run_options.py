@@ -255,7 +255,7 @@ def test_tables_tell_of_steps_memory_and_disk() -> None:
         },
         "cache": {
             "hit_rate": 0.9731, "tokens_looked_up": 1000, "blocks": 64, "free": 60, "bytes": 1 << 21,
-            "evictions": 2,
+            "evictions": 2, "pins": 2, "pinned": 9,
             "disk": {
                 "blocks": 3, "bytes": 1 << 20, "writes": 4, "reads": 1, "write_faults": 0, "read_faults": 1,
                 "corrupt": 1,
@@ -266,8 +266,8 @@ def test_tables_tell_of_steps_memory_and_disk() -> None:
     assert "9/12" in text and "2 Truncated" in text and "2 (2 failed)" in text
     assert "at most 32 requests in one, 12.5 on average; 2.0 ms for scheduling" in text
     assert (
-        "97.3 % of 1000 tokens were there, 4 of 64 blocks used (2 MiB in all), 2 evictions, 1 preemptions"
-        in text
+        "97.3 % of 1000 tokens were there, 4 of 64 blocks used (2 MiB in all), 2 evictions, 1 preemptions, "
+        "9 blocks pinned for 2 beginnings" in text
     )
     assert "disk: 3 blocks (1 MiB), 4 written, 1 read, 2 faults" in text
     assert text.endswith("start: Python 250.0 ms, model 1.00 s")

@@ -160,6 +160,7 @@ class ModuleContext:
     retries: dict[int, HoleNode] = field(default_factory=dict)
     constants: dict[int, Value] = field(default_factory=dict)
     coercions: dict[int, Type] = field(default_factory=dict)
+    unread_holes: list[str] = field(default_factory=list)
 
     table: dict[str, DeclaredType] = field(init=False)
     """Every declared type of the program by its qualified name."""

@@ -6,7 +6,7 @@ looks a name up itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -231,6 +231,8 @@ class CheckedModule:
     """Expressions whose value must be checked at run time to be a member of a type that their own does not
     prove (`int` where `int in 0..5` is due), or widened to it (int to decimal or float, decimal to float). Of
     an Assign with `+=` and its kin: the type that the new value must be a member of."""
+    unread_holes: Sequence[str] = ()
+    """Holes that fill a variable which nothing reads. Of which that is told, W0227 says."""
 
 
 @dataclass(frozen=True, slots=True)

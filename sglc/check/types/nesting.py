@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 from sglc.check.core.context import ModuleContext
 from sglc.source import Source, Span
@@ -35,23 +36,29 @@ def names_in(module: ModuleContext, node: ast.TypeExpression) -> Iterator[str]:
 
 def parts_by_level(root: object, level: int = 0) -> Iterator[tuple[object, int]]:
     """The nodes of a tree with the levels of types around them, without recursion."""
-    waiting: list[tuple[object, int]] = [(root, level)]
+    waiting: list[tuple[Any, int]] = [(root, level)]
     while waiting:
         node, level = waiting.pop()
-        if isinstance(node, tuple):
+        names = _parts_of(node.__class__)
+        if names is None:
             waiting += [(item, level) for item in reversed(node)]
             continue
-        kind: type = node.__class__
-        names = _parts_of(kind)
-        if names is not None:
-            yield node, level
-            inner = level + isinstance(node, _LEVELS)
-            waiting += [(getattr(node, name), inner) for name in names]
+        yield node, level
+        inner = level + isinstance(node, _LEVELS)
+        for name in names:
+            part = getattr(node, name)
+            if part and _parts_of(part.__class__) != ():
+                waiting.append((part, inner))
 
 
 @cache
 def _parts_of(kind: type) -> tuple[str, ...] | None:
-    """Fields of a class of nodes, the last first, its place aside; None for what is no node."""
-    if not hasattr(kind, "__slots__") or kind is Span or kind is Source:
+    """Fields of a class of nodes, the last first, its place aside; empty for texts, numbers and places.
+
+    None for tuples, whose items are parts.
+    """
+    if kind is tuple:
         return None
-    return tuple(name for name in reversed(kind.__slots__) if name != "span")
+    if kind is Span or kind is Source:
+        return ()
+    return tuple(name for name in reversed(getattr(kind, "__slots__", ())) if name != "span")

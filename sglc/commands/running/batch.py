@@ -86,9 +86,10 @@ def run_rows(
         if waiting:
             with Runner.open(invocation, call) as runner:
                 invocation.stage = f"running {call.code.name} on the rows of {data}"
-                batch = Batch(call, runner, common, results, figures)
                 engine = runner.engine
                 width = concurrency or (1 if engine is None else engine.concurrency)
+                ahead = 0 if call.concurrency == 0 else width // len(waiting)
+                batch = Batch(call, runner, common, results, figures, ahead)
                 with batch_progress(sys.stderr, call.code.name, figures) as progress:
                     asyncio.run(batch.run(waiting, width, progress))
                 faults = batch.faults
@@ -170,12 +171,14 @@ class Batch:
     """The rows of one command on their way.
 
     `faults` are rows that met an exception which no program may cause. They are recorded as failed, and the
-    others go on; what it was is told at the end.
+    others go on; what it was is told at the end. In each row at most `ahead` calls run before their turn:
+    rows fill the engine's steps, and only what they leave free is for calls.
     """
 
     def __init__(
-        self, call: Call, runner: Runner, common: Common, results: Results, figures: Figures
+        self, call: Call, runner: Runner, common: Common, results: Results, figures: Figures, ahead: int
     ) -> None:
+        self._ahead = ahead
         self._call = call
         self._runner = runner
         self._common = common
@@ -218,7 +221,7 @@ class Batch:
             return
         started = time.monotonic()
         try:
-            outcome = await self._runner.outcome(bound)
+            outcome = await self._runner.outcome(bound, concurrency=self._ahead)
         except Exception as wrong:
             self.faults.append((row, wrong))
             error = {"code": "E0810", "name": "Internal", "message": f"{type(wrong).__name__}: {wrong}"}

@@ -22,7 +22,7 @@ from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.core.options import EngineOptions
 from sglc.runtime.engine.load import load_engine
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
-from sglc.runtime.mask.artifact.constraint import FrozenFolders
+from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.session import RunResult, Session
 from sglc.runtime.vm.state.trace import TraceWriter
@@ -45,7 +45,9 @@ class Call:
     seed: int = 0
     max_tokens: int | None = None
     timeout: float | None = None
-    masks: FrozenFolders | None = None
+    masks: MaskPlaces | None = None
+    concurrency: int | None = None
+    """Most calls that run ahead of their turn; None leaves it to the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +173,10 @@ class Runner:
         *,
         trace: TraceWriter | None = None,
         heard: Narrator | None = None,
+        concurrency: int | None = None,
     ) -> Outcome:
-        """How one run ends; any number of them may go on at the same time. `heard` keeps what is said."""
+        """How one run ends; any number of them may go on at the same time. `heard` keeps what is said,
+        `concurrency` is that of this run where it is not that of the call."""
         call = self._call
         try:
             result = await self._session.run(
@@ -184,6 +188,7 @@ class Runner:
                 trace=trace,
                 on_event=heard,
                 detailed=trace is not None,
+                concurrency=call.concurrency if concurrency is None else concurrency,
             )
         except SglError as error:
             if self._traceback and error.__cause__ is not None:

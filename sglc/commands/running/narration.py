@@ -61,9 +61,9 @@ class Narrator:
 
     def __init__(self, program: Program, sink: Sink, function: str) -> None:
         role = BY_NAME["ROLE"].number
-        self._kinds = {code.name: code.kind for code in program.codes}
+        self._kinds = {code.copy_of or code.name: code.kind for code in program.codes}
         self._raw = {
-            code.name: not any(instruction.op == role for instruction in code.instructions)
+            code.copy_of or code.name: not any(instruction.op == role for instruction in code.instructions)
             for code in program.codes
         }
         self._sink = sink

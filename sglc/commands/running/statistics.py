@@ -96,10 +96,13 @@ def _process(report: dict[str, Any]) -> str:
     cache = report.get("cache")
     if cache is not None:
         preempted = f", {engine['preemptions']} preemptions" if engine and engine["preemptions"] else ""
+        pins = counted(cache["pins"], "beginning")
+        pinned = f", {counted(cache['pinned'], 'block')} pinned for {pins}" if cache["pins"] else ""
         lines.append(
             f"memory: {100 * cache['hit_rate']:.1f} % of {cache['tokens_looked_up']} tokens were there, "
             f"{cache['blocks'] - cache['free']} of {cache['blocks']} blocks used "
             f"({cache['bytes'] / 2**20:.0f} MiB in all), {cache['evictions']} evictions{preempted}"
+            f"{pinned}"
         )
         disk = cache.get("disk")
         if disk is not None:

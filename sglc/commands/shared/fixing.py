@@ -7,10 +7,11 @@ result; what is repaired often lets more be seen. Everything happens in memory, 
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sglc.check.program import check
+from sglc.advice.examine import examine
 from sglc.commands.shared.files import write_whole
 from sglc.commands.shared.invocation import Invocation, fail, fault
 from sglc.commands.shared.programs import ARTEFACT, LARGEST_SOURCE, check_path, read_bytes, read_source
@@ -39,6 +40,10 @@ class Fixer:
 
     allow_outside: bool = False
     """Whether the programs may read files outside of their projects; only those inside are edited."""
+    accepted: frozenset[str] = frozenset()
+    """Codes of findings whose offered edits are made too."""
+    measure: Callable[[str], int] | None = None
+    """How many tokens a text has; see `examine`."""
     files: dict[Path, Changed] = field(default_factory=dict)
     fixed: int = 0
     """Findings whose edits were made."""
@@ -56,11 +61,17 @@ class Fixer:
             library.add(source)
             for changed in self.files.values():
                 library.add(Source(changed.name, changed.after))
-            found = check(source, library)[1]
+            found = [self._with_accepted(diagnostic) for diagnostic in examine(source, library, self.measure)]
             if not self._round(found, source, library):
                 return found
             source = self._current(path.resolve(), source)
         return found
+
+    def _with_accepted(self, diagnostic: Diagnostic) -> Diagnostic:
+        """The finding, with what it offers as its edits if its code is accepted."""
+        if diagnostic.code not in self.accepted:
+            return diagnostic
+        return replace(diagnostic, edits=diagnostic.edits or diagnostic.offered)
 
     def _round(self, found: list[Diagnostic], main: Source, library: Library) -> bool:
         """Make the edits that go together; False if there are none.

@@ -58,7 +58,7 @@ level_option = click.option(
     show_default=True,
     expose_value=False,
     callback=_level,
-    help="Which passes run: -O0 none, -O1 those that tidy, -O2 all (as yet the same).",
+    help="Which passes run: -O0 none, -O1 those that tidy, -O2 all.",
 )
 """Of the commands that make code."""
 

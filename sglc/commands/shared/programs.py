@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sglc.cache_files import cache_folder
+from sglc.commands.shared import compiled
+from sglc.commands.shared.compiled import Compiled
 from sglc.commands.shared.invocation import Invocation, fail, fault, show, summary
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
+from sglc.library import Library
 from sglc.options import CompileOptions
 from sglc.source import Source
 
@@ -29,7 +32,8 @@ looking for garbage as often as usual takes a third of the time of a large progr
 
 
 @contextmanager
-def _seldom_collected() -> Iterator[None]:
+def seldom_collected() -> Iterator[None]:
+    """While this is open, Python looks for cycles after more objects than usual."""
     before = gc.get_threshold()
     gc.set_threshold(*COLLECTED_AFTER)
     try:
@@ -82,14 +86,9 @@ def read_source(path: Path) -> tuple[Source | None, Diagnostic | None]:
     return (None, problem) if problem else (Source(str(path), text), None)
 
 
-@_seldom_collected()
-def compile_path(
-    path: Path, options: CompileOptions = DEFAULT, observe: Observer | None = None
-) -> tuple[Program | None, list[Diagnostic]]:
-    """The program in a file, whatever of the two kinds it is, and all that was found.
-
-    `observe` is told of every pass that ran.
-    """
+@seldom_collected()
+def compile_path(path: Path, options: CompileOptions = DEFAULT) -> tuple[Program | None, list[Diagnostic]]:
+    """The program in a file, whatever of the two kinds it is, and all that was found. No cache is asked."""
     if path.suffix == ARTEFACT:
         from sglc.bytecode.serial import loads
 
@@ -98,24 +97,63 @@ def compile_path(
     source, problem = read_source(path)
     if source is None:
         return None, [problem] if problem else []
+    return _compile(source, options, Library(allow_outside=options.allow_outside))
+
+
+@seldom_collected()
+def build_path(
+    path: Path,
+    options: CompileOptions = DEFAULT,
+    observe: Observer | None = None,
+    *,
+    told: bool = True,
+    runs: bool = False,
+) -> tuple[Compiled | None, list[Diagnostic]]:
+    """The program of a source file, from the cache if it was compiled before, and all that was found.
+
+    `observe` is told of every pass that ran; then, and where passes are to be verified, the cache is not
+    asked. Where findings are to be `told`, a program with warnings is compiled again. One that `runs` is
+    verified.
+    """
+    source, problem = read_source(path)
+    if source is None:
+        return None, [problem] if problem else []
+    folder = cache_folder() / "programs"
+    if observe is None and not options.verify:
+        known = compiled.find(source, options, folder)
+        if known is not None and not (told and known.warned) and not (runs and known.program is None):
+            return known, []
+    library = Library(allow_outside=options.allow_outside)
+    program, diagnostics = _compile(source, options, library, observe)
+    if program is None:
+        return None, diagnostics
+    made = Compiled.of(program, warned=bool(diagnostics))
+    compiled.keep(source, options, made, library, folder)
+    return made, diagnostics
+
+
+def _compile(
+    source: Source, options: CompileOptions, library: Library, observe: Observer | None = None
+) -> tuple[Program | None, list[Diagnostic]]:
     from sglc.driver import compile_source
 
-    result = compile_source(source, options, observe=observe)
+    result = compile_source(source, options, library, observe)
     return (None if has_errors(result.diagnostics) else result.program), result.diagnostics
 
 
-@_seldom_collected()
-def check_path(path: Path, allow_outside: bool = False) -> list[Diagnostic]:
-    """All that is found in a file without compiling it; the back end is not even imported."""
+@seldom_collected()
+def check_path(
+    path: Path, allow_outside: bool = False, measure: Callable[[str], int] | None = None
+) -> list[Diagnostic]:
+    """All that is found in a file without making a program of it; see `examine` for `measure`."""
     if path.suffix == ARTEFACT:
         return compile_path(path)[1]
     source, problem = read_source(path)
     if source is None:
         return [problem] if problem else []
-    from sglc.check.program import check
-    from sglc.library import Library
+    from sglc.advice.examine import examine
 
-    return check(source, Library(allow_outside=allow_outside))[1]
+    return examine(source, Library(allow_outside=allow_outside), measure)
 
 
 def load_program(invocation: Invocation, path: Path) -> Program:
@@ -124,9 +162,7 @@ def load_program(invocation: Invocation, path: Path) -> Program:
     A source that was compiled before is taken from the cache.
     """
     invocation.stage = f"compiling {path}"
-    program, diagnostics = (
-        compile_path(path) if path.suffix == ARTEFACT else _compile_once(path, invocation.options)
-    )
+    program, diagnostics = _load(path, invocation.options)
     if program is None:
         import click
 
@@ -137,27 +173,11 @@ def load_program(invocation: Invocation, path: Path) -> Program:
     return program
 
 
-def _compile_once(path: Path, options: CompileOptions) -> tuple[Program | None, list[Diagnostic]]:
-    """`compile_path` for a source, through the cache of programs."""
-    from sglc.commands.shared import compiled
-
-    source, problem = read_source(path)
-    if source is None:
-        return None, [problem] if problem else []
-    folder = cache_folder() / "programs"
-    known = compiled.find(source, options, folder)
-    if known is not None:
-        return known, []
-    from sglc.driver import compile_source
-    from sglc.library import Library
-
-    library = Library(allow_outside=options.allow_outside)
-    result = compile_source(source, options, library)
-    if has_errors(result.diagnostics) or result.program is None:
-        return None, result.diagnostics
-    if not library.looked_outside:
-        compiled.keep(source, options, result.program, folder)
-    return result.program, result.diagnostics
+def _load(path: Path, options: CompileOptions) -> tuple[Program | None, list[Diagnostic]]:
+    if path.suffix == ARTEFACT:
+        return compile_path(path, options)
+    built, diagnostics = build_path(path, options, told=False, runs=True)
+    return (None if built is None else built.program), diagnostics
 
 
 def _neighbour(path: Path) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sglc.diagnostics.catalogue import advice as codes_advice
 from sglc.diagnostics.catalogue import check as codes_check
 from sglc.diagnostics.catalogue import command as codes_command
 from sglc.diagnostics.catalogue import program as codes_program
@@ -30,6 +31,7 @@ CATALOGUE: dict[str, Entry] = _merged(
     (
         codes_syntax.ENTRIES,
         codes_check.ENTRIES,
+        codes_advice.ENTRIES,
         codes_program.ENTRIES,
         codes_run.ENTRIES,
         codes_command.ENTRIES,

@@ -98,8 +98,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0814",
         "no such hole",
-        "`sglc explain mask` takes a hole as `function.hole`, or by its own name where only one hole has it. "
-        "The message lists the holes of the program.",
+        "`sglc explain mask` and `sglc prompt` take a hole as `function.hole`, or by its own name where only "
+        "one hole has it. The message lists the holes of the program.",
     ),
     Entry(
         "E0815",
@@ -121,6 +121,18 @@ ENTRIES: tuple[Entry, ...] = (
         "approximates in silence. The message names the part of the language that the target has no words "
         "for, and where it stands. With `--allow-wider` the target accepts more there, where it can, and a "
         "warning (W0224) says what it has instead.",
+    ),
+    Entry(
+        "E0818",
+        "not a value of the hole",
+        "`sglc prompt --fill` takes HOLE=VALUE. The value is read by the type of the hole as `--arg` reads "
+        "arguments: texts, numbers and enum members as they are, records, lists and maps as JSON.",
+    ),
+    Entry(
+        "E0819",
+        "not a trace of this program",
+        "`sglc prompt --trace` reads what `sglc run … --trace` has written of the same program: one JSON "
+        "object a line. The message names the line.",
     ),
     Entry(
         "W0224",

@@ -1,4 +1,4 @@
-"""Catalogue entries of the checker: grammars and conditions (E0350 to E0353, E0355, W0214 to W0221)."""
+"""Catalogue entries of the checker: grammars and conditions (E035x, W0214 to W0219, W0221)."""
 
 from __future__ import annotations
 

@@ -155,12 +155,11 @@ class TypeScriptWriter:
         lines = []
         for field in fields:
             tags = bounds_as_tags(field.type) if self.exported else ""
-            notes = [f"{_comment(field.doc)} {tags}".strip() if tags else _comment(field.doc)]
-            notes.append("" if tags else self.note(field.type))
+            notes = [_comment(field.doc), "" if tags else self.note(field.type)]
             if field.has_default:
                 default = print_value(field.default, field.type, self.table, surface="json")
                 notes.append(f"{default} if left out")
-            note = "; ".join(note for note in notes if note)
+            note = f"{'; '.join(note for note in notes if note)} {tags}".strip()  # a tag goes on to the end
             absent = "?" if field.optional or field.has_default else ""
             name = field.name if field.name.isidentifier() else json_text(field.name)
             lines.append(f"  {name}{absent}: {self.value(field.type)};" + (f"  // {note}" if note else ""))

@@ -15,7 +15,6 @@ from typing import NoReturn, assert_never
 
 from sglc.types.arithmetic import Number, is_number
 from sglc.types.equality import equal
-from sglc.types.json_membership import ordered_json
 from sglc.types.json_text import json_text
 from sglc.types.language.language import constant_text, declared_type
 from sglc.types.language.membership import (
@@ -174,6 +173,8 @@ def _convert(data: Value, type: Type, table: TypeTable, path: str, depth: int) -
         raise MemberError(path, f"nested deeper than {MAX_DEPTH}")
     match type:
         case Json():
+            from sglc.types.json_membership import ordered_json  # loads all of JSON Schema
+
             return ordered_json(data, type)
         case Str() | OneOf() | SpanOf():
             if not isinstance(data, str):

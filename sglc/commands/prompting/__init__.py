@@ -1,0 +1,1 @@
+"""How `sglc prompt` shows conversations: values for holes, drawing, JSON."""

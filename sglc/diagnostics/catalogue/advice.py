@@ -1,0 +1,53 @@
+"""Catalogue entries of what the code of a checked program shows: W0220, W0227."""
+
+from __future__ import annotations
+
+from sglc.diagnostics.catalogue.entry import Entry
+
+_RULES = """\
+        | Answer in the language of the customer, in full sentences, and never in more than three of them.
+        | Do not promise money, dates or replacements. Name the desk that will write again instead.
+        | If the customer is angry, begin with an apology, say what happens next, and who does it by when.
+"""
+_MAIL = """\
+        | <mail>
+        | ${mail}
+        | </mail>
+"""
+
+
+def _program(*lines: str) -> str:
+    """The function with these lines in its first message."""
+    return (
+        "fn answer(mail: str) -> str:\n    user:\n"
+        + "".join(lines)
+        + '    assistant: | ?{tone: "calm" | "warm"}\n    return tone\n'
+    )
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "W0220",
+        "constant text behind text that varies",
+        "What a model has read of a prompt is used again by the next call, up to the first difference. Text "
+        "that is the same in every call costs it nothing where it stands before all that varies (parameters, "
+        "results of other calls); behind that each call reads it again. Told from 256 characters on, of what "
+        "stands before the first hole. Where lines can move up within their message, or a message before "
+        "another, an edit is offered. It changes what the model reads, so it is made only by `sglc check "
+        "--fix --accept W0220`. Text that speaks of text `above` is left alone.",
+        _program(_MAIL, _RULES),
+        _program(_RULES, _MAIL),
+    ),
+    Entry(
+        "W0227",
+        "a hole that nothing reads",
+        "A function gives a result, and its last holes are no part of it: nothing reads them, and nothing is "
+        "asked behind them in their conversation. The model draws them all the same, for they are text, of "
+        "budgets and of traces. A hole in front of others is not told of, for the model reads what it wrote. "
+        "A name that begins with `_` is meant so.",
+        "fn rate(text: str) -> int:\n    user: | Rate ${text}.\n    assistant:\n"
+        "        | ?{mark: int in 1..5}\n        | ?{why: str max 80 chars}\n    return mark\n",
+        "fn rate(text: str) -> int:\n    user: | Rate ${text}.\n    assistant:\n"
+        "        | ?{why: str max 80 chars}\n        | ?{mark: int in 1..5}\n    return mark\n",
+    ),
+)
