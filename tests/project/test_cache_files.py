@@ -132,6 +132,7 @@ def trie() -> tuple[str, Callable[[], object]]:
 def program() -> tuple[str, Callable[[], object]]:
     from sglc.commands.shared import compiled
     from sglc.driver import compile_source
+    from sglc.library import Library
     from sglc.options import CompileOptions
     from sglc.source import Source
 
@@ -139,20 +140,21 @@ def program() -> tuple[str, Callable[[], object]]:
     made = compile_source(source).program
     assert made is not None
     folder = cache_files.cache_folder() / "programs"
-    compiled.keep(source, CompileOptions(), made, folder)
+    whole = compiled.Compiled.of(made, warned=False)
+    compiled.keep(source, CompileOptions(), whole, Library(), folder)
     return "programs", lambda: compiled.find(source, CompileOptions(), folder)
 
 
 def masks() -> tuple[str, Callable[[], object]]:
     from sglc.automata.term import Language, Words
     from sglc.runtime.mask.artifact.build import freeze
-    from sglc.runtime.mask.artifact.constraint import FrozenFolders, masks_folder, save_frozen
+    from sglc.runtime.mask.artifact.places import MaskPlaces, masks_folder, save_frozen
     from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
     vocabulary = Vocabulary([b"a", b"ab", b"b"], [])
     language = Language(Words(frozenset({b"ab"})))
     save_frozen(masks_folder(), language, vocabulary, freeze(language, vocabulary))
-    return "masks", lambda: FrozenFolders([masks_folder()]).find(language, vocabulary)
+    return "masks", lambda: MaskPlaces(folders=[masks_folder()]).find(language, vocabulary)
 
 
 def digests() -> tuple[str, Callable[[], object]]:

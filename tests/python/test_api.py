@@ -153,6 +153,8 @@ def test_a_missing_argument_is_told_with_the_signature(module: Module) -> None:
         ("priority_", "high"),
         ("priority_", None),
         ("trace_", "run.jsonl"),
+        ("concurrency_", -1),
+        ("concurrency_", "all"),
     ],
 )
 def test_a_wrong_option_is_a_type_error_of_its_call(module: Module, option: str, value: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-LEAVES = {"sglc.source", "sglc.diagnostics", "sglc.automata", "sglc.types"}
+LEAVES = {"sglc.source", "sglc.diagnostics", "sglc.automata", "sglc.types", "sglc.values"}
 
 
 CHECK = {
@@ -37,6 +37,8 @@ COMPILE = LEAVES | {
     "sglc.ir",
     "sglc.lower",
     "sglc.passes",
+    "sglc.advice",
+    "sglc.analysis",
     "sglc.bytecode",
     "sglc.emit",
     "sglc.show",
@@ -66,10 +68,21 @@ BELOW_DECODING = BELOW_ENGINE | {
 BELOW_VM = BELOW_DECODING | {"sglc.runtime.decoding"}
 
 
-RUNTIME = BELOW_VM | {"sglc.runtime.vm", "sglc.runtime.session"}
+RUNTIME = BELOW_VM | {"sglc.runtime.bounds", "sglc.runtime.vm", "sglc.runtime.session"}
 
 
-WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.targets", "sglc.kernels", "sglc.runtime.metrics"}
+WHOLE = (
+    COMPILE
+    | RUNTIME
+    | {
+        "sglc.runtime.preview",
+        "sglc.plan",
+        "sglc.driver",
+        "sglc.targets",
+        "sglc.kernels",
+        "sglc.runtime.metrics",
+    }
+)
 
 
 LAW: dict[str, set[str]] = {
@@ -79,6 +92,7 @@ LAW: dict[str, set[str]] = {
     "sglc.diagnostics": {"sglc.source"},
     "sglc.automata": set(),
     "sglc.types": {"sglc.automata", "sglc.diagnostics", "sglc.cfg", "sglc.schema"},
+    "sglc.values": {"sglc.automata", "sglc.types"},
     "sglc.schema": {"sglc.automata"},
     "sglc.cfg": {"sglc.source", "sglc.diagnostics", "sglc.automata"},
     "sglc.grammar": set(),
@@ -99,9 +113,15 @@ LAW: dict[str, set[str]] = {
     "sglc.check": CHECKED | CHECK,
     "sglc.ir": LEAVES,
     "sglc.lower": LEAVES | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.options"},
-    "sglc.passes": {"sglc.ir", "sglc.options", "sglc.types"},
+    "sglc.advice": LEAVES
+    | {
+        *("sglc.library", "sglc.syntax", "sglc.check", "sglc.check.core"),
+        *("sglc.ir", "sglc.lower", "sglc.passes", "sglc.analysis"),
+    },
+    "sglc.analysis": LEAVES | {"sglc.ir", "sglc.bytecode", "sglc.values"},
+    "sglc.passes": {"sglc.analysis", "sglc.automata", "sglc.ir", "sglc.options", "sglc.types", "sglc.values"},
     "sglc.bytecode": LEAVES,
-    "sglc.emit": LEAVES | {"sglc.ir", "sglc.bytecode"},
+    "sglc.emit": LEAVES | {"sglc.ir", "sglc.bytecode", "sglc.analysis"},
     "sglc.show": COMPILE,
     "sglc.targets": LEAVES
     | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.cfg", "sglc.schema", "sglc.show"},
@@ -121,10 +141,15 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.kv": {"sglc.cache_files"},
     "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv"},
     "sglc.runtime.decoding": BELOW_DECODING,
+    "sglc.runtime.bounds": BELOW_VM,
     "sglc.runtime.vm": BELOW_VM,
     "sglc.runtime.session": RUNTIME,
+    "sglc.runtime.preview": RUNTIME | {"sglc.runtime.chat", "sglc.runtime.tokenizer"},
     "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
+    "sglc.plan": LEAVES
+    | {"sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
+    | {"sglc.runtime.bounds", "sglc.runtime.mask", "sglc.runtime.decoding", "sglc.runtime.errors"},
     "sglc.testing": WHOLE,
     "sglc.python": LEAVES | {"sglc.bytecode"} | {"sglc.runtime.session", "sglc.runtime.vm"},
     "sglc.api": WHOLE | {"sglc.python"},

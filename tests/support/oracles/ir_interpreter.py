@@ -53,7 +53,7 @@ class Frame:
     function: Function
     slots: dict[str, Any]
     conversation: Conversation
-    handlers: list[tuple[str, Conversation]] = field(default_factory=list)
+    handlers: list[tuple[str, Conversation, bool]] = field(default_factory=list)
     snapshots: dict[int, Any] = field(default_factory=dict)
     caught: Raised | None = None
 
@@ -97,7 +97,7 @@ class Interpreter:
             # After a retry the block is entered in the middle; what was computed before is computed again.
             for op in block.ops[:start]:
                 if isinstance(op, ops.Const):
-                    temps[op.result] = op.value
+                    temps[op.result] = plain(op.value)
             try:
                 at = start
                 start = 0
@@ -118,7 +118,9 @@ class Interpreter:
             except Raised as error:
                 if not frame.handlers:
                     raise
-                label, kept = frame.handlers.pop()
+                label, kept, quiet = frame.handlers.pop()
+                if quiet:
+                    continue
                 frame.caught = error
                 self.restore(frame, kept)
                 self.see("caught", error.name)
@@ -140,8 +142,8 @@ class Interpreter:
                     return False, done
                 frame.slots[item], frame.slots[iterator] = items[0], items[1:]
                 return False, body
-            case terminators.Try(body=body, handler=handler):
-                frame.handlers.append((handler, copy.deepcopy(frame.conversation)))
+            case terminators.Try(body=body, handler=handler, quiet=quiet):
+                frame.handlers.append((handler, copy.deepcopy(frame.conversation), quiet))
                 return False, body
             case terminators.Return(value=value):
                 return True, temps[value]
@@ -156,7 +158,7 @@ class Interpreter:
         conversation, slots = frame.conversation, frame.slots
         match op:
             case ops.Const(result=r, value=value):
-                temps[r] = value
+                temps[r] = plain(value)
             case ops.Load(result=r, slot=slot):
                 temps[r] = slots[slot]
             case ops.Store(slot=slot, value=value):
@@ -218,6 +220,8 @@ class Interpreter:
                 temps[r] = self.call(
                     self.module.function(name), tuple(temps[a] for a in arguments), Conversation()
                 )
+            case ops.Start():
+                pass  # a hint changes nothing
             case ops.CallPart(result=r, function=name, arguments=arguments):
                 temps[r] = self.call(
                     self.module.function(name), tuple(temps[a] for a in arguments), conversation
@@ -273,15 +277,49 @@ def unary(operator: str, value: Any) -> Any:
     raise Raised("Failure", (operator,))
 
 
+def plain(value: Any) -> Any:
+    """A constant as the interpreter has values: lists are tuples."""
+    return tuple(map(plain, value)) if isinstance(value, list | tuple) else value
+
+
+def is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def same(left: Any, right: Any) -> bool:
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    return type(left) is type(right) and left == right
+
+
+def smaller(operator: str, left: Any, right: Any) -> bool:
+    """Whether `left < right`: of texts and integers, and of lists by the first items that differ."""
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        for one, other in zip(left, right, strict=False):
+            if not same(one, other):
+                return smaller(operator, one, other)
+        return len(left) < len(right)
+    if (isinstance(left, str) and isinstance(right, str)) or (is_integer(left) and is_integer(right)):
+        return left < right
+    raise Raised("Failure", (operator,))
+
+
 def binary(operator: str, left: Any, right: Any) -> Any:
-    if operator == "==":
-        return type(left) is type(right) and left == right
-    if operator == "!=":
-        return not (type(left) is type(right) and left == right)
-    numbers = all(isinstance(v, int) and not isinstance(v, bool) for v in (left, right))
-    if operator == "+" and isinstance(left, str) and isinstance(right, str):
-        return left + right
-    if not numbers:
+    kinds = (type(left), type(right))
+    match operator:
+        case "==":
+            return same(left, right)
+        case "!=":
+            return not same(left, right)
+        case "<":
+            return smaller(operator, left, right)
+        case ">=":
+            return same(left, right) or not smaller(operator, left, right)
+        case "+" if kinds in ((str, str), (tuple, tuple)):
+            return left + right
+        case "*" if kinds in ((str, int), (tuple, int), (int, str), (int, tuple)):
+            return left * right
+    if not (is_integer(left) and is_integer(right)):
         raise Raised("Failure", (operator,))
     match operator:
         case "+":
@@ -290,10 +328,6 @@ def binary(operator: str, left: Any, right: Any) -> Any:
             return left - right
         case "*":
             return left * right
-        case "<":
-            return left < right
-        case ">=":
-            return left >= right
         case "//":
             if right == 0:
                 raise Raised("Failure", (operator,))

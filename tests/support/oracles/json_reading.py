@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+import jsonschema
 
 from sglc.types.language.membership import MemberError
 from sglc.types.text.plain_json import from_json, to_json
@@ -37,3 +40,14 @@ def _same(data: Any, written: Any) -> bool:
         case bool() | str() | None:
             return type(data) is type(written) and data == written
     return bool(float(data) == written if isinstance(written, float) else data == written)
+
+
+def _pattern(validator, pattern, instance, schema):
+    """`$` of ECMA-262 is the end of the text; Python's `re` has it before a last line feed too."""
+    found = re.sub(r"\\.|\$", lambda part: r"\Z" if part.group() == "$" else part.group(), pattern)
+    if isinstance(instance, str) and not re.search(found, instance):
+        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": _pattern})
+"""The package jsonschema, with patterns as ECMA-262 reads them."""

@@ -32,7 +32,20 @@ STATEMENTS = (
         "for",
         "try",
     ),
-    *("hole", "ensure", "ensure", "part", "call", "role", "leave", "unused", "fork", "fork", "check"),
+    *(
+        "hole",
+        "ensure",
+        "ensure",
+        "part",
+        "call",
+        "role",
+        "leave",
+        "unused",
+        "fork",
+        "fork",
+        "check",
+        "ahead",
+    ),
 )
 
 
@@ -200,6 +213,23 @@ class Writer:
             value = self.build.value(ops.Call, self.one_of(*[f.name for f in pure]), ())
             self.build.add(ops.Insert(value))
 
+    def ahead(self) -> None:
+        """A call whose arguments are computed ahead, quietly."""
+        helpers = [f.name for f in self.module if f.kind == "fn"]
+        if not helpers:
+            return
+        build, name = self.build, self.one_of(*helpers)
+        body, failed, done = (build.fresh_label(stem) for stem in ("ahead", "none", "begun"))
+        build.end(terminators.Try(body, failed, True))
+        build.start(body)
+        build.add(ops.Start(name, (self.expression(),)))
+        build.add(ops.EndTry())
+        build.end(terminators.Jump(done))
+        build.start(failed)
+        build.end(terminators.Jump(done))
+        build.start(done)
+        build.add(ops.Insert(build.value(ops.Call, name, (self.expression(0),))))
+
     # Python keywords as method names are reached through getattr only.
     def _if(self) -> None:
         build = self.build
@@ -236,7 +266,7 @@ class Writer:
     def _try(self) -> None:
         build = self.build
         body, failed, done = (build.fresh_label(stem) for stem in ("try", "failed", "done"))
-        build.end(terminators.Try(body, failed))
+        build.end(terminators.Try(body, failed, False))
         build.start(body)
         outer, self.in_loop = self.in_loop, None
         tries, self.tries = self.tries, 1
@@ -314,7 +344,7 @@ def _function(writer: Writer, parameters: int, place: int) -> None:
 
 @st.composite
 def modules(draw: Any) -> Module:
-    """Modules with one `fn main(p0)`, up to two parts, maybe a pure function, maybe forks."""
+    """Modules with one `fn main(p0)`, up to two parts, maybe a pure function, a `fn helper(p0)` or forks."""
     functions: list[Function] = []
     holes: list[HoleInfo] = []
     parts: list[Any] = []
@@ -322,6 +352,8 @@ def modules(draw: Any) -> Module:
         build = FunctionBuilder()
         build.end(terminators.Return(build.const(draw(VALUES))))
         functions.append(Function("pure", "pure", (), tuple(build.blocks), module="other"))
+    if draw(st.booleans()):
+        _function(Writer(draw, "helper", "fn", functions, holes, [], budget=4), 1, len(functions))
     for index in range(draw(st.integers(0, 2))):
         count = draw(st.integers(0, 2))
         writer = Writer(draw, f"part{index}", "part", functions, holes, list(parts), budget=8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from random import Random
 from re import escape
 from typing import Any
@@ -13,12 +13,12 @@ from zlib import crc32
 
 import numpy as np
 
-from oracles.token_oracle import TokenOracle, Tokens
+from oracles.token_oracle import TokenOracle, Tokens, Ways
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Language, Text, Words
 from sglc.runtime.decoding.conversation import Conversation, Encoder
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
-from sglc.runtime.decoding.requests import Constraints, HoleRequest, HoleResult, Silent, Timing
+from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
@@ -164,15 +164,63 @@ class SeamBench:
             stops=(case.follow or "\n",),
             end_of_message=not case.follow,
         )
-        oracle = TokenOracle(tokenizer, logits)
-        stretch = self._talk.state.stretch
-        whole = self._talk.tokens()
-        before = whole[: len(whole) - len(tokenizer.encode(stretch))]
-        ways = oracle.ways(stretch, case.values, case.follow)
-        self.exact = oracle.exact(before, ways)
-        self.likeliest = oracle.greedy(before, ways)
 
-    def fill(self, sampling: Sampling, seed: int = 0) -> HoleResult:
+    @cached_property
+    def _ways(self) -> tuple[TokenOracle, Tokens, Ways]:
+        oracle = TokenOracle(self._tokenizer, self._logits)
+        self._talk.restore(self._mark)
+        stretch, whole = self._talk.state.stretch, self._talk.tokens()
+        before = whole[: len(whole) - len(self._tokenizer.encode(stretch))]
+        return oracle, before, oracle.ways(stretch, self.case.values, self.case.follow)
+
+    @cached_property
+    def exact(self) -> dict[str, float]:
+        """The probability of each value by the oracle."""
+        oracle, before, ways = self._ways
+        return oracle.exact(before, ways)
+
+    @cached_property
+    def likeliest(self) -> str:
+        """The value at the end of the likelier branches, by the oracle."""
+        oracle, before, ways = self._ways
+        return oracle.greedy(before, ways)
+
+    @property
+    def opening(self) -> str:
+        """What the chat template has written before the open message, since its last special token."""
+        return self._mark.stretch[: self._mark.content]
+
+    @property
+    def request(self) -> HoleRequest:
+        """What the decoder is asked for."""
+        return self._request
+
+    def all_results(self) -> list[HoleResult]:
+        """The results of all ways in which a model may fill the hole, each way once: its draws are tried out
+        place by place."""
+        found: list[HoleResult] = []
+        waiting: list[Tokens] = [()]
+        while waiting:
+            path = waiting.pop()
+            tried: set[int] = set()
+            while True:
+                chooser = self._server = Chooser(self._logits, path, tried)
+                self._talk.close()
+                try:
+                    result = self.fill(Sampling(1.0))
+                except Deeper:
+                    if chooser.chosen < 0:
+                        break
+                    waiting.append((*path, chooser.chosen))
+                    continue
+                found.append(result)
+                if not chooser.place:  # nothing was asked
+                    return found
+        self._server = Served(self._logits)
+        self._talk.close()
+        return found
+
+    def fill(self, sampling: Sampling, seed: int = 0, budget: Budget | None = None) -> HoleResult:
         """One value."""
         from dataclasses import replace
 
@@ -181,7 +229,7 @@ class SeamBench:
             self._talk,
             self._tokenizer.vocabulary(),
             self._constraints,
-            replace(self._request, sampling=sampling, seed=seed),
+            replace(self._request, sampling=sampling, seed=seed, budget=budget),
             Silent(),
             Timing(),
             1 << 20,

@@ -1,4 +1,4 @@
-"""JSON data that is nearly of a type: a value of it with one part changed."""
+"""JSON values and texts that are nearly another one: what a target or a reader must not confuse."""
 
 from __future__ import annotations
 
@@ -41,3 +41,22 @@ def edited(dice: random.Random, data: Any) -> Any:
         case int() | Decimal() if not isinstance(data, bool):
             changes += [lambda: data + 1, lambda: -data, lambda: Decimal(data) + Decimal("0.01")]
     return dice.choice(changes)()
+
+
+CHARACTERS = list('ab "\\{}[]:,.0123-"nul\n\té€')
+
+
+def mutated(text: str, seed: int) -> str:
+    """A text with a few characters inserted, left out or moved."""
+    dice = random.Random(seed)
+    found = list(text)
+    for _ in range(dice.randint(1, 3)):
+        at = dice.randint(0, len(found))
+        match dice.randrange(3):
+            case 0:
+                found.insert(at, dice.choice(CHARACTERS))
+            case 1 if found:
+                del found[min(at, len(found) - 1)]
+            case 2 if found:
+                found.insert(at, found.pop(dice.randrange(len(found))))
+    return "".join(found)
