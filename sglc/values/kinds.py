@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import ClassVar, TypeGuard, TypeVar
@@ -26,7 +27,7 @@ KIND_FAULTS = (TypeError, AttributeError, KeyError, ValueError, IndexError, Recu
 """What Python raises where an operation meets a value of a kind that it is not made for."""
 
 
-class MachineValue:
+class MachineValue(ABC):
     """A value that exists only while a program runs. It says itself how the operations here see it."""
 
     __slots__ = ()
@@ -35,13 +36,13 @@ class MachineValue:
     methods: ClassVar[Mapping[str, Callable[[list[object]], object]]] = {}
     """Its methods by name; the value itself is the first argument."""
 
+    @abstractmethod
     def shown(self) -> object:
         """The value whose text stands for it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def attribute(self, name: str) -> object:
         """A field. Raises KeyError where it has none of that name."""
-        raise KeyError(name)
 
 
 K = TypeVar("K")

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 from sglc.automata.dfa.operations import accepts
-from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.automata.term import CharDfa
 from sglc.types.arithmetic import ArithmeticFault, compute, is_number, negated
 from sglc.types.equality import equal, position
@@ -121,6 +120,8 @@ def contains(container: object, item: object) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern(pattern: str) -> CharDfa:
+    from sglc.automata.regex.compile import RegexError, compile_regex  # most programs match nothing
+
     try:
         return compile_regex(pattern)
     except RegexError as fault:

@@ -261,7 +261,7 @@ def test_a_row_does_not_wait_for_the_next_one(
         kept.append(self.kept)
         real_add(self, row, *entry)  # type: ignore[arg-type]
 
-    async def slow(self: Runner, arguments: object) -> Outcome:
+    async def slow(self: Runner, arguments: object, **settings: object) -> Outcome:
         import asyncio
 
         await asyncio.sleep(0.7)

@@ -17,7 +17,7 @@ from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.vm.state.dependent_types import BoundTypes
-from sglc.runtime.vm.state.trace import Held, Listener, ListenerFault
+from sglc.runtime.vm.state.trace import DeferredEvents, Listener, ListenerFault
 
 if TYPE_CHECKING:
     from sglc.runtime.vm.state.strand import Step
@@ -201,7 +201,7 @@ class Run:
         self.premises: dict[Hashable, list[float]] = {}
         self._premise_forwards: dict[Hashable, int] = {}
         """What each premise took that was not known before."""
-        self._held: Held | None = None
+        self._deferred: DeferredEvents | None = None
         self._let_in: list[Run] = []
         """Records of the calls that are waited for."""
         self.unused: list[tuple[str, Place | None]] = []
@@ -229,17 +229,17 @@ class Run:
         own.steps, own.step_limit, own.breath_at, own.pause_at = 0, self.steps_left, BREATH, 0
         own.premises, own._premise_forwards = dict(self.premises), {}
         own._let_in = []
-        own._held = Held() if self.listeners else None
-        own.listeners = () if own._held is None else (own._held,)
+        own._deferred = DeferredEvents() if self.listeners else None
+        own.listeners = () if own._deferred is None else (own._deferred,)
         return own
 
     def let_in(self, other: Run) -> None:
         """The call of another record has come: tell what it has said, as it happens from here on."""
         self._let_in.append(other)
         self._narrow()
-        if other._held is not None:
+        if other._deferred is not None:
             try:
-                other._held.pass_on(self.listeners)
+                other._deferred.pass_on(self.listeners)
             except Exception as error:
                 raise ListenerFault(error) from error
 

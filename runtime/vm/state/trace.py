@@ -65,7 +65,7 @@ class ListenerFault(Exception):
         self.reason = reason
 
 
-class Held:
+class DeferredEvents:
     """Keeps the events of a call that runs ahead, until the call comes."""
 
     def __init__(self) -> None:
