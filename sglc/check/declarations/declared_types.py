@@ -138,6 +138,8 @@ class DeclaredTypes:
         seen: dict[str, Span] = {}
         for node in nodes:
             label = node.name.text
+            if label in seen and isinstance(node.type, ast.TypeUnreadable):
+                continue
             if label in seen:
                 self.module.report(
                     "E0203",

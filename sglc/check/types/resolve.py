@@ -93,6 +93,8 @@ class TypeResolver:
                 from sglc.check.types.imported_types import source_type
 
                 return source_type(self.module, node)
+            case ast.TypeUnreadable():
+                return UNKNOWN
 
     def _too_deep(self, node: ast.TypeExpression) -> bool:
         """Report a type that nests too deeply through the names in it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
@@ -23,6 +24,9 @@ Shareable = (
     | ast.ExternDeclaration
 )
 """What `pub` may stand before."""
+
+_FIRST_NAME = re.compile(r"(?:\s|#[^\n]*)*[^\w\n]*([^\W\d]\w*)")
+"""A line's first name, behind blank lines, comments and signs that cannot stand there."""
 
 
 def module(
@@ -173,6 +177,15 @@ def bare_variant(context: Context, start: int, end: int, name: Name) -> ast.Vari
 def fields(context: Context, start: int, end: int, fields: list[ast.Field]) -> tuple[ast.Field, ...]:
     """Fields on the line of their record or variant."""
     return tuple(fields)
+
+
+def broken_fields(context: Context, start: int, end: int, *parts: object) -> list[ast.Field]:
+    """A faulty line of fields: one field of an unreadable type, so that those behind it keep their places."""
+    word = _FIRST_NAME.match(context.source.text, end)
+    if word is None:
+        return []
+    span = context.span(*word.span(1))
+    return [ast.Field(Name(word[1], span), ast.TypeUnreadable(span), False, None, "", span)]
 
 
 def field_block(

@@ -184,6 +184,13 @@ class TypeSource:
     span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeUnreadable:
+    """The type of a field whose line cannot be read. Its fault has been reported."""
+
+    span: Span
+
+
 TypeExpression = (
     TypeName
     | TypeLiteral
@@ -197,4 +204,5 @@ TypeExpression = (
     | TypeOneOf
     | TypeJsonSchema
     | TypeSource
+    | TypeUnreadable
 )

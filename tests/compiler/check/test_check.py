@@ -247,3 +247,16 @@ def test_whatever_is_written_gives_findings_within_the_text_and_never_a_fault(da
     for d in diagnostics:
         assert d.span is None or 0 <= d.span.start <= d.span.end <= len(d.span.source.text)
         assert render_all([d])
+
+
+@pytest.mark.parametrize(
+    "line", ["name: str /x/", ": name str", "name str", "= name: str", "?? name"]
+)
+def test_a_field_that_cannot_be_read_keeps_its_place(line: str) -> None:
+    """Values and uses of the record are not told of what only the lost field explains."""
+    _, found = findings(
+        f"record R:\n    age: int\n    {line}\n    on: bool\n\n"
+        'const ONE = R(1, "a", true)\nconst TWO = R(on = false, name = "b", age = 2)\n\n'
+        "fn f() -> str:\n    let one = ONE\n    return one.name\n"
+    )
+    assert [d.span.source.position(d.span.start)[0] for d in found if d.severity == "error"] == [3], found
