@@ -249,9 +249,7 @@ def test_whatever_is_written_gives_findings_within_the_text_and_never_a_fault(da
         assert render_all([d])
 
 
-@pytest.mark.parametrize(
-    "line", ["name: str /x/", ": name str", "name str", "= name: str", "?? name"]
-)
+@pytest.mark.parametrize("line", ["name: str /x/", ": name str", "name str", "= name: str", "?? name"])
 def test_a_field_that_cannot_be_read_keeps_its_place(line: str) -> None:
     """Values and uses of the record are not told of what only the lost field explains."""
     _, found = findings(
