@@ -44,7 +44,7 @@ class Target:
             return "avxvnni"
         if self.is_arm and "i8mm" in self.has:
             return "i8mm"
-        return "plain"
+        return "avx2" if self.is_x86 and "avx2" in self.has else "plain"
 
     @property
     def fused(self) -> bool:

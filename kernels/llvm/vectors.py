@@ -89,6 +89,8 @@ class LaneCode:
                 return self._in_parts(8, "llvm.x86.avx512.vpdpbusd.256", total, left, right)
             case "i8mm":
                 return self._in_parts(4, "llvm.aarch64.neon.usdot.v4i32.v16i8", total, left, right)
+            case "avx2":
+                return self._pairs_dot4(total, left, right)
             case _:
                 return self._plain_dot4(total, left, right)
 
@@ -100,6 +102,27 @@ class LaneCode:
             x, y = (self.b.bitcast(self.part(value, start, size), operand) for value in (left, right))
             parts.append(self.intrinsic(name, kind, [self.part(total, start, size), x, y]))
         return self.joined(parts)
+
+    def _pairs_dot4(self, total: ir.Value, left: ir.Value, right: ir.Value) -> ir.Value:
+        """Numbers of 16 bits, multiplied and added in pairs: even bytes and odd bytes by themselves.
+
+        What is made of `left` and `right` alone is made once for all sums that they take part in.
+        """
+        kind = ir.VectorType(I16, 2 * LANES)
+        x, y = self.b.bitcast(left, kind), self.b.bitcast(right, kind)
+        eight, low = (self.splat(I16(number), 2 * LANES) for number in (8, 0xFF))
+        even = self.b.and_(x, low), self.b.ashr(self.b.shl(y, eight), eight)
+        odd = self.b.lshr(x, eight), self.b.ashr(y, eight)
+        found = []
+        for start in range(0, LANES, 8):
+            part = self.part(total, start, 8)
+            for one, other in (even, odd):
+                pair = [self.part(value, 2 * start, 16) for value in (one, other)]
+                part = self.b.add(
+                    part, self.intrinsic("llvm.x86.avx2.pmadd.wd", ir.VectorType(I32, 8), pair)
+                )
+            found.append(part)
+        return self.joined(found)
 
     def _plain_dot4(self, total: ir.Value, left: ir.Value, right: ir.Value) -> ir.Value:
         """Pairs of 16 bits that are multiplied and added, an instruction of most processors."""
