@@ -118,9 +118,7 @@ class LaneCode:
             part = self.part(total, start, 8)
             for one, other in (even, odd):
                 pair = [self.part(value, 2 * start, 16) for value in (one, other)]
-                part = self.b.add(
-                    part, self.intrinsic("llvm.x86.avx2.pmadd.wd", ir.VectorType(I32, 8), pair)
-                )
+                part = self.b.add(part, self.intrinsic("llvm.x86.avx2.pmadd.wd", ir.VectorType(I32, 8), pair))
             found.append(part)
         return self.joined(found)
 
