@@ -157,3 +157,17 @@ def test_the_text_is_bounded_and_so_are_the_places() -> None:
         doubled = Choice((doubled, Sequence((Bytes(b"a"), doubled))))
     begins, ends = certain(Language(doubled))
     assert re.fullmatch("a?", begins + ends)
+
+
+@pytest.mark.parametrize("depth", [300, 5_000])
+def test_rules_and_terms_may_nest_as_deep_as_they_like(depth):
+    rules: dict[str, Term] = {
+        f"r{at}": Sequence((Bytes(b"("), Rule(f"r{at + 1}"), Bytes(b")"))) for at in range(depth)
+    }
+    rules[f"r{depth}"] = Choice((Bytes(b"x"), Bytes(b"y")))
+    shown = min(depth, LONGEST)
+    assert certain(Language(Rule("r0"), rules)) == ("(" * shown, ")" * shown)
+    nested: Term = Bytes(b"x")
+    for _ in range(depth):
+        nested = Sequence((nested,))
+    assert certain_end(Language(nested)) == "x"

@@ -10,7 +10,7 @@ from example_budget import examples
 from sglc.automata.analysis.emptiness import is_empty, is_finite, shortest_words
 from sglc.automata.analysis.most_bytes import most_bytes
 from sglc.automata.regex.compile import compile_regex
-from sglc.automata.term import Bytes, Choice, Language, Repeat, Rule, Sequence, Span, Text, Words
+from sglc.automata.term import Bytes, Choice, Language, Repeat, Rule, Sequence, Span, Term, Text, Words
 from sglc.types.language.language import language
 from sglc.types.type import EnumType, FieldType, Int, ListOf, Named, RecordType, Str
 from strategies.typed_values import languages, words_of
@@ -62,3 +62,16 @@ def test_what_has_no_longest_word_has_no_bound() -> None:
 
 def test_a_text_with_a_cycle_is_bounded_by_its_characters() -> None:
     assert most_bytes(Language(Text(compile_regex("é(a|b)*"), "raw", 0, 50))) == 100
+
+
+@pytest.mark.parametrize("depth", [300, 5_000])
+def test_rules_and_terms_may_nest_as_deep_as_they_like(depth: int) -> None:
+    rules: dict[str, Term] = {
+        f"r{at}": Choice((Bytes(b"x"), Sequence((Bytes(b"ab"), Rule(f"r{at + 1}"))))) for at in range(depth)
+    }
+    rules[f"r{depth}"] = Bytes(b"xyz")
+    assert most_bytes(Language(Rule("r0"), rules)) == 2 * depth + 3
+    nested: Term = Bytes(b"x")
+    for _ in range(depth):
+        nested = Repeat(nested, 1, 1)
+    assert most_bytes(Language(nested)) == 1

@@ -9,9 +9,11 @@ words of one length only end alike.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from sglc.automata import term as t
 from sglc.automata.analysis.positions import Chars, InText
+from sglc.automata.analysis.term_fold import Asking, folded
 from sglc.automata.analysis.term_walker import Place, Walker
 from sglc.automata.dfa.operations import shortest_word
 from sglc.automata.encoding import ESCAPED
@@ -67,67 +69,52 @@ def _is_wide(place: Place) -> bool:
 
 def certain_end(language: t.Language, beginning: str = "") -> str:
     """What every word ends with, behind the `beginning` that every word has."""
-    end, _ = _Ends(language.rules).of(language.root)
+    end, _ = folded(language.root, partial(_end, language.rules), ("", False))
     if not end:
         return ""
-    wanted = min(len(end), LONGEST)
-    room = _Lengths(language.rules).at_least(language.root, len(beginning) + wanted) - len(beginning)
+    wanted = len(beginning) + min(len(end), LONGEST)
+    room = folded(language.root, partial(_least, language.rules, wanted), 0) - len(beginning)
     return end[len(end) - max(0, room) :]
 
 
-class _Ends:
-    """The certain ends of terms, each with whether it is the only word of its term."""
+_End = tuple[str, bool]
+"""The certain end of a term, and whether it is the only word of the term."""
 
-    def __init__(self, rules: Mapping[str, t.Term]) -> None:
-        self._rules = rules
-        self._open: set[str] = set()
-        self._known: dict[int, tuple[str, bool]] = {}
-        """By the identity of the term: types with many optional fields use terms again and again."""
 
-    def of(self, term: t.Term) -> tuple[str, bool]:
-        known = self._known.get(id(term))
-        if known is None:
-            known = self._known[id(term)] = self._found(term)
-        return known
-
-    def _found(self, term: t.Term) -> tuple[str, bool]:
-        match term:
-            case t.Bytes(data):
-                return data.decode("utf-8", "replace"), True
-            case t.Words(words):
-                return _common_end([word.decode("utf-8", "replace") for word in words]), len(words) == 1
-            case t.Listed(texts, "raw"):
-                return _common_end(list(texts)), len(texts) == 1
-            case t.Text(_, "raw" | "json"):
-                return _end_of_text(term), False
-            case t.NotBefore():
-                return "", True
-            case t.Sequence(items):
-                return self._sequence(items)
-            case t.Choice(arms):
-                ends = [self.of(arm) for arm in arms]
-                return _common_end([end for end, _ in ends]), len(set(ends)) == 1 and ends[0][1]
-            case t.Repeat(item, minimum) if minimum:
-                return self.of(item)[0], False
-            case t.UniqueKeys(_, value, minimum) if minimum:
-                return self.of(value)[0], False
-            case t.Except(item):
-                return self.of(item)[0], False
-            case t.Rule(name) if name not in self._open:
-                self._open.add(name)
-                found = self.of(self._rules[name])
-                self._open.remove(name)
-                return found
-        return "", False
-
-    def _sequence(self, items: tuple[t.Term, ...]) -> tuple[str, bool]:
-        end = ""
-        for item in reversed(items):
-            before, whole = self.of(item)
-            end = before + end
-            if not whole:
-                return end, False
-        return end, True
+def _end(rules: Mapping[str, t.Term], term: t.Term) -> Asking[_End]:
+    match term:
+        case t.Bytes(data):
+            return data.decode("utf-8", "replace"), True
+        case t.Words(words):
+            return _common_end([word.decode("utf-8", "replace") for word in words]), len(words) == 1
+        case t.Listed(texts, "raw"):
+            return _common_end(list(texts)), len(texts) == 1
+        case t.Text(_, "raw" | "json"):
+            return _end_of_text(term), False
+        case t.NotBefore():
+            return "", True
+        case t.Sequence(items):
+            end = ""
+            for item in reversed(items):
+                before, whole = yield item
+                end = before + end
+                if not whole:
+                    return end, False
+            return end, True
+        case t.Choice(arms):
+            ends = []
+            for arm in arms:
+                ends.append((yield arm))
+            return _common_end([end for end, _ in ends]), len(set(ends)) == 1 and ends[0][1]
+        case t.Repeat(item, minimum) if minimum:
+            return (yield item)[0], False
+        case t.UniqueKeys(_, value, minimum) if minimum:
+            return (yield value)[0], False
+        case t.Except(item):
+            return (yield item)[0], False
+        case t.Rule(name):
+            return (yield rules[name])
+    return "", False
 
 
 def _common_end(texts: list[str]) -> str:
@@ -159,48 +146,31 @@ def _end_of_text(term: t.Text) -> str:
     return end
 
 
-class _Lengths:
-    """How many characters the words of terms have at least."""
-
-    def __init__(self, rules: Mapping[str, t.Term]) -> None:
-        self._rules = rules
-        self._open: set[str] = set()
-        self._known: dict[int, tuple[int, int]] = {}
-        """By the identity of the term: what was asked, and what was found."""
-
-    def at_least(self, term: t.Term, wanted: int) -> int:
-        """`wanted`, or fewer characters that all words have. What recursion and counts add is left out."""
-        asked, found = self._known.get(id(term), (-1, 0))
-        if wanted > asked == found or asked < 0:
-            found = self._found(term, wanted)
-            self._known[id(term)] = wanted, found
-        return min(wanted, found)
-
-    def _found(self, term: t.Term, wanted: int) -> int:
-        match term:
-            case t.Bytes(data):
-                return min(wanted, len(data.decode("utf-8", "replace")))
-            case t.Words(words):
-                return min([wanted, *[len(word.decode("utf-8", "replace")) for word in words]])
-            case t.Listed(texts):
-                return min([wanted, *map(len, texts)])
-            case t.Text(dfa, _, low, high):
-                word = shortest_word(dfa, low, high) if low < wanted else None
-                return min(wanted, low if word is None else len(word))
-            case t.Sequence(items):
-                total = 0
-                for item in items:
-                    total += self.at_least(item, wanted - total)
-                return total
-            case t.Choice(arms):
-                return min([self.at_least(arm, wanted) for arm in arms])
-            case t.Repeat(item, minimum) if minimum:
-                return self.at_least(item, wanted)
-            case t.Except(item):
-                return self.at_least(item, wanted)
-            case t.Rule(name) if name not in self._open:
-                self._open.add(name)
-                least = self.at_least(self._rules[name], wanted)
-                self._open.remove(name)
-                return least
-        return 0
+def _least(rules: Mapping[str, t.Term], wanted: int, term: t.Term) -> Asking[int]:
+    """`wanted`, or fewer characters that all words have. What recursion and counts add is left out."""
+    least = 0
+    match term:
+        case t.Bytes(data):
+            least = len(data.decode("utf-8", "replace"))
+        case t.Words(words):
+            least = min([wanted, *[len(word.decode("utf-8", "replace")) for word in words]])
+        case t.Listed(texts):
+            least = min([wanted, *map(len, texts)])
+        case t.Text(dfa, _, low, high):
+            word = shortest_word(dfa, low, high) if low < wanted else None
+            least = low if word is None else len(word)
+        case t.Sequence(items):
+            for item in items:
+                if least < wanted:
+                    least += yield item
+        case t.Choice(arms):
+            least = wanted
+            for arm in arms:
+                least = min(least, (yield arm))
+        case t.Repeat(item, minimum) if minimum:
+            least = yield item
+        case t.Except(item):
+            least = yield item
+        case t.Rule(name):
+            least = yield rules[name]
+    return min(wanted, least)

@@ -6,10 +6,12 @@ differ from each other in a list or an object it may be too large, never too sma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 
 from sglc.automata import term as t
 from sglc.automata.analysis.shortest_words import number_of_words
+from sglc.automata.analysis.term_fold import Asking, folded
 from sglc.automata.encoding import written
 
 Bound = int | None
@@ -18,25 +20,11 @@ Bound = int | None
 
 def most_bytes(language: t.Language) -> Bound:
     """At least the bytes of every word of a language; None where there is no bound."""
-    known: dict[str, Bound] = {}
-    open_rules: set[str] = set()
-
-    def of_rule(name: str) -> Bound:
-        if name in open_rules:
-            return None  # every recursion passes a byte
-        if name not in known:
-            open_rules.add(name)
-            known[name] = _most(language.rules[name], of_rule)
-            open_rules.discard(name)
-        return known[name]
-
-    return _most(language.root, of_rule)
+    # Every recursion passes a byte.
+    return folded(language.root, partial(_most, language.rules), None)
 
 
-def _most(term: t.Term, rule: Callable[[str], Bound]) -> Bound:
-    def most(part: t.Term) -> Bound:
-        return _most(part, rule)
-
+def _most(rules: Mapping[str, t.Term], term: t.Term) -> Asking[Bound]:
     match term:
         case t.Nothing() | t.NotBefore():
             return 0
@@ -53,17 +41,17 @@ def _most(term: t.Term, rule: Callable[[str], Bound]) -> Bound:
         case t.Pattern(nfa, encoding):
             return _pattern(nfa, encoding)
         case t.Sequence(items):
-            return _sum(map(most, items))
+            return (yield from _sum_of(items))
         case t.Choice(arms):
-            return _largest(map(most, arms))
+            return (yield from _largest_of(arms))
         case t.Except(item):
-            return most(item)
+            return (yield item)
         case t.Rule(name):
-            return rule(name)
+            return (yield rules[name])
         case t.Repeat(item, _, maximum, separator):
-            return _repeated(most(item), maximum, len(separator))
+            return _repeated((yield item), maximum, len(separator))
         case t.UniqueKeys(key, value, _, maximum):
-            entry = _sum((most(key), most(value), 4))
+            entry = _sum(((yield key), (yield value), 4))
             return _repeated(entry, _smaller(maximum, number_of_words(key.dfa)), 2)
         case t.Span(text, encoding, _, most_chars):
             size = len(text) if most_chars is None else min(most_chars, len(text))
@@ -71,9 +59,33 @@ def _most(term: t.Term, rule: Callable[[str], Bound]) -> Bound:
                 (_width(text[at : at + size], encoding) for at in range(len(text) - size + 1)), default=0
             )
         case t.Array():
-            return _array(term, most)
+            return (yield from _array(term))
         case t.Object():
-            return _object(term, most)
+            return (yield from _object(term))
+
+
+def _sum_of(terms: Iterable[t.Term]) -> Asking[Bound]:
+    total = 0
+    for term in terms:
+        bound = yield term
+        if bound is None:
+            return None
+        total += bound
+    return total
+
+
+def _largest_of(terms: Iterable[t.Term]) -> Asking[Bound]:
+    found = 0
+    for term in terms:
+        bound = yield term
+        if bound is None:
+            return None
+        found = max(found, bound)
+    return found
+
+
+def _arms(arms: Iterable[t.Arm]) -> Asking[Bound]:
+    return _largest_of(arm.term for arm in arms)
 
 
 def _sum(parts: Iterable[Bound]) -> Bound:
@@ -106,12 +118,14 @@ def _repeated(item: Bound, maximum: Bound, separator: int) -> Bound:
     return maximum * item + (maximum - 1) * separator
 
 
-def _array(term: t.Array, most: Callable[[t.Term], Bound]) -> Bound:
-    comma = most(term.comma)
-    places = [_largest(most(arm.term) for arm in arms) for arms in term.places]
+def _array(term: t.Array) -> Asking[Bound]:
+    comma = yield term.comma
+    places = []
+    for arms in term.places:
+        places.append((yield from _arms(arms)))
     total, count = _sum(places), len(places)
     if term.rest and (term.maximum is None or term.maximum > count):
-        rest = _repeated(_largest(most(arm.term) for arm in term.rest), _less(term.maximum, count), 0)
+        rest = _repeated((yield from _arms(term.rest)), _less(term.maximum, count), 0)
         total = _sum((total, rest))
         count = count if term.maximum is None else term.maximum
     return _sum((total, _repeated(comma, max(0, count - 1), 0)))
@@ -121,19 +135,19 @@ def _less(maximum: Bound, count: int) -> Bound:
     return None if maximum is None else maximum - count
 
 
-def _object(term: t.Object, most: Callable[[t.Term], Bound]) -> Bound:
-    comma, colon = most(term.comma), most(term.colon)
-    entries = [
-        _sum((_width(part.name, term.encoding), 2, colon, _largest(most(arm.term) for arm in part.arms)))
-        for part in term.properties
-        if part.arms
-    ]
+def _object(term: t.Object) -> Asking[Bound]:
+    comma, colon = (yield term.comma), (yield term.colon)
+    entries = []
+    for part in term.properties:
+        if part.arms:
+            value = yield from _arms(part.arms)
+            entries.append(_sum((_width(part.name, term.encoding), 2, colon, value)))
     total, count = _sum(entries), len(entries)
     if term.families and (term.maximum is None or term.maximum > 0):
         sizes, numbers = [], []
         for family in term.families:
             key = _text(family.keys.edges, term.encoding, None)
-            sizes.append(_sum((key, 2, colon, _largest(most(arm.term) for arm in family.arms))))
+            sizes.append(_sum((key, 2, colon, (yield from _arms(family.arms)))))
             numbers.append(number_of_words(family.keys) if term.distinct else None)
         more = _smaller(term.maximum, _sum(numbers))
         total = _sum((total, _repeated(_largest(sizes), more, 0)))
