@@ -14,7 +14,8 @@ A kernel is a function of this module's small language, which is a part of Pytho
 - `if`, `while`, `for … in range(…)`, `break`, `continue`, `return`, assignments to names and elements, also
   several at once; arithmetic, comparisons, `and`, `or`, `not`, conditional expressions; `min`, `max`, `abs`,
   `int`, `float`; calls of other kernels, of `bit_count` and `trailing_zeros`, of the functions on lanes;
-  constants of the module. An `if` whose test is a constant is decided when the code is made.
+  constants of the module, and those of a class or module that it knows (`Part.RULE`). An `if` whose test is
+  a constant is decided when the code is made.
 
 Whole numbers have 64 bits in machine code and wrap around there: a kernel keeps them small. Elements of `U64`
 arrays are unsigned, and so is what `&`, `|`, `^`, `~` and shifts make of them. `//` and `%` are for divisors

@@ -4,29 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sglc.kernels.gss.arrays import (
-    BEGUN,
-    CONFIGS,
-    ENTRIES,
-    EPOCH,
-    EVERY,
-    FRAMES,
-    INSIDES,
-    LEVEL,
-    LEVELS,
-    LINKS,
-    LOOKS_AHEAD,
-    NOWHERE,
-    PAUSED,
-    PLACES,
-    POOL,
-    REQUESTED,
-    SPENT,
-    UNSURE,
-    Grammar,
-    Learned,
-    Walk,
-)
+from sglc.kernels.gss.arrays import NOWHERE, At, Grammar, Learned, Result, Sets, Walk
 from sglc.kernels.gss.walk import walk_grammar
 from sglc.kernels.jit_library import typed_library
 from sglc.kernels.trie.arrays import Subtrees
@@ -79,8 +57,8 @@ class StackWalk:
         self._learned = Learned.zeros({"taken": np.zeros(0, np.int32)})
         self._walk = Walk.zeros(levels=2 * (deepest + 2))
         self._cursor, self._levels = self._walk.cursor, self._walk.levels
-        self._cursor[LEVELS] = deepest + 2
-        self._walk.sets[EVERY : EVERY + 4] = ~np.uint64(0)
+        self._cursor[At.LEVELS] = deepest + 2
+        self._walk.sets[Sets.EVERY : Sets.EVERY + 4] = ~np.uint64(0)
         self.forget()
 
     def forget(self) -> None:
@@ -90,43 +68,49 @@ class StackWalk:
             getattr(self._learned, name)[:] = 0
         self._learned.taken[:1] = 1
         cursor = self._cursor
-        cursor[FRAMES], cursor[CONFIGS], cursor[LINKS], cursor[PLACES], cursor[POOL] = 1, NOWHERE + 1, 1, 0, 0
+        cursor[At.FRAMES], cursor[At.CONFIGS], cursor[At.LINKS], cursor[At.PLACES], cursor[At.POOL] = (
+            1,
+            NOWHERE + 1,
+            1,
+            0,
+            0,
+        )
         self._levels[0, 0] = 0
 
     @property
     def place(self) -> tuple[int, ...]:
         """How far a walk has come."""
-        return tuple(self._levels[: self._cursor[LEVEL] + 1, 1].tolist())
+        return tuple(self._levels[: self._cursor[At.LEVEL] + 1, 1].tolist())
 
     @property
     def nbytes(self) -> int:
         """Bytes that what is learned takes."""
         cursor = self._cursor
-        each = 12 * cursor[FRAMES] + 4 * cursor[LINKS] + 16 * cursor[PLACES] + 8 * cursor[POOL]
+        each = 12 * cursor[At.FRAMES] + 4 * cursor[At.LINKS] + 16 * cursor[At.PLACES] + 8 * cursor[At.POOL]
         tables = sum([getattr(self._learned, name).nbytes for name in ("listed", "names", "found")])
-        return int(each + 1128 * cursor[CONFIGS] + tables)
+        return int(each + 1128 * cursor[At.CONFIGS] + tables)
 
     def begin(self, entries: np.ndarray, inside: np.ndarray, begin: np.ndarray) -> None:
         """Begin a walk below entries int32[n], from threads int32[m, 6] and from what is opened or resumed,
         int32[k, 2]; see `walk.walk_grammar`."""
         self._given = entries, inside, begin
         cursor = self._cursor
-        if cursor[EPOCH] > 1 << 30:
-            cursor[EPOCH] = 0
+        if cursor[At.EPOCH] > 1 << 30:
+            cursor[At.EPOCH] = 0
             self._walk.stamps[:] = 0
-        cursor[LEVEL], cursor[SPENT] = -1, 0
-        cursor[ENTRIES], cursor[INSIDES], cursor[BEGUN] = len(entries), len(inside), len(begin)
+        cursor[At.LEVEL], cursor[At.SPENT] = -1, 0
+        cursor[At.ENTRIES], cursor[At.INSIDES], cursor[At.BEGUN] = len(entries), len(inside), len(begin)
 
     @property
     def requests(self) -> list[tuple[int, int]]:
         """(what, number) of the tables that must be made before a walk goes on."""
         requests = self._walk.requests
-        return [(what, number) for what, number in requests[: self._cursor[REQUESTED]].tolist()]
+        return [(what, number) for what, number in requests[: self._cursor[At.REQUESTED]].tolist()]
 
     @property
     def unsure(self) -> list[int]:
         """Nodes of which a walk cannot tell whether their own tokens are legal."""
-        found: list[int] = self._walk.doubts[: self._cursor[UNSURE]].tolist()
+        found: list[int] = self._walk.doubts[: self._cursor[At.UNSURE]].tolist()
         return found
 
     def go(self, grammar: Grammar, lookaheads: bool, mask: np.ndarray) -> int:
@@ -135,7 +119,7 @@ class StackWalk:
             # Without lookaheads, any text was taken to be followed by some other.
             self._lookaheads = True
             self.forget()
-        self._cursor[LOOKS_AHEAD] = lookaheads
+        self._cursor[At.LOOKS_AHEAD] = lookaheads
         taken, frames = self._learned.taken, grammar.frames
         if len(taken) < len(frames):
             longer = np.zeros(len(frames), np.int32)
@@ -144,6 +128,6 @@ class StackWalk:
         code: int = _WALKS.run(
             walk_grammar, self._subtrees, grammar, self._learned, self._walk, *self._given, mask
         )
-        if code == PAUSED:
-            self._cursor[SPENT] = 0
+        if code == Result.PAUSED:
+            self._cursor[At.SPENT] = 0
         return code

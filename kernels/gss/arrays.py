@@ -1,98 +1,107 @@
-"""What a GSS walk reads and writes: the records of its arrays, their numbers and their limits."""
+"""What a GSS walk reads and writes: the records of its arrays, and what their numbers mean."""
 
 from __future__ import annotations
 
 from sglc.kernels.dsl.language import I32, I64, U8, U64
 from sglc.kernels.dsl.structs import Struct, shape
-
-# Parts of a grammar
-
-UNKNOWN, NOTHING, TEXT, LIST, SERIES, CHOICE, RULE, REPEAT, NEGATIVE_LOOKAHEAD, MERGED, FOREIGN = range(11)
-"""What parts of a grammar are, see `Grammar.program`."""
-GOES_ON, ENDS, KNOWN = 1, 2, 4
-"""Flags of the states of texts: more bytes may come; a word may end; the row has been made."""
-MOST_LOOKAHEADS = 128
-"""Numbers of negative lookaheads."""
-
-# Frames
-
-JOINED, CALL, EITHER = -1, -2, -3
-"""Parts of frames that continue with several others: lasting; in a closure, all callers of a rule; in a
-closure, all that follows one terminal."""
-GIVEN, FRESH, LISTED = 1 << 20, 1 << 22, 1 << 22
-"""Where the numbers of continuations begin that are taken as they are, those of a closure's frames, and those
-of places in lists of words among states."""
-FRAME_BITS, LOOKAHEAD_BITS = 23, 14
-"""Bits of a frame's number and of a lookahead's state in the keys of threads."""
-FRAME = (1 << FRAME_BITS) - 1
-LOOKAHEADS = (1 << LOOKAHEAD_BITS) - 1
-WORD = 1 << 20
-"""What follows a word and is not known yet stands as so much and the number of the word for its part."""
-MOST_FRAMES, MOST_LINKS, MOST_PLACES = 65_536, 262_144, 65_536
-NAMES = 2 * MOST_FRAMES
-"""Slots of the tables in which frames and places are found."""
-
-# Configurations
+from sglc.kernels.gss import limits
 
 NOWHERE = 1
 """The configuration without threads."""
-MOST_CONFIGS, MOST_POOL = 16_384, 1 << 20
-CONFIG_SLOTS = 2 * MOST_CONFIGS
-"""Slots of the table in which configurations are found."""
-SURE, LOOPED, IN_TEXT = 1, 2, 4
-"""Flags: the bytes that may be read are known; the groups are; some thread is in a text
-without a lookahead."""
-BITS, LOOPS, READ = 10, 4, 6
-"""Words of a configuration in `bits`; where the groups begin, and the bytes that are surely read."""
 
-# Walks
 
-ROOM = 65_536
-"""Threads, frames, edges of a closure; threads of a configuration."""
-SLOTS, ITEMS = 65_536, 20_000
-"""Keys of one closure's table; items of a closure."""
-EVERY, REACHED, WANTED = 0, 4, 8
-"""Where in `sets` are all bytes, those that a closure has met, and those that it is for."""
-DONE, NEEDS_TABLES, PAUSED, TOO_MUCH, FULL = range(5)
-"""Results of a walk: it is done; tables must be made first; its slice of work is used up; it exceeds a
-limit of walks; the learned tables are full."""
-PART, STATE, LOOKAHEAD, UNION, BEGINS, BEHIND = range(6)
-"""What a request needs: the description of a part, the row of a text state or of a lookahead state, the union
-of two lookaheads, the first bytes of what follows a word, and what follows it."""
-MOST_REQUESTED, MANY_REQUESTED = 4096, 64
-"""Most requests kept; the number of requests with which a walk returns."""
-MANY_REQUESTS = 64
-"""A walk also returns after so many requests, repeated ones included."""
-MOST_UNSURE = 256
-"""Nodes that are left open."""
-(
-    LEVEL,
-    REQUESTED,
-    REQUESTS,
-    EPOCH,
-    THREADS,
-    MADE_FRESH,
-    EDGES,
-    OUTS,
-    ENDED,
-    ACCEPTED,
-    SPENT,
-    UNSURE,
-    FRAMES,
-    LINKS,
-    PLACES,
-    CONFIGS,
-    POOL,
-    LEVELS,
-    ENTRIES,
-    INSIDES,
-    BEGUN,
-    LOOKS_AHEAD,
-    CURSORS,
-) = range(23)
-"""Places in the cursor, and their number. `REQUESTS` counts all requests, `REQUESTED` the different ones.
-`FRAMES` to `POOL` count what is learned, `ENTRIES` to `BEGUN` the nodes, threads and parts with which a walk
-begins. `LOOKS_AHEAD` is 1 if there are negative lookaheads, else 0."""
+class Part:
+    """What parts of a grammar are, see `Grammar.program`."""
+
+    UNKNOWN, NOTHING, TEXT, LIST, SERIES, CHOICE, RULE, REPEAT, NEGATIVE_LOOKAHEAD, MERGED, FOREIGN = range(
+        11
+    )
+
+
+class Several:
+    """Parts of frames that continue with several others.
+
+    JOINED lasts. Inside a closure, CALL is all callers of a rule, EITHER all that follows one terminal.
+    """
+
+    JOINED, CALL, EITHER = -1, -2, -3
+
+
+class TextFlag:
+    """Flags of the states of texts: more bytes may come; a word may end; the row has been made."""
+
+    GOES_ON, ENDS, KNOWN = 1, 2, 4
+
+
+class First:
+    """Where numbers begin that are told apart by their size.
+
+    GIVEN: continuations that are taken as they are. FRESH: frames of a closure. LISTED: among states, places
+    in lists of words. WORD: what follows a word and is not known yet stands as so much and the number of the
+    word for its part.
+    """
+
+    GIVEN, FRESH, LISTED, WORD = 1 << 20, 1 << 22, 1 << 22, 1 << 20
+
+
+class Key:
+    """The keys of threads: bits of a frame's number, then bits of a lookahead's state, then a state."""
+
+    FRAME_BITS, LOOKAHEAD_BITS = 23, 14
+    STATE_AT = FRAME_BITS + LOOKAHEAD_BITS
+    FRAME = (1 << FRAME_BITS) - 1
+    LOOKAHEAD = (1 << LOOKAHEAD_BITS) - 1
+
+
+class ConfigFlag:
+    """The bytes that may be read are known; the groups are; some thread is in a text without a lookahead."""
+
+    SURE, LOOPED, IN_TEXT = 1, 2, 4
+
+
+class ConfigBits:
+    """Where in the `bits` of a configuration the groups begin and the bytes surely read; how many words."""
+
+    LOOPS, READ, SIZE = 4, 6, 10
+
+
+class Sets:
+    """Where in `sets` are all bytes, those that a closure has met, and those that it is for."""
+
+    EVERY, REACHED, WANTED = 0, 4, 8
+
+
+class Result:
+    """How a walk ends.
+
+    It is done; tables must be made first; its slice of work is used up; it exceeds a limit of walks; the
+    learned tables are full.
+    """
+
+    DONE, NEEDS_TABLES, PAUSED, TOO_MUCH, FULL = range(5)
+
+
+class Need:
+    """What a request is for.
+
+    The description of a part, the row of a text state or of a lookahead state, the union of two lookaheads,
+    the first bytes of what follows a word, and what follows it.
+    """
+
+    PART, STATE, LOOKAHEAD, UNION, BEGINS, BEHIND = range(6)
+
+
+class At:
+    """Places in the cursor, and their number.
+
+    `REQUESTS` counts all requests, `REQUESTED` the different ones. `FRAMES` to `POOL` count what is learned,
+    `ENTRIES` to `BEGUN` the nodes, threads and parts with which a walk begins. `LOOKS_AHEAD` is 1 if there
+    are negative lookaheads, else 0.
+    """
+
+    LEVEL, REQUESTED, REQUESTS, EPOCH, THREADS, MADE_FRESH, EDGES, OUTS, ENDED, ACCEPTED, SPENT = range(11)
+    UNSURE, FRAMES, LINKS, PLACES, CONFIGS, POOL, LEVELS, ENTRIES, INSIDES, BEGUN, LOOKS_AHEAD = range(11, 22)
+    COUNT = 22
 
 
 class Grammar(Struct):
@@ -142,9 +151,9 @@ class Grammar(Struct):
     behind: I32 = shape("words", 2)
     lookahead_rows: I32 = shape("lookaheads", 256)
     lookahead_flags: U8 = shape("lookaheads")
-    lookahead_starts: I32 = shape(MOST_LOOKAHEADS)
-    open_bytes: U64 = shape(MOST_LOOKAHEADS, 4)
-    unions: I32 = shape(MOST_LOOKAHEADS, MOST_LOOKAHEADS)
+    lookahead_starts: I32 = shape(limits.MOST_LOOKAHEADS)
+    open_bytes: U64 = shape(limits.MOST_LOOKAHEADS, 4)
+    unions: I32 = shape(limits.MOST_LOOKAHEADS, limits.MOST_LOOKAHEADS)
 
 
 class Learned(Struct):
@@ -155,41 +164,41 @@ class Learned(Struct):
     """
 
     taken: I32
-    places: I32 = shape(MOST_PLACES, 4)
-    listed: I32 = shape(NAMES)
-    made: I32 = shape(MOST_FRAMES, 3)
-    links: I32 = shape(MOST_LINKS)
-    names: I32 = shape(NAMES)
-    found: I32 = shape(CONFIG_SLOTS)
-    configs: I32 = shape(MOST_CONFIGS, 6)
-    bits: U64 = shape(MOST_CONFIGS, BITS)
-    nexts: I32 = shape(MOST_CONFIGS, 256)
-    pool: I64 = shape(MOST_POOL)
+    places: I32 = shape(limits.MOST_PLACES, 4)
+    listed: I32 = shape(limits.NAMES)
+    made: I32 = shape(limits.MOST_FRAMES, 3)
+    links: I32 = shape(limits.MOST_LINKS)
+    names: I32 = shape(limits.NAMES)
+    found: I32 = shape(limits.CONFIG_SLOTS)
+    configs: I32 = shape(limits.MOST_CONFIGS, 6)
+    bits: U64 = shape(limits.MOST_CONFIGS, ConfigBits.SIZE)
+    nexts: I32 = shape(limits.MOST_CONFIGS, 256)
+    pool: I64 = shape(limits.MOST_POOL)
 
 
 class Walk(Struct):
     """Where a walk works, and how far it has come.
 
     A closure works in `fresh` to `values`, a step in `outs`, `ends` and `some`. `levels`: the configuration
-    at a level, its next child and the last; behind cursor[LEVELS] of them those to come back to. Nodes whose
-    own tokens are left open go to `doubts`. The first four words of `sets` are all ones. `requests` are the
-    tables to be made: (what, number).
+    at a level, its next child and the last; behind cursor[At.LEVELS] of them those to come back to.
+    Nodes whose own tokens are left open go to `doubts`. The first four words of `sets` are all ones.
+    `requests` are the tables to be made: (what, number).
     """
 
-    fresh: I32 = shape(ROOM, 3)
-    settled: I32 = shape(ROOM)
-    edges: I32 = shape(ROOM, 2)
-    threads: I32 = shape(ROOM, 3)
-    work: I32 = shape(ROOM, 3)
-    ended: I32 = shape(ITEMS, 2)
-    keys: I64 = shape(SLOTS)
-    stamps: I32 = shape(SLOTS)
-    values: I32 = shape(SLOTS)
-    outs: I64 = shape(ROOM)
-    ends: I64 = shape(ROOM)
-    some: I64 = shape(ROOM)
+    fresh: I32 = shape(limits.ROOM, 3)
+    settled: I32 = shape(limits.ROOM)
+    edges: I32 = shape(limits.ROOM, 2)
+    threads: I32 = shape(limits.ROOM, 3)
+    work: I32 = shape(limits.ROOM, 3)
+    ended: I32 = shape(limits.ITEMS, 2)
+    keys: I64 = shape(limits.SLOTS)
+    stamps: I32 = shape(limits.SLOTS)
+    values: I32 = shape(limits.SLOTS)
+    outs: I64 = shape(limits.ROOM)
+    ends: I64 = shape(limits.ROOM)
+    some: I64 = shape(limits.ROOM)
     levels: I32 = shape("levels", 3)
-    doubts: I32 = shape(MOST_UNSURE)
+    doubts: I32 = shape(limits.MOST_UNSURE)
     sets: U64 = shape(12)
-    requests: I32 = shape(MOST_REQUESTED, 2)
-    cursor: I64 = shape(CURSORS)
+    requests: I32 = shape(limits.MOST_REQUESTED, 2)
+    cursor: I64 = shape(At.COUNT)

@@ -3,22 +3,7 @@
 from __future__ import annotations
 
 from sglc.kernels.dsl.language import kernel, kernel_noinline
-from sglc.kernels.gss.arrays import (
-    ACCEPTED,
-    DONE,
-    KNOWN,
-    LISTED,
-    LOOKAHEAD,
-    LOOKS_AHEAD,
-    NEEDS_TABLES,
-    REQUESTED,
-    REQUESTS,
-    STATE,
-    THREADS,
-    Grammar,
-    Learned,
-    Walk,
-)
+from sglc.kernels.gss.arrays import At, First, Grammar, Learned, Need, Result, TextFlag, Walk
 from sglc.kernels.gss.closure import close
 from sglc.kernels.gss.frames import request
 from sglc.kernels.gss.states import put_down, unpack
@@ -63,24 +48,24 @@ def any_goes_on(grammar: Grammar, learned: Learned, walk: Walk, count: int) -> i
     places = learned.places
     threads, cursor = walk.threads, walk.cursor
     found = may = 0
-    before = cursor[REQUESTS]
+    before = cursor[At.REQUESTS]
     for thread in range(count):
         state, lookahead = threads[3 * thread], threads[3 * thread + 2]
         if lookahead == 0:
             return 1
-        if grammar.lookahead_flags[lookahead] & KNOWN == 0:
-            request(walk, LOOKAHEAD, lookahead)
-        elif state >= LISTED:
-            at = 4 * (state - LISTED)
+        if grammar.lookahead_flags[lookahead] & TextFlag.KNOWN == 0:
+            request(walk, Need.LOOKAHEAD, lookahead)
+        elif state >= First.LISTED:
+            at = 4 * (state - First.LISTED)
             may = word_goes_on_with(grammar, places[at], places[at + 1], places[at + 2], lookahead)
-        elif grammar.flags[state] & KNOWN == 0:
-            request(walk, STATE, state)
+        elif grammar.flags[state] & TextFlag.KNOWN == 0:
+            request(walk, Need.STATE, state)
         else:
             may = goes_on_with(grammar, state, lookahead)
         if may == 1:
             return 1
         found = max(found, may)
-    return -1 if cursor[REQUESTS] > before else found
+    return -1 if cursor[At.REQUESTS] > before else found
 
 
 @kernel_noinline
@@ -93,28 +78,28 @@ def may_follow(grammar: Grammar, learned: Learned, walk: Walk, config: int) -> i
     cursor = walk.cursor
     here = 6 * config
     begin, count, ready = configs[here], configs[here + 1], configs[here + 2]
-    before = cursor[REQUESTED]
-    if ready > 0 and not cursor[LOOKS_AHEAD]:
+    before = cursor[At.REQUESTED]
+    if ready > 0 and not cursor[At.LOOKS_AHEAD]:
         configs[here + 4] = 1
-        return DONE
+        return Result.DONE
     unpack(learned, walk, begin, count)
     follows = any_goes_on(grammar, learned, walk, count)
     if follows < 0:
-        return NEEDS_TABLES
+        return Result.NEEDS_TABLES
     if follows != 1 and ready > 0:
         # Something that no token reads on may follow.
-        cursor[THREADS] = 0
+        cursor[At.THREADS] = 0
         put_down(learned, walk, begin + count, ready)
         code = close(grammar, learned, walk, ready, True)
-        if code != DONE:
+        if code != Result.DONE:
             return code
         later = 1
-        if cursor[ACCEPTED] == 0:
-            later = any_goes_on(grammar, learned, walk, cursor[THREADS])
+        if cursor[At.ACCEPTED] == 0:
+            later = any_goes_on(grammar, learned, walk, cursor[At.THREADS])
             if later < 0:
-                return NEEDS_TABLES
+                return Result.NEEDS_TABLES
         follows = later if later == 1 else max(follows, later)
     # Where something surely follows, the rest need not be known.
-    cursor[REQUESTED] = before
+    cursor[At.REQUESTED] = before
     configs[here + 4] = follows if follows == 1 else 3 if follows == 2 else 2
-    return DONE
+    return Result.DONE

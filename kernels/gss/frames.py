@@ -14,30 +14,8 @@ lasting numbers if they are still in use when the closure is done.
 from __future__ import annotations
 
 from sglc.kernels.dsl.language import I64, kernel, kernel_noinline
-from sglc.kernels.gss.arrays import (
-    FRAMES,
-    FRESH,
-    FULL,
-    GIVEN,
-    JOINED,
-    LINKS,
-    LISTED,
-    MANY_REQUESTED,
-    MERGED,
-    MOST_FRAMES,
-    MOST_LINKS,
-    MOST_PLACES,
-    MOST_REQUESTED,
-    NAMES,
-    PLACES,
-    REQUESTED,
-    REQUESTS,
-    ROOM,
-    TOO_MUCH,
-    Grammar,
-    Learned,
-    Walk,
-)
+from sglc.kernels.gss import limits
+from sglc.kernels.gss.arrays import At, First, Grammar, Learned, Part, Result, Several, Walk
 
 DEEP = 16_384
 """So many frames are numbered at once; those below are continuations as they are."""
@@ -51,16 +29,16 @@ _WORD = (1 << 31) - 1
 def request(walk: Walk, kind: int, number: int) -> None:
     """Request a table that must be made first, unless one of the last requests is the same."""
     requests, cursor = walk.requests, walk.cursor
-    at = cursor[REQUESTED]
-    cursor[REQUESTS] += 1
+    at = cursor[At.REQUESTED]
+    cursor[At.REQUESTS] += 1
     before = at
-    while before > max(at - MANY_REQUESTED, 0):
+    while before > max(at - limits.MANY_REQUESTED, 0):
         before -= 1
         if requests[2 * before + 1] == number and requests[2 * before] == kind:
             return
-    if at < MOST_REQUESTED:
+    if at < limits.MOST_REQUESTED:
         requests[2 * at], requests[2 * at + 1] = kind, number
-        cursor[REQUESTED] = at + 1
+        cursor[At.REQUESTED] = at + 1
 
 
 @kernel
@@ -92,18 +70,18 @@ def frame_named(learned: Learned, walk: Walk, part: int, state: int, below: int)
     """The number of a frame; below zero where there is no room."""
     made, names = learned.made, learned.names
     cursor = walk.cursor
-    at = mixed(mixed(mixed(0, part), state), below) & (NAMES - 1)
+    at = mixed(mixed(mixed(0, part), state), below) & (limits.NAMES - 1)
     while names[at] > 0:
         here = 3 * names[at]
         if made[here] == part and made[here + 1] == state and made[here + 2] == below:
             return names[at]
-        at = (at + 1) & (NAMES - 1)
-    number = cursor[FRAMES]
-    if number >= MOST_FRAMES:
-        return -FULL
+        at = (at + 1) & (limits.NAMES - 1)
+    number = cursor[At.FRAMES]
+    if number >= limits.MOST_FRAMES:
+        return -Result.FULL
     names[at] = number
     made[3 * number], made[3 * number + 1], made[3 * number + 2] = part, state, below
-    cursor[FRAMES] = number + 1
+    cursor[At.FRAMES] = number + 1
     return number
 
 
@@ -124,24 +102,24 @@ def joined(learned: Learned, walk: Walk, count: int) -> int:
     at = 0
     for number in range(out):
         at = mixed(at, some[number])
-    at &= NAMES - 1
+    at &= limits.NAMES - 1
     while names[at] > 0:
         here = 3 * names[at]
-        if made[here] == JOINED and made[here + 2] == out:
+        if made[here] == Several.JOINED and made[here + 2] == out:
             begin, number = made[here + 1], 0
             while number < out and links[begin + number] == some[number]:
                 number += 1
             if number == out:
                 return names[at]
-        at = (at + 1) & (NAMES - 1)
-    found, begin = cursor[FRAMES], cursor[LINKS]
-    if found >= MOST_FRAMES or begin + out > MOST_LINKS:
-        return -FULL
+        at = (at + 1) & (limits.NAMES - 1)
+    found, begin = cursor[At.FRAMES], cursor[At.LINKS]
+    if found >= limits.MOST_FRAMES or begin + out > limits.MOST_LINKS:
+        return -Result.FULL
     names[at] = found
-    made[3 * found], made[3 * found + 1], made[3 * found + 2] = JOINED, begin, out
+    made[3 * found], made[3 * found + 1], made[3 * found + 2] = Several.JOINED, begin, out
     for number in range(out):
         links[begin + number] = some[number]
-    cursor[FRAMES], cursor[LINKS] = found + 1, begin + out
+    cursor[At.FRAMES], cursor[At.LINKS] = found + 1, begin + out
     return found
 
 
@@ -149,7 +127,7 @@ def joined(learned: Learned, walk: Walk, count: int) -> int:
 def width(learned: Learned, frame: int) -> int:
     """How many frames a frame goes on with."""
     made = learned.made
-    if frame < GIVEN and made[3 * frame] == JOINED:
+    if frame < First.GIVEN and made[3 * frame] == Several.JOINED:
         return made[3 * frame + 2]
     return 1
 
@@ -159,7 +137,7 @@ def gather(learned: Learned, walk: Walk, count: int, frame: int) -> int:
     """Add a frame to some, or those that it is joined of; how many there are then."""
     made = learned.made
     some = walk.some
-    if frame < GIVEN and made[3 * frame] == JOINED:
+    if frame < First.GIVEN and made[3 * frame] == Several.JOINED:
         begin = made[3 * frame + 1]
         for number in range(made[3 * frame + 2]):
             some[count] = learned.links[begin + number]
@@ -179,43 +157,43 @@ def settle(learned: Learned, walk: Walk, frame: int) -> int:
     waiting = 1
     work[0] = frame
     while waiting > 0:
-        here = work[waiting - 1] - FRESH
+        here = work[waiting - 1] - First.FRESH
         if settled[here] > 0:
             waiting -= 1
             continue
         part, link, below = fresh[3 * here], fresh[3 * here + 1], fresh[3 * here + 2]
         open = waiting
         if part >= 0:
-            if below >= FRESH and settled[below - FRESH] <= 0:
+            if below >= First.FRESH and settled[below - First.FRESH] <= 0:
                 work[waiting] = below
                 waiting += 1
         else:
             while link >= 0:
                 below = edges[2 * link]
-                if below >= FRESH and settled[below - FRESH] <= 0:
-                    if waiting > ROOM - 2:
-                        return -TOO_MUCH
+                if below >= First.FRESH and settled[below - First.FRESH] <= 0:
+                    if waiting > limits.ROOM - 2:
+                        return -Result.TOO_MUCH
                     work[waiting] = below
                     waiting += 1
                 link = edges[2 * link + 1]
         if waiting > open:
             # A frame that is below itself has no number.
-            if settled[here] < 0 or waiting > ROOM - 2:
-                return -TOO_MUCH
+            if settled[here] < 0 or waiting > limits.ROOM - 2:
+                return -Result.TOO_MUCH
             settled[here] = -1
             continue
         if part >= 0:
-            if below >= FRESH:
-                below = settled[below - FRESH] - 1
+            if below >= First.FRESH:
+                below = settled[below - First.FRESH] - 1
             found = frame_named(learned, walk, part, link, below)
         else:
             count, link = 0, fresh[3 * here + 1]
             while link >= 0:
                 below = edges[2 * link]
-                if below >= FRESH:
-                    below = settled[below - FRESH] - 1
-                if count + width(learned, below) > ROOM - 2:
-                    return -TOO_MUCH
+                if below >= First.FRESH:
+                    below = settled[below - First.FRESH] - 1
+                if count + width(learned, below) > limits.ROOM - 2:
+                    return -Result.TOO_MUCH
                 count = gather(learned, walk, count, below)
                 link = edges[2 * link + 1]
             found = joined(learned, walk, count)
@@ -223,7 +201,7 @@ def settle(learned: Learned, walk: Walk, frame: int) -> int:
             return found
         settled[here] = found + 1
         waiting -= 1
-    return settled[frame - FRESH] - 1
+    return settled[frame - First.FRESH] - 1
 
 
 @kernel_noinline
@@ -245,14 +223,14 @@ def take(grammar: Grammar, learned: Learned, walk: Walk, cont: int) -> int:
         part, state, below = frames[3 * here], frames[3 * here + 1], frames[3 * here + 2]
         open = waiting
         if waiting > DEEP:
-            if here >= FRESH - GIVEN:
-                return -TOO_MUCH
-            taken[here] = GIVEN + here + 1
+            if here >= First.FRESH - First.GIVEN:
+                return -Result.TOO_MUCH
+            taken[here] = First.GIVEN + here + 1
             waiting -= 1
             continue
-        if grammar.program[4 * part] == MERGED:
-            if below > ROOM:
-                return -TOO_MUCH
+        if grammar.program[4 * part] == Part.MERGED:
+            if below > limits.ROOM:
+                return -Result.TOO_MUCH
             for number in range(below):
                 if taken[lists[state + number]] <= 0:
                     work[waiting] = lists[state + number]
@@ -262,8 +240,8 @@ def take(grammar: Grammar, learned: Learned, walk: Walk, cont: int) -> int:
             count = 0
             for number in range(below):
                 found = taken[lists[state + number]] - 1
-                if count + width(learned, found) > ROOM - 2:
-                    return -TOO_MUCH
+                if count + width(learned, found) > limits.ROOM - 2:
+                    return -Result.TOO_MUCH
                 count = gather(learned, walk, count, found)
             found = joined(learned, walk, count)
         else:
@@ -286,17 +264,17 @@ def place_named(grammar: Grammar, learned: Learned, walk: Walk, low: int, high: 
     no room."""
     places, listed = learned.places, learned.listed
     cursor = walk.cursor
-    at = mixed(mixed(mixed(0, low), high), read) & (NAMES - 1)
+    at = mixed(mixed(mixed(0, low), high), read) & (limits.NAMES - 1)
     while listed[at] > 0:
         here = 4 * (listed[at] - 1)
         if places[here] == low and places[here + 1] == high and places[here + 2] == read:
-            return LISTED + listed[at] - 1
-        at = (at + 1) & (NAMES - 1)
-    number = cursor[PLACES]
-    if number >= MOST_PLACES:
-        return -FULL
+            return First.LISTED + listed[at] - 1
+        at = (at + 1) & (limits.NAMES - 1)
+    number = cursor[At.PLACES]
+    if number >= limits.MOST_PLACES:
+        return -Result.FULL
     listed[at] = number + 1
     places[4 * number], places[4 * number + 1], places[4 * number + 2] = low, high, read
     places[4 * number + 3] = grammar.words[grammar.word_starts[low] + read] if high == low + 1 else -1
-    cursor[PLACES] = number + 1
-    return LISTED + number
+    cursor[At.PLACES] = number + 1
+    return First.LISTED + number

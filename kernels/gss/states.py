@@ -15,37 +15,20 @@ not known.
 from __future__ import annotations
 
 from sglc.kernels.dsl.language import bit_count, kernel, kernel_noinline
+from sglc.kernels.gss import limits
 from sglc.kernels.gss.arrays import (
-    BITS,
-    CONFIG_SLOTS,
-    CONFIGS,
-    DONE,
-    ENDED,
-    EVERY,
-    FRAME,
-    FRAME_BITS,
-    FULL,
-    IN_TEXT,
-    KNOWN,
-    LISTED,
-    LOOKAHEAD_BITS,
-    LOOKAHEADS,
-    LOOPED,
-    LOOPS,
-    MOST_CONFIGS,
-    MOST_POOL,
-    NEEDS_TABLES,
     NOWHERE,
-    OUTS,
-    POOL,
-    READ,
-    REQUESTS,
-    ROOM,
-    STATE,
-    SURE,
-    TOO_MUCH,
+    At,
+    ConfigBits,
+    ConfigFlag,
+    First,
     Grammar,
+    Key,
     Learned,
+    Need,
+    Result,
+    Sets,
+    TextFlag,
     Walk,
 )
 from sglc.kernels.gss.frames import gather, joined, mixed, request, sort, width
@@ -57,8 +40,11 @@ def unpack(learned: Learned, walk: Walk, begin: int, count: int) -> None:
     threads = walk.threads
     for number in range(count):
         key = learned.pool[begin + number]
-        threads[3 * number] = key >> (FRAME_BITS + LOOKAHEAD_BITS)
-        threads[3 * number + 1], threads[3 * number + 2] = key & FRAME, key >> FRAME_BITS & LOOKAHEADS
+        threads[3 * number] = key >> Key.STATE_AT
+        threads[3 * number + 1], threads[3 * number + 2] = (
+            key & Key.FRAME,
+            key >> Key.FRAME_BITS & Key.LOOKAHEAD,
+        )
 
 
 @kernel
@@ -67,7 +53,11 @@ def put_down(learned: Learned, walk: Walk, begin: int, count: int) -> None:
     work = walk.work
     for number in range(count):
         key = learned.pool[begin + number]
-        work[3 * number], work[3 * number + 1], work[3 * number + 2] = (key >> FRAME_BITS) - 1, key & FRAME, 0
+        work[3 * number], work[3 * number + 1], work[3 * number + 2] = (
+            (key >> Key.FRAME_BITS) - 1,
+            key & Key.FRAME,
+            0,
+        )
 
 
 @kernel
@@ -76,21 +66,26 @@ def note_begins(grammar: Grammar, learned: Learned, walk: Walk, begin: int, coun
     begins_of = grammar.begins
     bits = learned.bits
     sets = walk.sets
-    may0 = sets[EVERY] & 0
+    may0 = sets[Sets.EVERY] & 0
     may1, may2, may3 = may0, may0, may0
     sure0, sure1, sure2, sure3 = may0, may0, may0, may0
     for number in range(count):
-        state = learned.pool[begin + number] >> (FRAME_BITS + LOOKAHEAD_BITS)
-        if state < LISTED:
+        state = learned.pool[begin + number] >> Key.STATE_AT
+        if state < First.LISTED:
             may0, may1 = may0 | begins_of[4 * state], may1 | begins_of[4 * state + 1]
             may2, may3 = may2 | begins_of[4 * state + 2], may3 | begins_of[4 * state + 3]
-            if grammar.flags[state] & KNOWN:
+            if grammar.flags[state] & TextFlag.KNOWN:
                 sure0, sure1 = sure0 | begins_of[4 * state], sure1 | begins_of[4 * state + 1]
                 sure2, sure3 = sure2 | begins_of[4 * state + 2], sure3 | begins_of[4 * state + 3]
         else:
-            byte = learned.places[4 * (state - LISTED) + 3]
+            byte = learned.places[4 * (state - First.LISTED) + 3]
             if byte < 0:
-                may0, may1, may2, may3 = sets[EVERY], sets[EVERY], sets[EVERY], sets[EVERY]
+                may0, may1, may2, may3 = (
+                    sets[Sets.EVERY],
+                    sets[Sets.EVERY],
+                    sets[Sets.EVERY],
+                    sets[Sets.EVERY],
+                )
             elif byte < 128:
                 if byte < 64:
                     may0 |= 1 << byte
@@ -100,44 +95,44 @@ def note_begins(grammar: Grammar, learned: Learned, walk: Walk, begin: int, coun
                 may2 |= 1 << (byte - 128)
             else:
                 may3 |= 1 << (byte - 192)
-    here = BITS * config
+    here = ConfigBits.SIZE * config
     bits[here], bits[here + 1], bits[here + 2], bits[here + 3] = may0, may1, may2, may3
-    here += READ
+    here += ConfigBits.READ
     bits[here], bits[here + 1], bits[here + 2], bits[here + 3] = sure0, sure1, sure2, sure3
 
 
 @kernel_noinline
 def config_of(grammar: Grammar, learned: Learned, walk: Walk) -> int:
-    """The number of the configuration of cursor[OUTS] threads and cursor[ENDED] ready, or `-code`."""
+    """The number of the configuration of cursor[At.OUTS] threads and cursor[At.ENDED] ready, or `-code`."""
     found, configs, pool = learned.found, learned.configs, learned.pool
     outs, ends, some, cursor = walk.outs, walk.ends, walk.some, walk.cursor
-    count = cursor[OUTS]
+    count = cursor[At.OUTS]
     sort(outs, count)
     size = at = 0
     while at < count:
         last = at + 1
-        while last < count and outs[last] >> FRAME_BITS == outs[at] >> FRAME_BITS:
+        while last < count and outs[last] >> Key.FRAME_BITS == outs[at] >> Key.FRAME_BITS:
             last += 1
         outs[size] = outs[at]
         if last > at + 1:
             many = 0
             for number in range(at, last):
-                frame = outs[number] & FRAME
-                if many + width(learned, frame) > ROOM - 2:
-                    return -TOO_MUCH
+                frame = outs[number] & Key.FRAME
+                if many + width(learned, frame) > limits.ROOM - 2:
+                    return -Result.TOO_MUCH
                 many = gather(learned, walk, many, frame)
             frame = joined(learned, walk, many)
             if frame < 0:
                 return frame
-            outs[size] = (outs[at] >> FRAME_BITS << FRAME_BITS) | frame
+            outs[size] = (outs[at] >> Key.FRAME_BITS << Key.FRAME_BITS) | frame
         size += 1
         at = last
     many = 0
-    for number in range(cursor[ENDED]):
-        frame = ends[number] & FRAME
-        if many + width(learned, frame) > ROOM - 2:
-            return -TOO_MUCH
-        if ends[number] >> FRAME_BITS == 0:
+    for number in range(cursor[At.ENDED]):
+        frame = ends[number] & Key.FRAME
+        if many + width(learned, frame) > limits.ROOM - 2:
+            return -Result.TOO_MUCH
+        if ends[number] >> Key.FRAME_BITS == 0:
             many = gather(learned, walk, many, frame)
         else:
             some[many] = ends[number]
@@ -155,7 +150,7 @@ def config_of(grammar: Grammar, learned: Learned, walk: Walk) -> int:
         at = mixed(at, outs[number])
     for number in range(ready):
         at = mixed(at, ends[number])
-    at &= CONFIG_SLOTS - 1
+    at &= limits.CONFIG_SLOTS - 1
     while found[at] > 0:
         here = 6 * found[at]
         if configs[here + 1] == size and configs[here + 2] == ready:
@@ -167,23 +162,23 @@ def config_of(grammar: Grammar, learned: Learned, walk: Walk) -> int:
                     number += 1
             if number == size + ready:
                 return found[at]
-        at = (at + 1) & (CONFIG_SLOTS - 1)
-    config, begin = cursor[CONFIGS], cursor[POOL]
-    if config >= MOST_CONFIGS or begin + size + ready > MOST_POOL:
-        return -FULL
+        at = (at + 1) & (limits.CONFIG_SLOTS - 1)
+    config, begin = cursor[At.CONFIGS], cursor[At.POOL]
+    if config >= limits.MOST_CONFIGS or begin + size + ready > limits.MOST_POOL:
+        return -Result.FULL
     found[at] = config
-    cursor[CONFIGS], cursor[POOL] = config + 1, begin + size + ready
-    some_flags, follows = SURE, 0
+    cursor[At.CONFIGS], cursor[At.POOL] = config + 1, begin + size + ready
+    some_flags, follows = ConfigFlag.SURE, 0
     for number in range(size):
         key = outs[number]
         pool[begin + number] = key
-        state = key >> (FRAME_BITS + LOOKAHEAD_BITS)
-        if key >> FRAME_BITS & LOOKAHEADS == 0:
+        state = key >> Key.STATE_AT
+        if key >> Key.FRAME_BITS & Key.LOOKAHEAD == 0:
             follows = 1
-            if state < LISTED:
-                some_flags |= IN_TEXT
-        if state < LISTED and grammar.flags[state] & KNOWN == 0:
-            some_flags &= ~SURE
+            if state < First.LISTED:
+                some_flags |= ConfigFlag.IN_TEXT
+        if state < First.LISTED and grammar.flags[state] & TextFlag.KNOWN == 0:
+            some_flags &= ~ConfigFlag.SURE
     goes_on = False
     for number in range(ready):
         pool[begin + size + number] = ends[number]
@@ -193,9 +188,9 @@ def config_of(grammar: Grammar, learned: Learned, walk: Walk) -> int:
     note_begins(grammar, learned, walk, begin, size, config)
     here = 6 * config
     if goes_on:
-        some_flags &= ~SURE
+        some_flags &= ~ConfigFlag.SURE
         for number in range(4):
-            learned.bits[BITS * config + number] = walk.sets[EVERY]
+            learned.bits[ConfigBits.SIZE * config + number] = walk.sets[Sets.EVERY]
     configs[here], configs[here + 1], configs[here + 2], configs[here + 3] = begin, size, ready, some_flags
     configs[here + 4], configs[here + 5] = follows, -1
     for number in range(256):
@@ -210,20 +205,20 @@ def note_loops(grammar: Grammar, learned: Learned, walk: Walk, config: int) -> i
     configs, bits = learned.configs, learned.bits
     cursor = walk.cursor
     here, most = 6 * config, -1
-    begin, before = configs[here], cursor[REQUESTS]
+    begin, before = configs[here], cursor[At.REQUESTS]
     for number in range(configs[here + 1]):
         key = learned.pool[begin + number]
-        state = key >> (FRAME_BITS + LOOKAHEAD_BITS)
-        if state < LISTED and key >> FRAME_BITS & LOOKAHEADS == 0:
-            if grammar.flags[state] & KNOWN == 0:
-                request(walk, STATE, state)
+        state = key >> Key.STATE_AT
+        if state < First.LISTED and key >> Key.FRAME_BITS & Key.LOOKAHEAD == 0:
+            if grammar.flags[state] & TextFlag.KNOWN == 0:
+                request(walk, Need.STATE, state)
                 continue
             size = bit_count(loops[2 * state]) + bit_count(loops[2 * state + 1])
             if size > most:
                 most = size
-                bits[BITS * config + LOOPS] = loops[2 * state]
-                bits[BITS * config + LOOPS + 1] = loops[2 * state + 1]
-    if cursor[REQUESTS] > before:
-        return NEEDS_TABLES
-    configs[here + 3] |= LOOPED
-    return DONE
+                bits[ConfigBits.SIZE * config + ConfigBits.LOOPS] = loops[2 * state]
+                bits[ConfigBits.SIZE * config + ConfigBits.LOOPS + 1] = loops[2 * state + 1]
+    if cursor[At.REQUESTS] > before:
+        return Result.NEEDS_TABLES
+    configs[here + 3] |= ConfigFlag.LOOPED
+    return Result.DONE

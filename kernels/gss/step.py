@@ -12,45 +12,21 @@ a configuration, too.
 from __future__ import annotations
 
 from sglc.kernels.dsl.language import kernel, kernel_noinline
+from sglc.kernels.gss import limits
 from sglc.kernels.gss.arrays import (
-    BITS,
-    DONE,
-    ENDED,
-    ENDS,
-    FRAME_BITS,
-    FRESH,
-    FULL,
-    GIVEN,
-    GOES_ON,
-    KNOWN,
-    LINKS,
-    LIST,
-    LISTED,
-    LOOKAHEAD,
-    LOOKAHEAD_BITS,
-    LOOKAHEADS,
-    MANY_REQUESTED,
-    MOST_LINKS,
-    NEEDS_TABLES,
     NOWHERE,
-    OUTS,
-    PART,
-    REACHED,
-    REQUESTED,
-    REQUESTS,
-    ROOM,
-    SERIES,
-    SPENT,
-    STATE,
-    SURE,
-    TEXT,
-    THREADS,
-    TOO_MUCH,
-    UNKNOWN,
-    WANTED,
-    WORD,
+    At,
+    ConfigBits,
+    ConfigFlag,
+    First,
     Grammar,
+    Key,
     Learned,
+    Need,
+    Part,
+    Result,
+    Sets,
+    TextFlag,
     Walk,
 )
 from sglc.kernels.gss.closure import close
@@ -66,14 +42,14 @@ def step(grammar: Grammar, learned: Learned, walk: Walk, read: int) -> int:
     flags, words, word_starts = grammar.flags, grammar.words, grammar.word_starts
     places = learned.places
     threads, cursor = walk.threads, walk.cursor
-    out, waiting, before = cursor[OUTS], cursor[ENDED], cursor[REQUESTS]
-    cursor[SPENT] += cursor[THREADS]
-    for thread in range(cursor[THREADS]):
+    out, waiting, before = cursor[At.OUTS], cursor[At.ENDED], cursor[At.REQUESTS]
+    cursor[At.SPENT] += cursor[At.THREADS]
+    for thread in range(cursor[At.THREADS]):
         state, frame, lookahead = threads[3 * thread], threads[3 * thread + 1], threads[3 * thread + 2]
         left = right = size = now = 0
         following = part = -1
-        if state >= LISTED:
-            place = 4 * (state - LISTED)
+        if state >= First.LISTED:
+            place = 4 * (state - First.LISTED)
             left, right, size = places[place], places[place + 1], places[place + 2]
             byte = places[place + 3]
             if byte < 0:
@@ -83,54 +59,54 @@ def step(grammar: Grammar, learned: Learned, walk: Walk, read: int) -> int:
                     right = search_word(words, word_starts, left, right, size, read + 1)
             if byte != read or left >= right:
                 continue
-            now = GOES_ON
+            now = TextFlag.GOES_ON
             if word_starts[left + 1] - word_starts[left] == size + 1:
-                now = ENDS | GOES_ON if right > left + 1 else ENDS
+                now = TextFlag.ENDS | TextFlag.GOES_ON if right > left + 1 else TextFlag.ENDS
                 part = grammar.behind[2 * left]
                 if part < -1:
-                    part = WORD + left
+                    part = First.WORD + left
         else:
             if grammar.begins[4 * state + (read >> 6)] >> (read & 63) & 1 == 0:
                 continue
-            if flags[state] & KNOWN == 0:
-                request(walk, STATE, state)
+            if flags[state] & TextFlag.KNOWN == 0:
+                request(walk, Need.STATE, state)
                 continue
             following = grammar.rows[(state << 8) + read]
             if following < 0:
                 continue
             now = flags[following]
         if lookahead > 0:
-            if grammar.lookahead_flags[lookahead] & KNOWN == 0:
-                request(walk, LOOKAHEAD, lookahead)
+            if grammar.lookahead_flags[lookahead] & TextFlag.KNOWN == 0:
+                request(walk, Need.LOOKAHEAD, lookahead)
                 continue
             lookahead = grammar.lookahead_rows[(lookahead << 8) + read]
             if lookahead < 0:
                 continue
-            if lookahead > LOOKAHEADS:
-                return TOO_MUCH
-        if now & (GOES_ON | ENDS) == 0:
+            if lookahead > Key.LOOKAHEAD:
+                return Result.TOO_MUCH
+        if now & (TextFlag.GOES_ON | TextFlag.ENDS) == 0:
             continue
-        if max(out, waiting) > ROOM - 2:
-            return TOO_MUCH
-        if frame >= FRESH:
+        if max(out, waiting) > limits.ROOM - 2:
+            return Result.TOO_MUCH
+        if frame >= First.FRESH:
             frame = settle(learned, walk, frame)
             if frame < 0:
                 return -frame
-        if now & GOES_ON:
+        if now & TextFlag.GOES_ON:
             if following < 0:
-                more = 1 if now & ENDS else 0
+                more = 1 if now & TextFlag.ENDS else 0
                 following = place_named(grammar, learned, walk, left + more, right, size + 1)
                 if following < 0:
                     return -following
-            walk.outs[out] = (following << (FRAME_BITS + LOOKAHEAD_BITS)) | (lookahead << FRAME_BITS) | frame
+            walk.outs[out] = (following << Key.STATE_AT) | (lookahead << Key.FRAME_BITS) | frame
             out += 1
-        if now & ENDS:
+        if now & TextFlag.ENDS:
             if lookahead > 0:
-                return TOO_MUCH
-            walk.ends[waiting] = ((part + 1) << FRAME_BITS) | frame
+                return Result.TOO_MUCH
+            walk.ends[waiting] = ((part + 1) << Key.FRAME_BITS) | frame
             waiting += 1
-    cursor[OUTS], cursor[ENDED] = out, waiting
-    return NEEDS_TABLES if cursor[REQUESTS] > before else DONE
+    cursor[At.OUTS], cursor[At.ENDED] = out, waiting
+    return Result.NEEDS_TABLES if cursor[At.REQUESTS] > before else Result.DONE
 
 
 @kernel_noinline
@@ -142,51 +118,51 @@ def close_on(grammar: Grammar, learned: Learned, walk: Walk, config: int, read: 
     here = 6 * config
     begin, count, ready = configs[here], configs[here + 1], configs[here + 2]
     put_down(learned, walk, begin + count, ready)
-    cursor[THREADS] = cursor[OUTS] = cursor[ENDED] = 0
+    cursor[At.THREADS] = cursor[At.OUTS] = cursor[At.ENDED] = 0
     code = close(grammar, learned, walk, ready, False)
-    if code != DONE:
+    if code != Result.DONE:
         return -code
-    if configs[here + 3] & SURE == 0:
+    if configs[here + 3] & ConfigFlag.SURE == 0:
         # What has been opened for these bytes tells of the others, too.
-        configs[here + 3] |= SURE
+        configs[here + 3] |= ConfigFlag.SURE
         for number in range(4):
-            learned.bits[BITS * config + number] = sets[REACHED + number]
-    before, already = cursor[REQUESTS], cursor[REQUESTED]
+            learned.bits[ConfigBits.SIZE * config + number] = sets[Sets.REACHED + number]
+    before, already = cursor[At.REQUESTS], cursor[At.REQUESTED]
     for byte in range(256):
-        if cursor[REQUESTED] > already + MANY_REQUESTED:
+        if cursor[At.REQUESTED] > already + limits.MANY_REQUESTED:
             break
         word, bit = byte >> 6, byte & 63
-        if sets[WANTED + word] >> bit & 1 == 0 or nexts[256 * config + byte] > 0:
+        if sets[Sets.WANTED + word] >> bit & 1 == 0 or nexts[256 * config + byte] > 0:
             continue
         after = NOWHERE
-        if sets[REACHED + word] >> bit & 1:
-            cursor[OUTS] = cursor[ENDED] = 0
+        if sets[Sets.REACHED + word] >> bit & 1:
+            cursor[At.OUTS] = cursor[At.ENDED] = 0
             code = step(grammar, learned, walk, byte)
-            if code == NEEDS_TABLES:
+            if code == Result.NEEDS_TABLES:
                 # What siblings need is requested together.
                 continue
-            if code != DONE:
+            if code != Result.DONE:
                 return -code
             after = config_of(grammar, learned, walk)
             if after < 0:
                 return after
         nexts[256 * config + byte] = after
-    return -NEEDS_TABLES if cursor[REQUESTS] > before else nexts[256 * config + read]
+    return -Result.NEEDS_TABLES if cursor[At.REQUESTS] > before else nexts[256 * config + read]
 
 
 @kernel
 def is_alone(grammar: Grammar, learned: Learned, key: int) -> bool:
     """Whether nothing but one terminal comes behind a frame that is ready."""
     program, word_starts = grammar.program, grammar.word_starts
-    if key <= 0 or key >= GIVEN:
+    if key <= 0 or key >= First.GIVEN:
         return False
     part = learned.made[3 * key]
-    if program[4 * part] != SERIES:
+    if program[4 * part] != Part.SERIES:
         return False
     rest = 4 * program[4 * part + 2]
-    if program[rest] == LIST:
+    if program[rest] == Part.LIST:
         return word_starts[program[rest + 1] + 1] > word_starts[program[rest + 1]]
-    return program[rest] == TEXT and program[rest + 2] == 0
+    return program[rest] == Part.TEXT and program[rest + 2] == 0
 
 
 @kernel_noinline
@@ -196,17 +172,17 @@ def split(grammar: Grammar, learned: Learned, walk: Walk, config: int) -> int:
     links, configs, pool = learned.links, learned.configs, learned.pool
     ends, cursor = walk.ends, walk.cursor
     here = 6 * config
-    begin, ready, before = configs[here] + configs[here + 1], configs[here + 2], cursor[REQUESTS]
+    begin, ready, before = configs[here] + configs[here + 1], configs[here + 2], cursor[At.REQUESTS]
     for number in range(ready):
         key = pool[begin + number]
-        if 0 < key and key < GIVEN:
+        if 0 < key and key < First.GIVEN:
             part = learned.made[3 * key]
-            if program[4 * part] == UNKNOWN:
-                request(walk, PART, part)
-            elif program[4 * part] == SERIES and program[4 * program[4 * part + 2]] == UNKNOWN:
-                request(walk, PART, program[4 * part + 2])
-    if cursor[REQUESTS] > before:
-        return NEEDS_TABLES
+            if program[4 * part] == Part.UNKNOWN:
+                request(walk, Need.PART, part)
+            elif program[4 * part] == Part.SERIES and program[4 * program[4 * part + 2]] == Part.UNKNOWN:
+                request(walk, Need.PART, program[4 * part + 2])
+    if cursor[At.REQUESTS] > before:
+        return Result.NEEDS_TABLES
     together = alone = 0
     for number in range(ready):
         if is_alone(grammar, learned, pool[begin + number]):
@@ -215,25 +191,25 @@ def split(grammar: Grammar, learned: Learned, walk: Walk, config: int) -> int:
             together += 1
     if alone + min(together, 1) == 1 and configs[here + 1] == 0 and alone + together == ready:
         configs[here + 5] = 0
-        return DONE
-    at = cursor[LINKS]
-    if at + alone + 2 > MOST_LINKS:
-        return FULL
-    cursor[LINKS] = at + alone + 2
+        return Result.DONE
+    at = cursor[At.LINKS]
+    if at + alone + 2 > limits.MOST_LINKS:
+        return Result.FULL
+    cursor[At.LINKS] = at + alone + 2
     count = last = 0
     for number in range(ready + 1):
         # Those that go together come last.
-        cursor[OUTS] = cursor[ENDED] = 0
+        cursor[At.OUTS] = cursor[At.ENDED] = 0
         if number < ready:
             if is_alone(grammar, learned, pool[begin + number]):
-                ends[0], cursor[ENDED] = pool[begin + number], 1
+                ends[0], cursor[At.ENDED] = pool[begin + number], 1
         else:
             for last in range(ready):
                 key = pool[begin + last]
                 if key > 0 and not is_alone(grammar, learned, key):
-                    ends[cursor[ENDED]] = key
-                    cursor[ENDED] += 1
-        if cursor[ENDED] > 0:
+                    ends[cursor[At.ENDED]] = key
+                    cursor[At.ENDED] += 1
+        if cursor[At.ENDED] > 0:
             of = config_of(grammar, learned, walk)
             if of < 0:
                 return -of
@@ -241,7 +217,7 @@ def split(grammar: Grammar, learned: Learned, walk: Walk, config: int) -> int:
             links[at + count] = of
     links[at] = count
     configs[here + 5] = at
-    return DONE
+    return Result.DONE
 
 
 @kernel_noinline
@@ -256,46 +232,49 @@ def read_on(grammar: Grammar, learned: Learned, walk: Walk, config: int, read: i
     if ready > 0:
         if configs[here + 5] < 0:
             code = split(grammar, learned, walk, config)
-            if code != DONE:
+            if code != Result.DONE:
                 return -code
         parts = configs[here + 5]
         first = parts if parts > 0 else 0
         for number in range(links[first] if parts > 0 else 1):
             of = links[first + 1 + number] if parts > 0 else config
-            if bits[BITS * of + (read >> 6)] >> (read & 63) & 1 and nexts[256 * of + read] == 0:
+            if bits[ConfigBits.SIZE * of + (read >> 6)] >> (read & 63) & 1 and nexts[256 * of + read] == 0:
                 code = close_on(grammar, learned, walk, of, read)
                 if code < 0 or parts == 0:
                     return code
-    cursor[OUTS] = cursor[ENDED] = 0
+    cursor[At.OUTS] = cursor[At.ENDED] = 0
     if count > 0:
         unpack(learned, walk, begin, count)
-        cursor[THREADS] = count
+        cursor[At.THREADS] = count
         code = step(grammar, learned, walk, read)
-        if code != DONE:
+        if code != Result.DONE:
             return -code
     if parts > 0:
         for number in range(links[parts]):
             of = links[parts + 1 + number]
-            if bits[BITS * of + (read >> 6)] >> (read & 63) & 1:
+            if bits[ConfigBits.SIZE * of + (read >> 6)] >> (read & 63) & 1:
                 of = 6 * nexts[256 * of + read]
-                if max(cursor[OUTS] + configs[of + 1], cursor[ENDED] + configs[of + 2]) > ROOM - 2:
-                    return -TOO_MUCH
+                if (
+                    max(cursor[At.OUTS] + configs[of + 1], cursor[At.ENDED] + configs[of + 2])
+                    > limits.ROOM - 2
+                ):
+                    return -Result.TOO_MUCH
                 for at in range(configs[of + 1]):
-                    walk.outs[cursor[OUTS] + at] = pool[configs[of] + at]
-                cursor[OUTS] += configs[of + 1]
+                    walk.outs[cursor[At.OUTS] + at] = pool[configs[of] + at]
+                cursor[At.OUTS] += configs[of + 1]
                 for at in range(configs[of + 2]):
-                    walk.ends[cursor[ENDED] + at] = pool[configs[of] + configs[of + 1] + at]
-                cursor[ENDED] += configs[of + 2]
+                    walk.ends[cursor[At.ENDED] + at] = pool[configs[of] + configs[of + 1] + at]
+                cursor[At.ENDED] += configs[of + 2]
     after = config_of(grammar, learned, walk)
     if after > 0:
         nexts[256 * config + read] = after
-        if configs[here + 3] & SURE == 0:
+        if configs[here + 3] & ConfigFlag.SURE == 0:
             # Each of its parts has read something, or is known to read none of it.
-            configs[here + 3] |= SURE
+            configs[here + 3] |= ConfigFlag.SURE
             note_begins(grammar, learned, walk, begin, count, config)
             if parts > 0:
                 for number in range(links[parts]):
                     of = links[parts + 1 + number]
                     for at in range(4):
-                        bits[BITS * config + at] |= bits[BITS * of + at]
+                        bits[ConfigBits.SIZE * config + at] |= bits[ConfigBits.SIZE * of + at]
     return after

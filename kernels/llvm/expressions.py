@@ -164,18 +164,24 @@ class Expressions:
                 return Value(I64(value), "int")
             case ast.Constant(value=float() as value):
                 return Value(DOUBLE(value), "float")
-            case ast.Name(id=name):
-                return self._name(node, name)
+            case ast.Name(id=name) if name in self.slots:
+                slot, kind = self.slots[name]
+                return Value(self.b.load(slot), kind)
             case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.locals:
                 array, kind = self.locals[name]
                 return Value(self.b.load(self._local(array, index)), kind)
             case ast.Subscript(value=of, slice=index):
                 return self._element(self._array(of), index)
-            case ast.Attribute():
+            case ast.Attribute(value=ast.Name(id=name)) if name in self.structs:
                 found = self._field_of(node)
                 if not isinstance(found, Value):
                     self._fail(node, "not a number of a record")
                 return found
+            case ast.Name() | ast.Attribute():
+                named = self._named(node)
+                if not isinstance(named, bool | int | float):
+                    self._fail(node, "no number of this name is known here")
+                return self._expression(ast.Constant(named))
             case ast.BinOp(left=left, op=operator, right=right):
                 return self._operate(node, operator, self._expression(left), self._expression(right))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -203,22 +209,22 @@ class Expressions:
             case _:
                 self._fail(node, "not an expression of kernels")
 
-    def _name(self, node: ast.expr, name: str) -> Value:
-        if name in self.slots:
-            slot, kind = self.slots[name]
-            return Value(self.b.load(slot), kind)
-        value = self.constants.get(name, self.globals.get(name))
-        if isinstance(value, bool | int | float):
-            return self._expression(ast.Constant(value))
-        self._fail(node, "no number of this name is known here")
+    def _named(self, node: ast.expr) -> Any:
+        """What a constant, or a name in a class or a module, stands for; None for all else."""
+        match node:
+            case ast.Name(id=name) if name not in self.slots:
+                return self.constants.get(name, self.globals.get(name))
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name not in self.structs:
+                return getattr(self.globals.get(name), attribute, None)
+        return None
 
     def _known(self, node: ast.expr) -> int | None:
         """The value of a whole number or a test that is known when the code is made."""
         match node:
             case ast.Constant(value=bool() | int() as value):
                 return value
-            case ast.Name(id=name) if name not in self.slots:
-                named: Any = self.constants[name] if name in self.constants else self.globals.get(name)
+            case ast.Name() | ast.Attribute():
+                named = self._named(node)
                 return named if isinstance(named, int) else None
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 denied = self._known(operand)
@@ -228,10 +234,10 @@ class Expressions:
                 if None in found:
                     return None
                 return all(found) if isinstance(operator, ast.And) else any(found)
-            case ast.BinOp(left=left, op=operator, right=right):
-                x, y, fold = self._known(left), self._known(right), _FOLDED.get(type(operator))
-                return None if x is None or y is None or fold is None else fold(x, y)
-            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            case (
+                ast.BinOp(left=left, op=operator, right=right)
+                | ast.Compare(left=left, ops=[operator], comparators=[right])
+            ):
                 x, y, fold = self._known(left), self._known(right), _FOLDED.get(type(operator))
                 return None if x is None or y is None or fold is None else fold(x, y)
         return None
@@ -416,15 +422,18 @@ class Expressions:
         """An array by its name or as a field of a record."""
         if isinstance(node, ast.Name):
             return self.arrays.get(node.id)
-        found = self._field_of(node) if isinstance(node, ast.Attribute) else None
+        found = self._field_of(node)
         return found if isinstance(found, Array) else None
 
-    def _field_of(self, node: ast.Attribute) -> Array | Value:
-        if not isinstance(node.value, ast.Name) or node.value.id not in self.structs:
-            self._fail(node, "not a field of a record")
-        if node.attr not in self.structs[node.value.id][1].fields:
-            self._fail(node, f"{self.structs[node.value.id][1].__name__} has no such field")
-        return self._field(node.value.id, node.attr)
+    def _field_of(self, node: ast.expr) -> Array | Value | None:
+        """A field of a record; None for what is no part of one."""
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in self.structs:
+                kind = self.structs[name][1]
+                if attribute not in kind.fields:
+                    self._fail(node, f"{kind.__name__} has no such field")
+                return self._field(name, attribute)
+        return None
 
     # Lanes
 

@@ -9,18 +9,7 @@ from struct import Struct as Packed
 import numpy as np
 
 from sglc.kernels.jit_library import typed_library
-from sglc.kernels.trie.arrays import (
-    ENTRY,
-    NODE,
-    OUT,
-    REACH,
-    CharacterArrays,
-    LexemeArrays,
-    Quiet,
-    Subtrees,
-    TrieArrays,
-    TrieWalk,
-)
+from sglc.kernels.trie.arrays import At, CharacterArrays, LexemeArrays, Quiet, Subtrees, TrieArrays, TrieWalk
 from sglc.kernels.trie.first_bytes import list_first
 from sglc.kernels.trie.subset_construction import list_subsets, load_subsets
 from sglc.kernels.trie.token_columns import put_tokens, without_columns
@@ -231,14 +220,14 @@ class SubtreeWalk:
         """
         self._count(entries)
         cursor = self._cursor
-        cursor[ENTRY], cursor[NODE] = 0, -1
+        cursor[At.ENTRY], cursor[At.NODE] = 0, -1
         while True:
             missing = WALKS.run(walk_rows, self.trie, self._walk, entries, len(entries), base, *rows(), mask)
             if missing < 0:
                 return
-            entry, node = int(entries[cursor[ENTRY]]), int(cursor[NODE])
+            entry, node = int(entries[cursor[At.ENTRY]]), int(cursor[At.NODE])
             if not fill(missing, entry, node):
-                cursor[NODE] = self.trie.end[node]
+                cursor[At.NODE] = self.trie.end[node]
 
     def lexeme(
         self,
@@ -296,8 +285,8 @@ class SubtreeWalk:
 
     def _found(self) -> tuple[np.ndarray, np.ndarray, int]:
         """The boundaries, their ends, and how far a walk has come."""
-        found, walk = int(self._cursor[OUT]), self._walk
-        return walk.boundaries[:found].copy(), walk.ends[:found].copy(), int(self._cursor[REACH])
+        found, walk = int(self._cursor[At.OUT]), self._walk
+        return walk.boundaries[:found].copy(), walk.ends[:found].copy(), int(self._cursor[At.REACH])
 
     def literal(self, entries: np.ndarray, data: bytes, mask: np.ndarray) -> np.ndarray:
         """See `walks.walk_literal`: returns the boundaries."""

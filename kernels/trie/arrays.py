@@ -168,15 +168,21 @@ class Words(Struct):
     limited: int
 
 
-(ENTRY, NODE, OUT, CALM, REACH, COUNT, STATE, LEAST, MOST, EAGER, MODE, HOME, WIDTH, CURSORS) = range(14)
-"""Places in the cursor of a walk, and their number. The first five say how far it has come: entry, node or
--1 before the entry's first node (in `walk_characters` the level), boundaries written, the level down to which
-all is quiet, the most characters of a token or before a boundary that was found. Then what is asked: the
-number of entries; the state and mode in which the lexeme is; fewest and most characters still to come;
-whether entries themselves may be boundaries; the quiet state; words of 64 bits of a label."""
-WORDS, WORDS_END, WORDS_READ, ESCAPES = STATE, LEAST, MOST, EAGER
-"""The same places where words are walked: the first word and that behind the last, the bytes of them that
-have been read, whether nodes with a backslash are wanted."""
+class At:
+    """Places in the cursor of a walk, and their number.
+
+    The first five say how far it has come: entry, node or -1 before the entry's first node (in
+    `walk_characters` the level), boundaries written, the level down to which all is quiet, the most
+    characters of a token or before a boundary that was found. Then what is asked: the number of entries; the
+    state and mode in which the lexeme is; fewest and most characters still to come; whether entries
+    themselves may be boundaries; the quiet state; words of 64 bits of a label.
+
+    Where words are walked, the same places have the first word and that behind the last, the bytes of them
+    that have been read, and whether nodes with a backslash are wanted.
+    """
+
+    ENTRY, NODE, OUT, CALM, REACH, COUNT, STATE, LEAST, MOST, EAGER, MODE, HOME, WIDTH, PLACES = range(14)
+    WORDS, WORDS_END, WORDS_READ, ESCAPES = STATE, LEAST, MOST, EAGER
 
 
 class TrieWalk(Struct):
@@ -202,7 +208,7 @@ class TrieWalk(Struct):
     next_words: I64 = shape("levels")
     kids: I32 = shape("levels")
     last_kids: I32 = shape("levels")
-    cursor: I64 = shape(CURSORS)
+    cursor: I64 = shape(At.PLACES)
     boundaries: I32 = shape("boundaries")
     ends: I32 = shape("boundaries")
     asides: I32 = shape("asides")
@@ -214,4 +220,5 @@ class TrieWalk(Struct):
 def keep_place(walk: TrieWalk, entry: int, node: int, out: int, calm: int, reach: int) -> None:
     """Note how far a walk has come."""
     cursor = walk.cursor
-    cursor[ENTRY], cursor[NODE], cursor[OUT], cursor[CALM], cursor[REACH] = entry, node, out, calm, reach
+    cursor[At.ENTRY], cursor[At.NODE], cursor[At.OUT] = entry, node, out
+    cursor[At.CALM], cursor[At.REACH] = calm, reach

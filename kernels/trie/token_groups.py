@@ -16,20 +16,28 @@ from sglc.kernels.dsl.language import I32, U64, kernel
 from sglc.kernels.dsl.structs import Struct, shape
 from sglc.kernels.trie.arrays import Subtrees, TrieArrays
 
-CONTROL, TILDE, CONTROL_1, SEPARATOR, BROKEN, OTHER, PARTIAL = 1, 2, 3, 4, 5, 126, 127
-GROUP = np.full(256, OTHER, np.uint8)
+
+class Group:
+    """The groups that are not those of one byte or one script; REST is of all other characters."""
+
+    CONTROL, TILDE, CONTROL_1, SEPARATOR, BROKEN, REST, OTHER, PARTIAL = 1, 2, 3, 4, 5, 29, 126, 127
+
+
+class Fact:
+    """Where the parts of a node's first word are: its number, its byte, the most characters below it."""
+
+    LOW, BYTE, TALL = 0xFFFFFFFF, 32, 40
+
+
+GROUP = np.full(256, Group.OTHER, np.uint8)
 """uint8[256]: the groups of bytes."""
 GROUP[:128] = np.arange(128)
-GROUP[:32] = CONTROL
+GROUP[:32] = Group.CONTROL
 GROUP[[9, 10, 13]] = 9, 10, 13
-GROUP[0x7E], GROUP[0x7F] = TILDE, CONTROL
+GROUP[0x7E], GROUP[0x7F] = Group.TILDE, Group.CONTROL
 
 BACKSLASH = 0x5C
 LAST_POINT = 0x1FFFFF
-LOW, BYTE, TALL = 0xFFFFFFFF, 32, 40
-"""Where the parts of a node's first word are: its number, its byte, the most characters below it."""
-REST = 29
-"""The group of the characters beyond ASCII that are of no other one."""
 _LETTERS: dict[int, tuple[tuple[int, int], ...]] = {
     14: ((0xC0, 0xD6), (0xD8, 0xF6), (0xF8, 0xFF)),
     15: ((0x100, 0x24F), (0x1E00, 0x1EFF)),
@@ -55,7 +63,7 @@ SCRIPTS: np.ndarray = np.array(
 SCRIPT_COUNT = len(SCRIPTS)
 SCRIPT_BITS = sum([1 << group for group in _LETTERS])
 
-_BELOW_TALL = (1 << TALL) - 1
+_BELOW_TALL = (1 << Fact.TALL) - 1
 _BROKEN = 8
 _BEGUN, _UNIT, _HALF = 100, 101, 102
 
@@ -119,9 +127,9 @@ def beyond_group(subtrees: Subtrees, point: int) -> int:
     """The group of a character beyond ASCII."""
     scripts = subtrees.scripts
     if point < 0xA0:
-        return CONTROL_1
+        return Group.CONTROL_1
     if point == 0x2028 or point == 0x2029:
-        return SEPARATOR
+        return Group.SEPARATOR
     left, right = 0, SCRIPT_COUNT
     while left < right:
         middle = (left + right) >> 1
@@ -131,7 +139,7 @@ def beyond_group(subtrees: Subtrees, point: int) -> int:
             right = middle
     if left < SCRIPT_COUNT and scripts[3 * left] <= point:
         return scripts[3 * left + 2]
-    return REST
+    return Group.REST
 
 
 class GroupScratch(Struct):
@@ -177,13 +185,13 @@ def group_tokens(trie: TrieArrays, subtrees: Subtrees, scratch: GroupScratch, co
                 place += 1
                 out += 1
         here = 4 * places[node]
-        nodes[here], nodes[here + 1] = (read << BYTE) | node, ((index & LOW) << 32) | trie.end[node]
+        nodes[here], nodes[here + 1] = (read << Fact.BYTE) | node, ((index & Fact.LOW) << 32) | trie.end[node]
         kind = subtrees.group[read]
         own[2 * node + (kind >> 6)] = 1 << (kind & 63)
         if index != -1 and state != 0:
-            own[2 * node + (PARTIAL >> 6)] |= 1 << (PARTIAL & 63)
+            own[2 * node + (Group.PARTIAL >> 6)] |= 1 << (Group.PARTIAL & 63)
             if state == _BROKEN:
-                own[2 * node] |= 1 << BROKEN
+                own[2 * node] |= 1 << Group.BROKEN
             for place in range(begins[node], out):
                 parts[partial] = order[place]
                 partial += 1
@@ -204,6 +212,6 @@ def group_tokens(trie: TrieArrays, subtrees: Subtrees, scratch: GroupScratch, co
             nodes[parent + 2] |= nodes[here + 2] | own[2 * node]
             nodes[parent + 3] |= nodes[here + 3] | own[2 * node + 1]
             ahead = 1 if byte[node] < 0x80 or byte[node] >= 0xC0 else 0
-            tall = (nodes[here] >> TALL) + ahead
-            if tall > nodes[parent] >> TALL:
-                nodes[parent] = (nodes[parent] & _BELOW_TALL) | (tall << TALL)
+            tall = (nodes[here] >> Fact.TALL) + ahead
+            if tall > nodes[parent] >> Fact.TALL:
+                nodes[parent] = (nodes[parent] & _BELOW_TALL) | (tall << Fact.TALL)

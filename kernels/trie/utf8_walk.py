@@ -10,39 +10,9 @@ can still come.
 from __future__ import annotations
 
 from sglc.kernels.dsl.language import I32, U8, U32, U64, kernel
-from sglc.kernels.trie.arrays import (
-    CALM,
-    COUNT,
-    EAGER,
-    ENTRY,
-    HOME,
-    LEAST,
-    MODE,
-    MOST,
-    NODE,
-    OUT,
-    REACH,
-    STATE,
-    WIDTH,
-    CharacterArrays,
-    Quiet,
-    Subtrees,
-    TrieWalk,
-)
+from sglc.kernels.trie.arrays import At, CharacterArrays, Quiet, Subtrees, TrieWalk
 from sglc.kernels.trie.codepoint_blocks import BLOCKS, block_goes_on, block_target, goes_on, make_blocks
-from sglc.kernels.trie.token_groups import (
-    BYTE,
-    CONTROL_1,
-    LOW,
-    OTHER,
-    PARTIAL,
-    REST,
-    SCRIPT_BITS,
-    SCRIPT_COUNT,
-    SCRIPTS,
-    SEPARATOR,
-    TALL,
-)
+from sglc.kernels.trie.token_groups import SCRIPT_BITS, SCRIPT_COUNT, SCRIPTS, Fact, Group
 from sglc.kernels.trie.walks import BACKSLASH, ENDS, KNOWN
 
 RAW, JSON, JSON_ANY = 0, 1, 2
@@ -60,7 +30,7 @@ _OTHERS = 0x10FFFF - 0xA0 + 1 - 0x800 - 2
 """How many characters there are from U+00A0 on, but for U+2028 and U+2029."""
 _REST = _OTHERS - int((SCRIPTS[:, 1] - SCRIPTS[:, 0] + 1).sum())
 """How many of them are of no script."""
-_BEYOND = SCRIPT_BITS | 1 << REST | 1 << CONTROL_1 | 1 << SEPARATOR
+_BEYOND = SCRIPT_BITS | 1 << Group.REST | 1 << Group.CONTROL_1 | 1 << Group.SEPARATOR
 _SHORT_CONTROLS = 0x3700
 """The control characters that have a short escape, as bits: U+0008, 9, A, C, D."""
 
@@ -143,9 +113,9 @@ def make_row(subtrees: Subtrees, lexeme: CharacterArrays, state: int) -> None:
         if escaped or rows[(state << 7) + point] != state + 1:
             loops[base + (group[point] >> 6)] &= ~(1 << (group[point] & 63))
     if control == 0x20:
-        loops[base] |= 1 << CONTROL_1
+        loops[base] |= 1 << Group.CONTROL_1
     if separators == 2:
-        loops[base] |= 1 << SEPARATOR
+        loops[base] |= 1 << Group.SEPARATOR
     if others > 0:
         found, within, at = 0, 0, start
         for number in range(SCRIPT_COUNT):
@@ -163,12 +133,12 @@ def make_row(subtrees: Subtrees, lexeme: CharacterArrays, state: int) -> None:
             if covered <= high - low:
                 found &= ~(1 << scripts[3 * number + 2])
         if others - within == _REST:
-            found |= 1 << REST
+            found |= 1 << Group.REST
         loops[base] |= found
         if others == _OTHERS:
-            loops[base + 1] |= 1 << (PARTIAL - 64)
+            loops[base + 1] |= 1 << (Group.PARTIAL - 64)
     if loops[base] & _BEYOND != 0:
-        loops[base + 1] |= 1 << (OTHER - 64)
+        loops[base + 1] |= 1 << (Group.OTHER - 64)
 
 
 @kernel
@@ -409,10 +379,11 @@ def walk_characters(
     flags, loops = lexeme.flags, lexeme.loops
     states, counts, modes, values, nexts = walk.states, walk.counts, walk.modes, walk.values, walk.nexts
     stops, cursor, quiet0, quiet1 = walk.stops, walk.cursor, quiet.groups[0], quiet.groups[1]
-    count, begin, least, most = cursor[COUNT], cursor[STATE], cursor[LEAST], cursor[MOST]
-    eager, inside, home, width = cursor[EAGER], cursor[MODE], cursor[HOME], cursor[WIDTH]
-    entry, level, out, calm, reach = cursor[ENTRY], cursor[NODE], cursor[OUT], cursor[CALM], cursor[REACH]
-    half1 = quiet1 | 1 << (PARTIAL - 64)
+    count, begin, least, most = cursor[At.COUNT], cursor[At.STATE], cursor[At.LEAST], cursor[At.MOST]
+    eager, inside, home, width = cursor[At.EAGER], cursor[At.MODE], cursor[At.HOME], cursor[At.WIDTH]
+    entry, level, out = cursor[At.ENTRY], cursor[At.NODE], cursor[At.OUT]
+    calm, reach = cursor[At.CALM], cursor[At.REACH]
+    half1 = quiet1 | 1 << (Group.PARTIAL - 64)
     while entry < count:
         if level < 0:
             level, calm = 0, 0
@@ -424,7 +395,7 @@ def walk_characters(
             here = flags[state]
             if here & KNOWN == 0:
                 if here & LOADED == 0:
-                    cursor[ENTRY], cursor[NODE], cursor[OUT], cursor[CALM], cursor[REACH] = (
+                    cursor[At.ENTRY], cursor[At.NODE], cursor[At.OUT], cursor[At.CALM], cursor[At.REACH] = (
                         entry,
                         level,
                         out,
@@ -441,7 +412,7 @@ def walk_characters(
             while at < stop:
                 packed, more = nodes[4 * at], nodes[4 * at + 1]
                 groups0, groups1 = nodes[4 * at + 2], nodes[4 * at + 3]
-                node, read, after = packed & LOW, (packed >> BYTE) & 0xFF, more & LOW
+                node, read, after = packed & Fact.LOW, (packed >> Fact.BYTE) & 0xFF, more & Fact.LOW
                 at += 1
                 plain = mode == 0 and read < 128
                 if plain and lexeme.encoding != RAW:
@@ -489,7 +460,7 @@ def walk_characters(
                             set_token(more >> 32, duplicates, mask)
                         continue
                 counts[below] = now
-                tall = packed >> TALL
+                tall = packed >> Fact.TALL
                 if calm < below or following > 0:
                     reach = max(reach, now)
                     set_token(more >> 32, duplicates, mask)
@@ -525,5 +496,5 @@ def walk_characters(
                 level = below
                 break
         entry += 1
-    cursor[OUT], cursor[REACH] = out, reach
+    cursor[At.OUT], cursor[At.REACH] = out, reach
     return -1

@@ -9,30 +9,7 @@ the tokens reached. A walk that needs something that has not been made yet puts 
 from __future__ import annotations
 
 from sglc.kernels.dsl.language import I32, I64, U8, U32, U64, kernel
-from sglc.kernels.trie.arrays import (
-    CALM,
-    COUNT,
-    EAGER,
-    ENTRY,
-    ESCAPES,
-    HOME,
-    LEAST,
-    MOST,
-    NODE,
-    OUT,
-    REACH,
-    STATE,
-    WIDTH,
-    WORDS,
-    WORDS_END,
-    WORDS_READ,
-    LexemeArrays,
-    Quiet,
-    Subtrees,
-    TrieArrays,
-    TrieWalk,
-    Words,
-)
+from sglc.kernels.trie.arrays import At, LexemeArrays, Quiet, Subtrees, TrieArrays, TrieWalk, Words
 
 BOUNDARY, ENDS, KNOWN = 1, 2, 4
 """Flags of a lexeme's states: a character is complete; a word may end here; the state's row has been made."""
@@ -65,7 +42,7 @@ def walk_rows(
     """
     depth, end = trie.depth, trie.end
     stack, cursor = walk.states, walk.cursor
-    entry, node = cursor[ENTRY], cursor[NODE]
+    entry, node = cursor[At.ENTRY], cursor[At.NODE]
     while entry < count:
         top = entries[entry]
         if node < 0:
@@ -76,7 +53,7 @@ def walk_rows(
             above = stack[level - 1]
             row = row_of[above]
             if row < 0:
-                cursor[ENTRY], cursor[NODE] = entry, node
+                cursor[At.ENTRY], cursor[At.NODE] = entry, node
                 return above
             following = rows[(row << 8) + trie.byte[node]]
             if following == 0:
@@ -115,9 +92,10 @@ def walk_lexeme(
     flags, labels, below = lexeme.flags, lexeme.labels, quiet.below
     quiet0, quiet1 = quiet.groups[0], quiet.groups[1]
     states, counts, cursor = walk.states, walk.counts, walk.cursor
-    count, start, least, most = cursor[COUNT], cursor[STATE], cursor[LEAST], cursor[MOST]
-    eager, home, width = cursor[EAGER], cursor[HOME], cursor[WIDTH]
-    entry, node, out, calm, reach = cursor[ENTRY], cursor[NODE], cursor[OUT], cursor[CALM], cursor[REACH]
+    count, start, least, most = cursor[At.COUNT], cursor[At.STATE], cursor[At.LEAST], cursor[At.MOST]
+    eager, home, width = cursor[At.EAGER], cursor[At.HOME], cursor[At.WIDTH]
+    entry, node, out = cursor[At.ENTRY], cursor[At.NODE], cursor[At.OUT]
+    calm, reach = cursor[At.CALM], cursor[At.REACH]
     while entry < count:
         top = entries[entry]
         base = depth[top] - 1
@@ -132,7 +110,7 @@ def walk_lexeme(
             state, taken = states[above], counts[above]
             here = flags[state]
             if here & KNOWN == 0:
-                cursor[ENTRY], cursor[NODE], cursor[OUT], cursor[CALM], cursor[REACH] = (
+                cursor[At.ENTRY], cursor[At.NODE], cursor[At.OUT], cursor[At.CALM], cursor[At.REACH] = (
                     entry,
                     node,
                     out,
@@ -180,7 +158,7 @@ def walk_lexeme(
             node += 1
         node = -1
         entry += 1
-    cursor[OUT], cursor[REACH] = out, reach
+    cursor[At.OUT], cursor[At.REACH] = out, reach
     return -1
 
 
@@ -317,8 +295,8 @@ def walk_words(
     starts, data, begins, labels, open = subtrees.starts, words.bytes, words.starts, words.labels, words.open
     lows, highs, nexts, kids, stops = walk.lows, walk.highs, walk.next_words, walk.kids, walk.last_kids
     origins, cursor, limited = walk.origins, walk.cursor, words.limited
-    count, low = cursor[COUNT], cursor[WORDS]
-    high, read = cursor[WORDS_END], cursor[WORDS_READ]
+    count, low = cursor[At.COUNT], cursor[At.WORDS]
+    high, read = cursor[At.WORDS_END], cursor[At.WORDS_READ]
     out = aside = 0
     if limited:
         low = next_open(labels, open, low, high)
@@ -337,7 +315,7 @@ def walk_words(
             if first[wanted] and level > base and begins[here + 1] - begins[here] == at:
                 walk.boundaries[out], walk.ends[out] = node, here
                 out += 1
-            if cursor[ESCAPES] and wanted == BACKSLASH:
+            if cursor[At.ESCAPES] and wanted == BACKSLASH:
                 walk.asides[aside] = node
                 origins[3 * aside], origins[3 * aside + 1], origins[3 * aside + 2] = here, stop, at
                 aside += 1

@@ -15,7 +15,7 @@ from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels import jit_library
 from sglc.kernels.trie.api import UNBOUNDED
 from sglc.kernels.trie.arrays import Quiet
-from sglc.kernels.trie.token_groups import GROUP, REST, SCRIPTS, TALL
+from sglc.kernels.trie.token_groups import GROUP, SCRIPTS, Fact, Group
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
 from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLexeme
 from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState
@@ -198,7 +198,7 @@ def _group_beyond(char: int) -> int:
     for low, high, group in [(0x80, 0x9F, 3), (0x2028, 0x2029, 4), *SCRIPTS.tolist()]:
         if low <= char <= high:
             return int(group)
-    return REST
+    return Group.REST
 
 
 def _bits(group: int) -> tuple[int, int]:
@@ -221,7 +221,7 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
     trie, subtrees = vocabulary.trie, vocabulary.subtrees
     places = subtrees.places
     assert sorted(places.tolist()) == list(range(len(trie.byte)))
-    parts, heights = subtrees.facts[places, 2:], subtrees.facts[places, 0] >> np.uint64(TALL)
+    parts, heights = subtrees.facts[places, 2:], subtrees.facts[places, 0] >> np.uint64(Fact.TALL)
     paths: list[bytes] = []
     for node in range(trie.size):
         above = [path for path in paths if len(path) == trie.depth[node] - 1]

@@ -74,7 +74,20 @@ def sums(scores: F32, exact: F64, count: int) -> float:
     return best + abs(total) if count else 0.0
 
 
-LIBRARY = typed_library(numbers, words, sums)
+class Colour:
+    RED, SCALE = 3, 0.5
+
+
+@kernel
+def named(data: I64, count: int) -> float:
+    """Numbers of a class; what a constant test leaves out is not looked at."""
+    if Colour.RED > 3:
+        return nowhere  # type: ignore[name-defined, no-any-return]  # noqa: F821
+    data[count - 1], data[Colour.RED - 3] = Colour.RED << Colour.RED, -Colour.RED
+    return count * Colour.SCALE
+
+
+LIBRARY = typed_library(numbers, words, sums, named)
 
 
 def both(name: str, one: object, arrays: list[np.ndarray], *numbers: float) -> None:
@@ -108,6 +121,11 @@ def test_words(count: int, random: object) -> None:
     both("words", words, [bits, small, np.zeros(count, np.uint64)], count)
 
 
+@given(COUNT)
+def test_numbers_of_classes(count: int) -> None:
+    both("named", named, [np.zeros(count, np.int64)], count)
+
+
 @given(COUNT, st.randoms(use_true_random=False))
 def test_floating_point(count: int, random: object) -> None:
     source = np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
@@ -119,6 +137,11 @@ def test_floating_point(count: int, random: object) -> None:
 def with_a_list(count: int) -> int:
     found = [count]
     return len(found)
+
+
+@kernel
+def with_an_unknown_name_of_a_class(count: int) -> int:
+    return count + Colour.GREEN  # type: ignore[attr-defined, no-any-return]
 
 
 @kernel
@@ -142,6 +165,7 @@ def with_the_wrong_array(data: I64) -> int:
     [
         (with_a_list, r"with_a_list, line 3: not an expression of kernels: \[count\]"),
         (with_an_unknown_name, "no number of this name is known here: nowhere"),
+        (with_an_unknown_name_of_a_class, "no number of this name is known here: Colour.GREEN"),
         (with_an_odd_argument, "with_an_odd_argument: name has the unknown kind str"),
         (with_the_wrong_array, "add_scaled takes an array F32 here: data"),
     ],

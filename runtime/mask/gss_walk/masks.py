@@ -13,21 +13,9 @@ import numpy as np
 
 from sglc.automata.caches import LeastUsed
 from sglc.automata.work import spend
+from sglc.kernels.gss import limits
 from sglc.kernels.gss.api import StackWalk
-from sglc.kernels.gss.arrays import (
-    BEGINS,
-    BEHIND,
-    DONE,
-    FULL,
-    LOOKAHEAD,
-    NEEDS_TABLES,
-    PART,
-    PAUSED,
-    ROOM,
-    STATE,
-    TOO_MUCH,
-    UNION,
-)
+from sglc.kernels.gss.arrays import Need, Result
 from sglc.kernels.gss.walk import PAUSE
 from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
@@ -48,7 +36,7 @@ _Thread = tuple[int, int, int, int, int, int]
 Begin = tuple[int, int]
 """(a node to open, what follows it), or (-1, a continuation to resume)."""
 _NO_THREADS = np.zeros((0, 6), np.int32)
-_MOST_THREADS = ROOM // 2
+_MOST_THREADS = limits.ROOM // 2
 """Of what a walk begins with; more are searched for without it."""
 _OF_THREAD = 200
 """Bytes of a thread for walks, about."""
@@ -252,30 +240,30 @@ class StackMasks:
         self.walks += 1
         self._walk.begin(entries, inside, np.array(begins, np.int32).reshape(-1, 2))
         make = {
-            PART: tables.describe,
-            STATE: tables.make_row,
-            LOOKAHEAD: tables.make_forbidden_row,
-            UNION: tables.find_union,
-            BEGINS: tables.find_begins,
-            BEHIND: tables.find_behind,
+            Need.PART: tables.describe,
+            Need.STATE: tables.make_row,
+            Need.LOOKAHEAD: tables.make_forbidden_row,
+            Need.UNION: tables.find_union,
+            Need.BEGINS: tables.find_begins,
+            Need.BEHIND: tables.find_behind,
         }
         stuck: tuple[int, ...] | None = None
         try:
             while True:
                 code = self._walk.go(tables.current(), machine.looks_ahead, row)
-                if code == DONE:
+                if code == Result.DONE:
                     return True
-                if code == TOO_MUCH or (code == FULL and self._walk.place == stuck):
+                if code == Result.TOO_MUCH or (code == Result.FULL and self._walk.place == stuck):
                     break
-                if code == FULL:
+                if code == Result.FULL:
                     stuck = self._walk.place
                     self._walk.forget()
-                if code == NEEDS_TABLES:
+                if code == Result.NEEDS_TABLES:
                     stuck = None
                     for what, number in dict.fromkeys(self._walk.requests):
                         make[what](number)
-                machine.effort += _EFFORT if code == PAUSED else 1
-                spend(_OF_PAUSE if code == PAUSED else _OF_PART * (1 + len(self._walk.requests)))
+                machine.effort += _EFFORT if code == Result.PAUSED else 1
+                spend(_OF_PAUSE if code == Result.PAUSED else _OF_PART * (1 + len(self._walk.requests)))
                 account.check()
         except TooLarge:
             self._tables = None

@@ -14,26 +14,9 @@ from sglc.automata import charset
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.work import spend
+from sglc.kernels.gss import limits
 from sglc.kernels.gss.api import empty_grammar, grown
-from sglc.kernels.gss.arrays import (
-    CHOICE,
-    ENDS,
-    FOREIGN,
-    FRAME,
-    GOES_ON,
-    KNOWN,
-    LIST,
-    MERGED,
-    MOST_LOOKAHEADS,
-    NEGATIVE_LOOKAHEAD,
-    NOTHING,
-    REPEAT,
-    RULE,
-    SERIES,
-    TEXT,
-    UNKNOWN,
-    Grammar,
-)
+from sglc.kernels.gss.arrays import Grammar, Key, Part, TextFlag
 from sglc.runtime.mask.automaton.protocol import END, Node
 from sglc.runtime.mask.gss.machine import GssMachine, MergedContinuation
 from sglc.runtime.mask.lexeme.table import LexemeState
@@ -120,12 +103,12 @@ class StackTables:
                 if reads:
                     known_kind = kinds.get(node.index)
                     reads = self._readable(node) if known_kind is None else known_kind
-                if not reads or cont > FRAME or node.index >= _MOST_PARTS:
+                if not reads or cont > Key.FRAME or node.index >= _MOST_PARTS:
                     known[cont] = False
                 elif after in known:
                     records += (cont, node.index, state, after)
                     known[cont] = known[after]
-                    if type(node) is Repetition and self.current().program[node.index, 0] == UNKNOWN:
+                    if type(node) is Repetition and self.current().program[node.index, 0] == Part.UNKNOWN:
                         # Closures pass through one that may end to the next below.
                         self.describe(node.index)
                 else:
@@ -135,9 +118,9 @@ class StackTables:
             if missing:
                 stack += missing
                 continue
-            self._set(node.index, (MERGED, 0, 0, 0))
+            self._set(node.index, (Part.MERGED, 0, 0, 0))
             records += (cont, node.index, self._list(state), len(state))
-            known[cont] = cont <= FRAME and all([known[each] for each in state])
+            known[cont] = cont <= Key.FRAME and all([known[each] for each in state])
         if records:
             rows = np.array(records, np.int32).reshape(-1, 4)
             most = max(records[::4])
@@ -186,7 +169,11 @@ class StackTables:
             raise TooLarge
         node = self._machine.nodes[index]
         kind, a, b = self._part(node)
-        first = self._begins(node) if kind in (TEXT, LIST, SERIES, CHOICE, RULE, REPEAT) else 0
+        first = (
+            self._begins(node)
+            if kind in (Part.TEXT, Part.LIST, Part.SERIES, Part.CHOICE, Part.RULE, Part.REPEAT)
+            else 0
+        )
         self._set(index, (kind, a, b, first))
         if type(node) in _COMPOSED:
             # Rules that begin with other bytes than are wanted need not be compiled.
@@ -210,7 +197,7 @@ class StackTables:
         waiting = deque(seen)
         while waiting and perf_counter() < until:
             index = waiting.popleft()
-            if self.current().program[index, 0] == UNKNOWN:
+            if self.current().program[index, 0] == Part.UNKNOWN:
                 self.describe(index)
             if type(node := self._machine.nodes[index]) is CaseNode:
                 node.begins_any()
@@ -221,51 +208,51 @@ class StackTables:
 
     def _inside(self, kind: int, a: int, b: int) -> list[int]:
         """The parts that a part is made of."""
-        if kind == SERIES:
+        if kind == Part.SERIES:
             return [a, b]
-        if kind == CHOICE:
+        if kind == Part.CHOICE:
             parts: list[int] = self.arrays.lists[a : a + b].tolist()
             return parts
-        if kind == RULE:
+        if kind == Part.RULE:
             return [a]
-        return [part for part in (a, int(self.arrays.lists[b])) if part >= 0] if kind == REPEAT else []
+        return [part for part in (a, int(self.arrays.lists[b])) if part >= 0] if kind == Part.REPEAT else []
 
     def _part(self, node: Node) -> tuple[int, int, int]:
         if type(node) is NotBefore:
-            return NEGATIVE_LOOKAHEAD, self._number_of_forbidden(node.forbidden_next), 0
+            return Part.NEGATIVE_LOOKAHEAD, self._number_of_forbidden(node.forbidden_next), 0
         if not node.productive or type(node) is NothingNode:
-            return NOTHING, 0, 0
+            return Part.NOTHING, 0, 0
         if type(node) is Literal:
             first = self._word_list(node.data, [node.data])
-            return LIST, first, first + 1
+            return Part.LIST, first, first + 1
         if type(node) is Series:
-            return SERIES, node.first.index, node.rest.index
+            return Part.SERIES, node.first.index, node.rest.index
         if type(node) is Alternatives:
             arms = [arm.index for arm in node.arms if arm.productive]
-            return CHOICE, self._list(arms), len(arms)
+            return Part.CHOICE, self._list(arms), len(arms)
         if type(node) is RuleNode:
             body = node.make()
-            return (NOTHING, 0, 0) if body is None else (RULE, body.index, 0)
+            return (Part.NOTHING, 0, 0) if body is None else (Part.RULE, body.index, 0)
         if type(node) is Repetition:
             separator = node.separator.index if node.separator.data else -1
             most = -1 if node.maximum is None else min(node.maximum, _MOST_ROUNDS)
             item = node.item.index if node.item.productive else -1
-            return REPEAT, item, self._list((separator, node.minimum, most, node.needed))
+            return Part.REPEAT, item, self._list((separator, node.minimum, most, node.needed))
         if not _is_terminal(node):
-            return FOREIGN, 0, 0
+            return Part.FOREIGN, 0, 0
         if type(node) is TextNode:
             if node.first is None:
-                return NOTHING, 0, 0
+                return Part.NOTHING, 0, 0
             local, table = node.first[0], node.table
             begins = table.can_go_on(local, 0, None)
             state = self._state(table, local) if begins else -1
             if begins and table.can_end(local, 0):
                 # That it may be empty says nothing of what it begins with; its row does.
                 self.make_row(state)
-            return TEXT, state, table.can_end(local, 0)
+            return Part.TEXT, state, table.can_end(local, 0)
         assert isinstance(node, WordNode | CaseNode)
         first = self._words_of(node)
-        return LIST, first, first + len(node.set.words)
+        return Part.LIST, first, first + len(node.set.words)
 
     def _list(self, numbers: Iterable[int]) -> int:
         some = list(numbers)
@@ -357,7 +344,7 @@ class StackTables:
                 size = 2 * found
                 arrays = self.arrays = grown(arrays, rows=size, begins=size, flags=size, loops=size)
             ends, goes_on = table.can_end(local, 0), table.can_go_on(local, 0, None)
-            arrays.flags[found] = ENDS * ends | GOES_ON * goes_on
+            arrays.flags[found] = TextFlag.ENDS * ends | TextFlag.GOES_ON * goes_on
         return found
 
     def make_row(self, state: int) -> None:
@@ -376,7 +363,7 @@ class StackTables:
             self_loop = None if self_loop is None else self_loop.with_none_forbidden()
             if self_loop is not None:
                 arrays.loops[state] = self_loop.groups
-        arrays.flags[state] |= KNOWN
+        arrays.flags[state] |= TextFlag.KNOWN
 
     def find_behind(self, word: int) -> None:
         """Find the part that follows a word."""
@@ -398,7 +385,7 @@ class StackTables:
         found = self._forbidden_numbers.get(forbidden)
         if found is None:
             found = len(self._forbidden_next)
-            if found >= MOST_LOOKAHEADS:
+            if found >= limits.MOST_LOOKAHEADS:
                 raise TooLarge
             self._forbidden_numbers[forbidden] = found
             self._forbidden_next.append(forbidden)
@@ -413,7 +400,7 @@ class StackTables:
 
     def find_union(self, place: int) -> None:
         """Find the number of what two of them forbid together. Raises TooLarge."""
-        a, b = divmod(place, MOST_LOOKAHEADS)
+        a, b = divmod(place, limits.MOST_LOOKAHEADS)
         self.arrays.unions[a, b] = self._number_of_forbidden(
             charset.ranges([*self._forbidden_next[a], *self._forbidden_next[b]])
         )
@@ -439,7 +426,7 @@ class StackTables:
         row = self.arrays.lookahead_rows[state, :]
         for low, high, target in moves:
             row[low : high + 1] = target
-        self.arrays.lookahead_flags[state] |= KNOWN
+        self.arrays.lookahead_flags[state] |= TextFlag.KNOWN
 
 
 def _first_word(case: tuple[int, CaseNode]) -> int:

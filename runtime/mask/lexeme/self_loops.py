@@ -14,7 +14,7 @@ import numpy as np
 from sglc.automata.caches import small_cache
 from sglc.automata.charset import LAST, Ranges, invert, meet, ranges
 from sglc.automata.term import Encoding
-from sglc.kernels.trie.token_groups import BROKEN, CONTROL_1, PARTIAL, REST, SCRIPTS, SEPARATOR
+from sglc.kernels.trie.token_groups import SCRIPTS, Group
 from sglc.runtime.mask.lexeme.row_kinds import RowKinds
 from sglc.runtime.mask.vocabulary.token_classes import (
     ALL_GROUPS,
@@ -28,17 +28,19 @@ from sglc.runtime.mask.vocabulary.token_classes import (
 _ESCAPED: Ranges = ((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
 """Characters that are escaped in JSON strings."""
 _ESCAPED_BITS = (1 << 0x20) - 1 | 1 << 0x22 | 1 << 0x5C
-_ALWAYS = 1 << BROKEN | 1 << PARTIAL
+_ALWAYS = 1 << Group.BROKEN | 1 << Group.PARTIAL
 _PARTS: dict[int, Ranges] = {
-    CONTROL_1: ((0x80, 0x9F),),
-    SEPARATOR: ((0x2028, 0x2029),),
+    Group.CONTROL_1: ((0x80, 0x9F),),
+    Group.SEPARATOR: ((0x2028, 0x2029),),
     **{
         group: tuple([(low, high) for low, high, of in SCRIPTS.tolist() if of == group])
         for group in sorted(set(SCRIPTS[:, 2].tolist()))
     },
 }
 """The characters of the groups beyond ASCII."""
-_PARTS[REST] = meet(((0xA0, LAST),), invert(ranges([part for parts in _PARTS.values() for part in parts])))
+_PARTS[Group.REST] = meet(
+    ((0xA0, LAST),), invert(ranges([part for parts in _PARTS.values() for part in parts]))
+)
 _PART_BOUNDS: np.ndarray = np.array(
     [(low, high, group) for group, parts in _PARTS.items() for low, high in parts], np.int32
 )

@@ -21,17 +21,7 @@ import numpy as np
 from sglc.automata.caches import BoundedCache, small_cache
 from sglc.kernels.trie.arrays import Quiet
 from sglc.kernels.trie.column_rows import leave_out, put
-from sglc.kernels.trie.token_groups import (
-    CONTROL,
-    CONTROL_1,
-    GROUP,
-    OTHER,
-    REST,
-    SCRIPT_BITS,
-    SCRIPTS,
-    SEPARATOR,
-    TILDE,
-)
+from sglc.kernels.trie.token_groups import GROUP, SCRIPT_BITS, SCRIPTS, Group
 
 _QUOTE = 0x22
 _WORD = (1 << 64) - 1
@@ -46,8 +36,8 @@ _FEW = 3000
 
 
 _ALONE = sum([1 << char for char in range(128) if GROUP[char] == char])
-_CONTROLS = sum([1 << char for char in range(128) if GROUP[char] == CONTROL])
-BEYOND = SCRIPT_BITS | 1 << REST | 1 << CONTROL_1 | 1 << SEPARATOR
+_CONTROLS = sum([1 << char for char in range(128) if GROUP[char] == Group.CONTROL])
+BEYOND = SCRIPT_BITS | 1 << Group.REST | 1 << Group.CONTROL_1 | 1 << Group.SEPARATOR
 """The groups of characters beyond ASCII."""
 
 
@@ -56,7 +46,12 @@ def _span(first: str, last: str) -> int:
     return (2 << ord(last)) - (1 << ord(first))
 
 
-_MARKS = _span("!", "&") | _span("(", ","), _span(":", "@"), _span("[", "^"), _span("{", "}") | 1 << TILDE
+_MARKS = (
+    _span("!", "&") | _span("(", ","),
+    _span(":", "@"),
+    _span("[", "^"),
+    _span("{", "}") | 1 << Group.TILDE,
+)
 _KINDS = (
     *(_span(*ends) for ends in ("09", "AF", "GZ", "af", "gz")),
     sum(_MARKS) | _span("-", "/") | _span("'", "'") | _span("_", "`"),
@@ -65,7 +60,7 @@ _KINDS = (
 """Groups that classes mostly have all of, or none."""
 _LETTERS = _span("A", "Z") | _span("a", "z") | _span(" ", " ")
 _BASES = (
-    _span(" ", "}") | 1 << TILDE,
+    _span(" ", "}") | 1 << Group.TILDE,
     _LETTERS | _span("0", "9") | _span("-", ".") | _span("_", "_"),
     _LETTERS,
 )
@@ -76,9 +71,9 @@ def group_bits(characters: int) -> int:
     """The groups of any of some characters of ASCII, both as bits."""
     found = characters & _ALONE
     if characters & _CONTROLS:
-        found |= 1 << CONTROL
+        found |= 1 << Group.CONTROL
     if characters >> 0x7E & 1:
-        found |= 1 << TILDE
+        found |= 1 << Group.TILDE
     return found
 
 
@@ -86,8 +81,8 @@ def group_set(inside: int, beyond: int) -> np.ndarray:
     """uint64[2]: the groups wholly inside of a class: of ASCII, as bits, and groups beyond."""
     found = group_bits(inside)
     if inside & _CONTROLS != _CONTROLS:
-        found &= ~(1 << CONTROL)
-    return as_words(found | beyond | (1 << OTHER if beyond else 0))
+        found &= ~(1 << Group.CONTROL)
+    return as_words(found | beyond | (1 << Group.OTHER if beyond else 0))
 
 
 def as_words(groups: int) -> np.ndarray:
@@ -100,9 +95,9 @@ def bytes_in(groups: np.ndarray) -> np.ndarray:
     beyond ASCII."""
     found = int.from_bytes(groups.tobytes(), "little")
     plain = found & _ALONE
-    if found >> CONTROL & 1:
+    if found >> Group.CONTROL & 1:
         plain |= _CONTROLS
-    if found >> TILDE & 1:
+    if found >> Group.TILDE & 1:
         plain |= 1 << 0x7E
     # The digits of a number of base two are the quickest way to flags.
     flags = f"{plain:0128b}"[::-1].encode().translate(_DIGITS)
@@ -242,7 +237,7 @@ class Columns:
         groups &= self._known
         base, row = next((base, row) for base, row in self._bases if groups & ~base == 0)
         outside = base & ~groups
-        if outside >> OTHER & 1:
+        if outside >> Group.OTHER & 1:
             # A token of whole characters beyond ASCII has bytes beyond ASCII.
             outside &= ~BEYOND
         columns: list[int] = []
@@ -327,9 +322,9 @@ def _beyond(flat: np.ndarray, leads: np.ndarray) -> np.ndarray:
     points[four] = ((lead & 7) << 18 | second << 12 | third << 6 | fourth)[four]
     at = np.minimum(np.searchsorted(SCRIPTS[:, 1], points), len(SCRIPTS) - 1)
     inside = (SCRIPTS[at, 0] <= points) & (points <= SCRIPTS[at, 1])
-    found = np.where(inside, SCRIPTS[at, 2], REST).astype(np.uint8)
-    found[points < 0xA0] = CONTROL_1
-    found[(points == 0x2028) | (points == 0x2029)] = SEPARATOR
+    found = np.where(inside, SCRIPTS[at, 2], Group.REST).astype(np.uint8)
+    found[points < 0xA0] = Group.CONTROL_1
+    found[(points == 0x2028) | (points == 0x2029)] = Group.SEPARATOR
     return found
 
 

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/mask/house_counts.py [--each] [--root CHECKOUT]
 
-A threshold is a constant of a module that is a number and bounds something: it is compared by order with
-what is met (`<`, `<=`, `>`, `>=`), is an argument of `min` or `max` or the size of a cache, or has a name
-that says so (`BOUNDING`), whatever is done with it. No thresholds are:
+A threshold is a constant of a module or class that is a number and bounds something: it is compared by order
+with what is met (`<`, `<=`, `>`, `>=`), is an argument of `min` or `max` or the size of a cache, or has a
+name that says so (`BOUNDING`), whatever is done with it. No thresholds are:
 
 - what is compared by equality only, and names that one statement numbers from -1 or 0 up: kinds and states;
 - numbers written in hexadecimal: characters and bits;
@@ -45,9 +45,11 @@ def files(root: Path, room: str) -> list[Path]:
 
 
 def numbers_of(text: str) -> dict[str, int]:
-    """The constants of a module that may be thresholds, with their lines."""
+    """The constants of a module and its classes that may be thresholds, with their lines."""
     found: dict[str, int] = {}
-    for statement in ast.parse(text).body:
+    body = ast.parse(text).body
+    classes = [statement for statement in body if isinstance(statement, ast.ClassDef)]
+    for statement in [*body, *[inner for each in classes for inner in each.body]]:
         some = [(name, value, _number(value)) for name, value in _assigned(statement)]
         numbers = [number for _, _, number in some]
         if len(some) > 2 and numbers in ([*range(-1, len(some) - 1)], [*range(len(some))]):
@@ -133,6 +135,8 @@ def _names(node: ast.expr) -> Iterator[str]:
     for part in ast.walk(node):
         if isinstance(part, ast.Name) and part.id.isupper():
             yield part.id
+        elif isinstance(part, ast.Attribute) and part.attr.isupper():
+            yield part.attr
 
 
 def thresholds(paths: list[Path]) -> list[tuple[Path, int, str]]:
@@ -162,6 +166,9 @@ def without_reason(paths: list[Path]) -> list[tuple[Path, int, str]]:
             and isinstance(after.value, ast.Constant)
             and isinstance(after.value.value, str)
         }
+        for each in body:
+            if isinstance(each, ast.ClassDef) and ast.get_docstring(each):
+                with_reason[path].update(statement.lineno for statement in each.body)
     return [entry for entry in thresholds(paths) if entry[1] not in with_reason[entry[0]]]
 
 

@@ -15,7 +15,7 @@ from sglc.automata.charset import ALL, LAST, invert, meet, ranges
 from sglc.automata.dfa.operations import step
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
-from sglc.kernels.trie.token_groups import CONTROL_1, REST, SCRIPTS, SEPARATOR
+from sglc.kernels.trie.token_groups import SCRIPTS, Group
 from sglc.runtime.mask.lexeme.row_kinds import RowKinds
 from sglc.runtime.mask.lexeme.self_loops import ReachableFacts, _scripts, reachable_facts
 from sglc.runtime.mask.lexeme.table import LexemeState
@@ -104,12 +104,15 @@ NEAR = st.sampled_from([bound + step for bound in BOUNDS for step in (-1, 0, 1)]
 def test_groups_of_a_class_beyond_ascii(pairs: list[tuple[int, int]], all_but: bool) -> None:
     taken = [range(min(pair), max(pair) + 1) for pair in pairs]
     owners = {point: group for low, high, group in SCRIPTS.tolist() for point in range(low, high + 1)}
-    owners |= dict.fromkeys(range(0x80, 0xA0), CONTROL_1) | {0x2028: SEPARATOR, 0x2029: SEPARATOR}
+    owners |= dict.fromkeys(range(0x80, 0xA0), Group.CONTROL_1) | {
+        0x2028: Group.SEPARATOR,
+        0x2029: Group.SEPARATOR,
+    }
     found, missing = set(), set()
     # Beyond these, ranges begin and end at the last two characters only.
     for point in (*range(0x80, 0xD800), *range(0xE000, 0x10000), 0x11000, LAST - 1, LAST):
         inside = any(point in part for part in taken) != all_but
-        (found if inside else missing).add(owners.get(point, REST))
+        (found if inside else missing).add(owners.get(point, Group.REST))
     chosen = ranges([(part.start, part.stop - 1) for part in taken])
     chosen = meet(invert(chosen), ALL) if all_but else chosen
     if not found:

@@ -21,9 +21,9 @@ from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
 from sglc.cfg.model.serialize import to_text
 from sglc.cfg.notation.reader import read_grammar
-from sglc.kernels.gss import api, closure, follow, frames, states, step
+from sglc.kernels.gss import api, frames, limits
 from sglc.kernels.gss import walk as gss_walk
-from sglc.kernels.gss.arrays import DONE, FULL, NEEDS_TABLES, PAUSED, TOO_MUCH
+from sglc.kernels.gss.arrays import Result
 from sglc.kernels.jit_library import use_reference
 from sglc.runtime.decoding.requests import filled_language
 from sglc.runtime.mask.automaton.limits import LimitTracker
@@ -106,7 +106,10 @@ def counted() -> Iterator[list[int]]:
     def counting(self: api.StackWalk, *given: object) -> int:
         found.append(go(self, *given))  # type: ignore[arg-type]
         # What has been asked for in vain is no longer asked for.
-        assert bool(self.requests) == (found[-1] == NEEDS_TABLES) or found[-1] in (TOO_MUCH, FULL)
+        assert bool(self.requests) == (found[-1] == Result.NEEDS_TABLES) or found[-1] in (
+            Result.TOO_MUCH,
+            Result.FULL,
+        )
         return found[-1]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -220,7 +223,7 @@ def test_rests_of_tokens_are_walked() -> None:
     language = lark(SUMS)
     with counted() as codes:
         found = masks(apart(language), vocabulary, b"a(b")
-    assert DONE in codes and TOO_MUCH not in codes
+    assert Result.DONE in codes and Result.TOO_MUCH not in codes
     rests = [{RESTS[token - 256] for token in mask if token >= 256} for mask in found]
     operand = {
         b"a+b",
@@ -278,7 +281,7 @@ def test_masks_inside_of_a_character_that_may_be_forbidden(text: str) -> None:
 def test_states_for_which_there_are_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has been refused once is refused again."""
     monkeypatch.setattr(stack_tables, "_MOST_STATES", 2)
-    monkeypatch.setattr(stack_tables, "MOST_LOOKAHEADS", 2)
+    monkeypatch.setattr(limits, "MOST_LOOKAHEADS", 2)
     tables = stack_tables.StackTables(GssMachine())
     nodes = [TextNode(TextTable(any_char_class(((97, 97 + n),)), "raw"), 0, None) for n in range(3)]
     for node in nodes[:2]:
@@ -305,7 +308,7 @@ def test_parts_all_of_which_may_be_empty() -> None:
     vocabulary = Vocabulary([*SINGLE, b"-" * 24, b"a-b-c", b"----a", b"-_-_-_", b"z" * 30])
     with counted() as codes:
         walked = masks(apart(language), vocabulary, b"a--")
-    assert DONE in codes and TOO_MUCH not in codes
+    assert Result.DONE in codes and Result.TOO_MUCH not in codes
     with without_walks():
         assert masks(apart(language), vocabulary, b"a--") == walked
 
@@ -321,7 +324,7 @@ def test_counts_beyond_those_of_walks_are_searched() -> None:
         found = mask_of(matcher, vocabulary)
     with without_walks():
         assert found == masks(apart(language), vocabulary, b"a," * 2000 + b"a")[-1]
-    assert codes.count(TOO_MUCH) == 1
+    assert codes.count(Result.TOO_MUCH) == 1
 
 
 def test_only_grammars_are_walked() -> None:
@@ -367,7 +370,7 @@ def test_a_hole_of_a_grammar_is_walked() -> None:
     vocabulary = Vocabulary([*SINGLE, *RESTS])
     with counted() as codes:
         found = masks(apart(language), vocabulary, b"a+(b")
-    assert DONE in codes
+    assert Result.DONE in codes
     assert found == masks(apart(replace(language, grammar=False)), vocabulary, b"a+(b")
 
 
@@ -380,8 +383,8 @@ def test_walks_that_pause_or_give_up(name: str, value: int, monkeypatch: pytest.
     limited(name, value, monkeypatch)
     with plain_kernels(), counted() as codes:
         assert masks(apart(language), vocabulary, b"a(b, 1") == expected
-    assert PAUSED in codes or name != "PAUSE"
-    assert (TOO_MUCH in codes) == (name in ("ITEMS", "ROOM"))
+    assert Result.PAUSED in codes or name != "PAUSE"
+    assert (Result.TOO_MUCH in codes) == (name in ("ITEMS", "ROOM"))
 
 
 @pytest.mark.parametrize(
@@ -401,7 +404,7 @@ def test_what_is_learned_is_forgotten_when_it_is_too_much(
         for _ in range(2):
             assert masks(constraint, vocabulary, b"a(b, 1") == expected
         assert masks(apart(language), vocabulary, b"a(b, 1") == expected
-    assert FULL in codes and DONE in codes and TOO_MUCH not in codes
+    assert Result.FULL in codes and Result.DONE in codes and Result.TOO_MUCH not in codes
 
 
 def test_stacks_far_below_which_continuations_are_taken_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,12 +419,12 @@ def test_stacks_far_below_which_continuations_are_taken_as_they_are(monkeypatch:
         assert matcher.accept_bytes(text)
         assert mask_of(matcher, vocabulary) == expected[-1]
         assert masks(apart(language), vocabulary, text[:12]) == expected[:13]
-    assert DONE in codes and TOO_MUCH not in codes
+    assert Result.DONE in codes and Result.TOO_MUCH not in codes
 
 
 def limited(name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Set a limit in all modules of walks."""
-    for module in (gss_walk, closure, frames, states, step, follow):
+    for module in (gss_walk, frames, limits):
         if hasattr(module, name):
             monkeypatch.setattr(module, name, value)
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_budget import examples
-from sglc.kernels.trie.token_groups import CONTROL_1, REST, SEPARATOR
+from sglc.kernels.trie.token_groups import Group
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.lexeme.text_lexeme import TextLexeme
@@ -73,7 +73,14 @@ CLASSES_OF = CHARACTERS.filter(lambda c: ord(c) < 128) | st.integers(0, 127).map
 CLASSES = st.sets(CLASSES_OF)
 
 
-BEYOND = {"\x80\x9f": CONTROL_1, "\u2028": SEPARATOR, "éß": 14, "жЯ": 17, "字": 25, "\xa0×😀": REST}
+BEYOND = {
+    "\x80\x9f": Group.CONTROL_1,
+    "\u2028": Group.SEPARATOR,
+    "éß": 14,
+    "жЯ": 17,
+    "字": 25,
+    "\xa0×😀": Group.REST,
+}
 """Some characters beyond ASCII by group."""
 GROUPS = st.sets(st.sampled_from(sorted(BEYOND.values())))
 
