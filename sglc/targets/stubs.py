@@ -50,6 +50,7 @@ _OPTIONS = (
     "max_tokens_: int | None = ...",
     "timeout_: float | None = ...",
     "priority_: int = ...",
+    "concurrency_: int | None = ...",
     "trace_: Callable[[Any], object] | None = ...",
 )
 """Options of a call, as `sglc.api` checks them."""
