@@ -9,6 +9,7 @@ null for a field that may be absent.
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,11 +17,13 @@ from decimal import Decimal
 from math import prod
 
 from sglc.automata.regex.portable import for_python, looks_back_freely
-from sglc.targets.core.target import Loss, Subject, Written
+from sglc.targets.core.comments import lost
+from sglc.targets.core.names import distinct
+from sglc.targets.core.target import Subject, Written
 from sglc.targets.core.type_parts import Scalar, fold, losses_of
 from sglc.targets.pydantic_prelude import module_text
 from sglc.types.json_text import json_text
-from sglc.types.notation.python_names import attribute_names, member_name
+from sglc.types.notation.python_names import attribute_names, member_name, word
 from sglc.types.notation.text_rules import float_bounds, text_rules
 from sglc.types.text.plain_json import dumps
 from sglc.types.type import (
@@ -60,7 +63,7 @@ _TAKEN = frozenset(
     "ConfigDict CONFIG Callable Decimal Enum Field JsonValue Literal StrictBool StrictFloat StrictInt "
     "StrictStr TypeAliasType decimal Digits exactly only plain multiple_of matching without re annotations "
     "construct copy from_orm json parse_file parse_obj parse_raw schema schema_json update_forward_refs "
-    "validate".split()
+    "validate mro".split()
 )
 """Names of the module, and of what every model has: a field or class of such a name gets an underscore."""
 
@@ -75,8 +78,8 @@ def write_types(table: TypeTable) -> Written:
     writer = _Models(table)
     classes = []
     for name in table:
-        lost = losses_of({name: table[name]}, unsaid)
-        classes.append(_comments(lost) + writer.declaration(name))
+        comments = lost(losses_of({name: table[name]}, unsaid), "#")
+        classes.append(comments + writer.declaration(name))
     return Written(module_text(classes), losses_of(table, unsaid))
 
 
@@ -92,10 +95,6 @@ def unsaid(type: Type) -> tuple[str, str] | None:
     return None
 
 
-def _comments(lost: Sequence[Loss]) -> str:
-    return "".join(f"# Wider than the program: {loss.construct}, at {loss.place}\n" for loss in lost)
-
-
 class _Models:
     """Writes declarations; also the notation of the types in them."""
 
@@ -108,13 +107,14 @@ class _Models:
     def class_name(self, *path: str) -> str:
         """The class of a declared type, or of a variant of one."""
         if path not in self.names:
-            plain = re.sub(r"\W", "_", "".join(path))
-            plain = plain if plain[0].isalpha() else f"T{plain}"
-            plain = member_name(plain)
-            while plain in _TAKEN or plain in self.names.values():
-                plain += "_"
-            self.names[path] = plain
+            found = word("".join(path))
+            found = member_name(found if found[:1].isalpha() else f"T{found}")
+            self.names[path] = distinct(found, self.hides)
         return self.names[path]
+
+    def hides(self, name: str) -> bool:
+        """Whether a class of this name would hide another. One that comes later is a builtin until then."""
+        return hasattr(builtins, name) or self.is_taken(name)
 
     def declaration(self, name: str) -> str:
         """A class, the classes of variants, or an alias."""
@@ -141,13 +141,11 @@ class _Models:
     def enum(self, here: str, declared: EnumType) -> str:
         names: dict[str, str] = {}
         for member in declared.members:
-            plain = member_name(re.sub(r"\W", "_", member))
-            plain = plain if plain.isidentifier() else f"member_{plain}"
-            while plain in names:
-                plain += "_"
-            names[plain] = member
+            found = member_name(word(member))
+            found = found if found.isidentifier() else f"member_{found}"
+            names[distinct(found, names.__contains__)] = member
         lines = [f"    {json_text(declared.doc)}\n"] if declared.doc else []
-        lines += [f"    {plain} = {json_text(member)}" for plain, member in names.items()]
+        lines += [f"    {name} = {json_text(member)}" for name, member in names.items()]
         return "\n".join((f"class {here}(Enum):", *lines))
 
     def model(self, here: str, shape: RecordType, tag: str | None = None) -> str:
@@ -158,12 +156,15 @@ class _Models:
             lines.append(f"    {TAG}: Literal[{json_text(tag)}]")
         names = attribute_names(shape)
         for field in shape.fields:
-            plain = names[field.name]
-            while self.is_taken(plain) or (plain != field.name and plain in names):
-                plain += "_"
-            names[field.name] = plain
-            lines.append(self.field(plain, field))
+            others = {*names, *names.values()} - {field.name, names[field.name]}
+            names[field.name] = self.field_name(names[field.name], others)
+            lines.append(self.field(names[field.name], field))
         return "\n".join((f"class {here}(BaseModel):", *lines))
+
+    def field_name(self, name: str, others: set[str]) -> str:
+        """A name that models take for a field: none begins with `_`."""
+        begun = f"field{name}" if name.startswith("_") else name
+        return distinct(begun, lambda each: self.is_taken(each) or each in others)
 
     def is_taken(self, name: str) -> bool:
         """Whether a field of this name would hide a class, or something that models have."""

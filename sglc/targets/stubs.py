@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from sglc.ir.module import Function
+from sglc.targets.core.comments import lost
+from sglc.targets.core.names import distinct, plain
 from sglc.targets.core.target import Loss, Subject, Written
 from sglc.targets.core.type_parts import Scalar, fold
 from sglc.types.json_text import json_text
@@ -54,6 +56,7 @@ _OPTIONS = (
     "trace_: Callable[[Any], object] | None = ...",
 )
 """Options of a call, as `sglc.api` checks them."""
+_OPTION_NAMES = frozenset(option.partition(":")[0] for option in _OPTIONS)
 _HEADER = """\
 from collections.abc import Callable, Generator
 from dataclasses import KW_ONLY, dataclass
@@ -121,23 +124,22 @@ class _Stubs:
     def __init__(self, table: TypeTable) -> None:
         self.table = table
         self.losses: list[Loss] = []
-
-    def class_name(self, name: str) -> str:
-        """The class of a declared type. Those of other modules are no attributes: they begin with `_`."""
-        plain = re.sub(r"\W", "_", name)
-        plain = plain if plain == name and name not in _TAKEN else f"_{plain}"
-        return safe_name(plain)
+        self.names: dict[str, str] = {}
+        """The class of each declared type. Those of other modules are no attributes: they begin with `_`."""
+        for name in table:
+            here = plain(name)
+            here = safe_name(here if here == name and name not in _TAKEN else f"_{here}")
+            self.names[name] = distinct(here, lambda each: each in self.names.values())
 
     def declaration(self, name: str) -> str:
         """A class; of an alias that Python sees as another name, the assignment."""
         declared = self.table[name]
-        here = self.class_name(name)
+        here = self.names[name]
         first = len(self.losses)
         if here != name and "." not in name:
             self.losses.append(Loss("a type of this name", name, f"a class that is called {here}"))
         written = self.written(name, here, declared)
-        lost = self.losses[first:]
-        return "".join(f"# Lost: {loss.construct}, at {loss.place}\n" for loss in lost) + written
+        return lost(self.losses[first:], "#") + written
 
     def written(self, name: str, here: str, declared: DeclaredType) -> str:
         """A declaration without the comments on what it lacks."""
@@ -148,27 +150,32 @@ class _Stubs:
                 return self.enum(name, here, declared)
             case UnionType(variants=variants):
                 doc = [_indented(json_text(declared.doc))] if declared.doc else []
-                inner = [
-                    _indented(self.record(f"{name}.{variant.name}", variant.name, variant, f"({here})"))
-                    for variant in variants
-                ]
+                inner = [_indented(self.variant(name, here, variant)) for variant in variants]
                 return "\n".join((f"class {here}:", *doc, *inner))
             case AliasType(type=Named(name=other)) if not isinstance(self.table[other], AliasType):
-                return f"{here} = {self.class_name(other)}\n"
+                return f"{here} = {self.names[other]}\n"
             case AliasType():
                 return ""
+
+    def variant(self, name: str, here: str, variant: RecordType) -> str:
+        """A variant inside the class of its union."""
+        place = f"{name}.{variant.name}"
+        called = safe_name(plain(variant.name))
+        if called != variant.name:
+            self.losses.append(Loss("a variant of this name", place, f"a class that is called {called}"))
+        return self.record(place, called, variant, f"({here})")
 
     def enum(self, name: str, here: str, declared: EnumType) -> str:
         lines = [json_text(declared.doc)] if declared.doc else []
         for member in declared.members:
-            plain = member_name(member)
-            if plain.isidentifier():
-                lines.append(f"{plain} = {json_text(member)}")
+            attribute = member_name(member)
+            if plain(attribute) == attribute:
+                lines.append(f"{attribute} = {json_text(member)}")
             else:
                 self.losses.append(
                     Loss(f"the member {json_text(member)}", name, "an enum without its attribute")
                 )
-        return f"class {here}(Enum):\n" + "".join(f"    {line}\n" for line in lines)
+        return f"class {here}(Enum):\n" + "".join(f"    {line}\n" for line in lines or ["..."])
 
     def record(self, place: str, here: str, shape: RecordType, base: str = "") -> str:
         names = attribute_names(shape)
@@ -191,11 +198,12 @@ class _Stubs:
 
     def function(self, function: Function) -> str:
         """A class with the forms of a call, and the function as an instance of it."""
-        given = []
+        given: dict[str, str] = {}
         for parameter in function.parameters:
             default = " = ..." if parameter.has_default else ""
-            given.append(f"{safe_name(parameter.name)}: {fold(parameter.type, self)}{default}")
-        taken = ", ".join(("self", *given, *_OPTIONS))
+            here = distinct(safe_name(parameter.name), lambda name: name in given or name in _OPTION_NAMES)
+            given[here] = f"{here}: {fold(parameter.type, self)}{default}"
+        taken = ", ".join((distinct("self", given.__contains__), *given.values(), *_OPTIONS))
         result = "None" if function.result is None else fold(function.result, self)
         here = f"_{function.name}_function"
         doc = f"    {json_text(function.doc)}\n" if function.doc else ""
@@ -232,7 +240,7 @@ class _Stubs:
     def named(self, name: str) -> str:
         declared = self.table[name]
         if not isinstance(declared, AliasType):
-            return self.class_name(name)
+            return self.names[name]
         return fold(declared.type, self)
 
     def choice(self, type: Optional | Alternatives, arms: Sequence[str]) -> str:
@@ -267,4 +275,4 @@ def _arms(annotation: str) -> list[str]:
 
 
 def _indented(text: str) -> str:
-    return "".join(f"    {line}\n" for line in text.splitlines())
+    return "".join(f"    {line}\n" for line in text.removesuffix("\n").split("\n"))

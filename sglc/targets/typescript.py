@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
+from sglc.targets.core.comments import lost
+from sglc.targets.core.names import distinct
 from sglc.targets.core.target import Subject, Written
 from sglc.targets.core.type_parts import Scalar, fold, losses_of
 from sglc.types.json_text import json_text
@@ -59,12 +61,10 @@ def write_types(table: TypeTable) -> Written:
     guards = _Guards(writer, table)
     parts = []
     for name in table:
-        lost = losses_of({name: table[name]}, unsaid)
-        comments = [f"// Wider than the program: {loss.construct}, at {loss.place}\n" for loss in lost]
-        parts.append("".join(comments) + writer.declaration(name))
+        comments = lost(losses_of({name: table[name]}, unsaid), "//")
+        parts.append(comments + writer.declaration(name))
         parts.append(guards.function(name))
-    for name, rules in writer.grammars.values():
-        parts.append(f"// {name}:\n{rules}".replace("\n", "\n// "))
+    parts += writer.grammar_comments()
     return Written("\n\n".join((*parts, _HELPERS)), losses_of(table, unsaid))
 
 
@@ -91,9 +91,7 @@ class _Guards:
         if name not in self.names:
             here = self.writer.name(name)
             guard = f"is{here[0].upper()}{here[1:]}"
-            while guard in self.names.values():
-                guard += "_"
-            self.names[name] = guard
+            self.names[name] = distinct(guard, lambda each: each in self.names.values())
         return self.names[name]
 
     def function(self, name: str) -> str:

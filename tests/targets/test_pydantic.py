@@ -107,7 +107,7 @@ def test_a_pattern_means_the_same(pattern: str, texts: tuple[str, ...]) -> None:
 def test_a_look_behind_that_python_refuses_is_lost() -> None:
     written = write_types({"It": AliasType("It", matching("a(?<=b*a)c"))})
     assert [loss.construct for loss in written.losses] == ["a look behind over no fixed number of characters"]
-    assert "# Wider than the program: a look behind" in written.text
+    assert "# Lost: a look behind" in written.text
 
 
 NAMED = {

@@ -338,7 +338,7 @@ def test_what_is_lost_is_named(program: str, loss: str, wider: bool) -> None:
     assert text == "" and losses == [f"python cannot say {loss}"]
     text, _ = written(program, allow_wider=True)
     assert bool(text) == wider
-    assert not wider or f"# Wider than the program: {loss}\n" in text
+    assert not wider or f"# Lost: {loss}; instead: " in text
 
 
 def test_a_module_needs_nothing_but_python() -> None:

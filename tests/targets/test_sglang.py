@@ -17,7 +17,14 @@ from judges.written_modules import Asked, machine_run
 from sglc.driver import write_target
 from sglc.source import Source
 
-TEXTS = {"theme": "a ship", "wish": "I want to see a river.", "body": "Hello", "mail": "Hello", "about": "Boats", "feels": "calm"}
+TEXTS = {
+    "theme": "a ship",
+    "wish": "I want to see a river.",
+    "body": "Hello",
+    "mail": "Hello",
+    "about": "Boats",
+    "feels": "calm",
+}
 
 
 def written(source: Source) -> str:

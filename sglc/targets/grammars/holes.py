@@ -80,11 +80,6 @@ def in_grammar(hole: HoleLanguage) -> tuple[TermGrammar | None, tuple[Loss, ...]
     return writer, (*hole.losses, *lost)
 
 
-def remarks(losses: tuple[Loss, ...], mark: str, end: str = "") -> str:
-    """What a text has in place of what was lost, as comments from `mark` to `end`, one a line."""
-    return "".join(f"{mark} accepts more: {loss.instead}, for {loss.construct}{end}\n" for loss in losses)
-
-
 def written(subject: Subject, show: Callable[[Grammar, tuple[Loss, ...]], str]) -> Written:
     """The one hole that the subject asks for. `show` writes its grammar, told what that lost.
 

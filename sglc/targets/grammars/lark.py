@@ -8,10 +8,11 @@ Terminals are single characters and texts. A lexer that takes the longest match 
 from __future__ import annotations
 
 from sglc.cfg.notation.print_lark import to_lark
+from sglc.targets.core.comments import lost
 from sglc.targets.core.target import Subject, Written
-from sglc.targets.grammars.holes import remarks, written
+from sglc.targets.grammars.holes import written
 
 
 def write(subject: Subject) -> Written:
     """The grammar of the one hole that the subject asks for; it starts with `root`."""
-    return written(subject, lambda grammar, losses: remarks(losses, "//") + to_lark(grammar)[0])
+    return written(subject, lambda grammar, losses: lost(losses, "//") + to_lark(grammar)[0])

@@ -12,6 +12,7 @@ import re
 
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
+from sglc.targets.core.names import distinct
 
 MOST_WRITTEN = 1_000
 """Copies that all counts of a grammar may take together; more are no longer a text for people."""
@@ -35,18 +36,10 @@ class _Printer:
         self.grammar = grammar
         self.copies = 0
         self.names: dict[str, str] = {}
-        taken: set[str] = set()
-        for name in (grammar.start, *grammar.rules):
-            if name in self.names:
-                continue
+        for name in dict.fromkeys((grammar.start, *grammar.rules)):
             wanted = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_") or "rule"
             wanted = f"r{wanted}" if wanted[0].isdigit() else wanted
-            new, count = wanted, 1
-            while new in taken:
-                count += 1
-                new = f"{wanted}_{count}"
-            taken.add(new)
-            self.names[name] = new
+            self.names[name] = distinct(wanted, lambda each: each in self.names.values())
 
     def text(self) -> str:
         return "".join(

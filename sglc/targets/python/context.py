@@ -18,8 +18,8 @@ from sglc.check.core.result import (
     Unknown,
 )
 from sglc.syntax.tree import ast
+from sglc.targets.core.names import Names
 from sglc.targets.core.target import Loss
-from sglc.targets.python.names import Names
 from sglc.targets.python.types import Types
 from sglc.types.type import TypeTable
 

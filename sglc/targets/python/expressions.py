@@ -22,7 +22,6 @@ from sglc.check.core.result import (
 from sglc.syntax.tree import ast
 from sglc.targets.python.context import Context, HoleNode, Text
 from sglc.types.json_text import json_text
-from sglc.types.notation.python_names import attribute_names
 from sglc.types.type import AliasType, Named, RecordType
 from sglc.types.values import EnumValue, RecordValue
 
@@ -154,7 +153,7 @@ class Expressions:
         kind = self.program.annotation(field.type)
         if kind is not None and field.optional and "None" not in kind.split(" | "):
             kind = f"{kind} | None"
-        return Text(f"{owner.code}.{attribute_names(shape)[field.name]}", kind)
+        return Text(f"{owner.code}.{self.program.types.attributes(shape)[field.name]}", kind)
 
     def record(self, node: ast.Expression) -> RecordType | None:
         """The record that an expression is known to be."""

@@ -21,12 +21,13 @@ from collections.abc import Iterator
 from sglc.automata.regex.portable import looks_back_freely
 from sglc.check.core.result import CheckedModule, FunctionSymbol
 from sglc.syntax.tree import ast
+from sglc.targets.core.comments import docstring, in_docstring, lost
+from sglc.targets.core.names import Names
 from sglc.targets.core.places import PROGRAM
 from sglc.targets.core.target import Subject, Written
 from sglc.targets.core.type_parts import losses_of
 from sglc.targets.python import carried
 from sglc.targets.python.context import Context, Program
-from sglc.targets.python.names import Names
 from sglc.targets.python.statements import Statements
 from sglc.targets.python.types import Types
 from sglc.targets.python.walking import MODEL, nodes
@@ -74,7 +75,7 @@ class _Module:
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         checked = subject.checked
-        names = Names(taken=carried.names() | {"c", "it", "text", "again"})
+        names = Names(taken=carried.names() | {"c", "it", "text", "again", "complete", "attempts"})
         self.program = Program(checked.table, Types(checked.table, names), names)
         self.declared: dict[str, tuple[CheckedModule, ast.FunctionDeclaration]] = {}
         for module in checked.modules:
@@ -107,7 +108,7 @@ class _Module:
         example = next((program.functions[name] for name in functions), "function")
         title = checked.main.module.doc or f"The program {checked.main.module.source.name}."
         parts = (
-            _HEAD.format(title=plain_doc(title), example=example) + carried.imports(),
+            _HEAD.format(title=in_docstring(title), example=example) + carried.imports(),
             carried.support(),
             "# The program.\n\n" + types if types else "# The program.",
             shapes + errors,
@@ -117,10 +118,8 @@ class _Module:
             "".join(self.signatures(functions)),
         )
         text = "\n\n".join(part for part in parts if part)
-        lost = "".join(
-            f"# Wider than the program: {loss.construct}, at {loss.place}\n" for loss in program.losses
-        )
-        return Written(text + ("\n\n" + lost if lost else ""), tuple(program.losses))
+        comments = lost(program.losses, "#")
+        return Written(text + ("\n\n" + comments if comments else ""), tuple(program.losses))
 
     def errors(self) -> Iterator[str]:
         """A class for each declared error."""
@@ -133,7 +132,7 @@ class _Module:
                     fields = "".join(f"{json_text(field.name.text)}, " for field in node.fields)
                     lines = [
                         f"class {here}(SglError):",
-                        f'    """{plain_doc(node.doc or f"The error {node.name.text}.")}"""',
+                        f"    {docstring(node.doc or f'The error {node.name.text}.')}",
                         "",
                         f"    fields = ({fields})",
                         f"    called = {json_text(name)}",
@@ -180,7 +179,7 @@ class _Module:
         context.add(f"def {program.functions[name]}({', '.join(parameters)}) -> {result}:")
         with context.inside():
             if node.doc:
-                context.add(f'"""{plain_doc(node.doc)}"""')
+                context.add(docstring(node.doc))
             if node.kind == "fn":
                 context.add(BEGIN.strip())
             if node.within is not None:
@@ -225,9 +224,3 @@ class _Module:
             entries = (f"{key}: {type}" for key, type in zip(keys, types, strict=True))
             here = self.program.functions[name]
             yield f"PROGRAM[{json_text(name)}] = ({here}, {{{', '.join(entries)}}})\n"
-
-
-def plain_doc(text: str) -> str:
-    """A docstring without its quotes."""
-    escaped = text.replace("\\", "\\\\")
-    return escaped.replace('"', "'") if '"""' in text or text.endswith('"') else escaped

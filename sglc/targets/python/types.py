@@ -7,8 +7,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 from sglc.automata.regex.portable import for_python, looks_back_freely
+from sglc.targets.core.comments import docstring
+from sglc.targets.core.names import Names, distinct
 from sglc.targets.core.type_parts import Scalar, fold
-from sglc.targets.python.names import Names
 from sglc.types.json_text import json_text
 from sglc.types.notation.python_names import attribute_names, member_name
 from sglc.types.notation.text_rules import float_bounds, text_rules
@@ -65,7 +66,7 @@ class Types:
             case RecordType():
                 return self.record(here, declared)
             case EnumType():
-                doc = f"    {_doc(declared.doc)}\n\n" if declared.doc else ""
+                doc = f"    {docstring(declared.doc)}\n\n" if declared.doc else ""
                 lines = [f"    {made} = {json_text(member)}\n" for member, made in self.members[name].items()]
                 return f"class {here}(Enum):\n{doc}{''.join(lines)}"
             case UnionType(variants=variants):
@@ -75,15 +76,23 @@ class Types:
             case AliasType(type=type):
                 return f"{here}: TypeAlias = {self.annotation(type)!r}\n"
 
+    def attributes(self, shape: RecordType) -> dict[str, str]:
+        """The attributes of the fields. Python has a meaning of its own for names that begin with `__`."""
+        names: dict[str, str] = {}
+        for key, name in attribute_names(shape).items():
+            begun = f"field{name}" if name.startswith("__") else name
+            names[key] = distinct(begun, lambda each: each in names.values())
+        return names
+
     def record(self, here: str, shape: RecordType) -> str:
-        names = attribute_names(shape)
-        lines = [f"    {_doc(shape.doc)}\n\n"] if shape.doc else []
+        names = self.attributes(shape)
+        lines = [f"    {docstring(shape.doc)}\n\n"] if shape.doc else []
         for field in shape.fields:
             kind = self.annotation(field.type)
             absent = field.optional and "None" not in kind.split(" | ")
             lines.append(f"    {names[field.name]}: {f'{kind} | None' if absent else kind}\n")
             if field.doc:
-                lines.append(f"    {_doc(field.doc)}\n")
+                lines.append(f"    {docstring(field.doc)}\n")
         return f"@dataclass(frozen=True)\nclass {here}:\n{''.join(lines) or '    pass' + chr(10)}"
 
     def registration(self, name: str) -> str:
@@ -104,7 +113,7 @@ class Types:
                 return f"declare(\n    {json_text(name)},\n{''.join(shapes)})\n"
 
     def shape(self, name: str, here: str, shape: RecordType, tag: str | None = None) -> str:
-        names = attribute_names(shape)
+        names = self.attributes(shape)
         fields = []
         for field in shape.fields:
             more = ", optional=True" if field.optional else ""
@@ -225,12 +234,6 @@ class Types:
 
     def tuple(self, type: TupleOf, items: Sequence[str]) -> str:
         return f"tuple[{', '.join(items) or '()'}]"
-
-
-def _doc(text: str) -> str:
-    """A docstring."""
-    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    return f'"""{escaped}{" " if escaped.endswith(chr(34)) else ""}"""'
 
 
 def _number(value: int | Decimal | None) -> str | None:

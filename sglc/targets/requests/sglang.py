@@ -11,8 +11,11 @@ Arguments are texts, as the language writes their values. Answers are texts too:
 from __future__ import annotations
 
 import json
-import re
+import keyword
+from collections.abc import Iterable
 
+from sglc.targets.core.comments import docstring, in_docstring, lost
+from sglc.targets.core.names import distinct, plain
 from sglc.targets.core.places import PROGRAM
 from sglc.targets.core.target import Loss, Subject, Written
 from sglc.targets.core.type_parts import losses_of
@@ -20,7 +23,6 @@ from sglc.targets.grammars.hole_forms import finite_values, is_raw, pattern_of, 
 from sglc.targets.requests.walk import Hole, Message, Part, Reference, Script, known, scripts_of
 from sglc.types.json_text import json_text
 from sglc.types.notation.json_schema import unsaid
-from sglc.types.notation.python_names import safe_name
 from sglc.types.text.plain_json import write_json
 from sglc.types.type import AliasType, Type, TypeTable
 from sglc.values.text import display
@@ -44,6 +46,12 @@ _METHODS = {
     "contrast": "unconditional_likelihood_normalized",
 }
 """How options are scored; `_SAME` are scored the same way."""
+_TAKEN = frozenset(
+    "s sgl self max_new_tokens n stop stop_token_ids stop_regex temperature top_p top_k min_p "
+    "frequency_penalty presence_penalty ignore_eos return_logprob logprob_start_len top_logprobs_num "
+    "return_text_in_logprobs stream backend use_thread".split()
+)
+"""Names of the module, and of what `run` of a function takes itself (`SglFunction.run`, SGLang 0.5)."""
 _SAME = frozenset(("greedy", "mean"))
 
 
@@ -53,23 +61,25 @@ def write(subject: Subject) -> Written:
     if not scripts:
         return Written("", (Loss("a program whose main module asks no model", PROGRAM),))
     main = subject.checked.main.module
-    parts = [_HEAD.format(title=_doc(main.doc or f"The program {main.source.name}."))]
+    parts = [_HEAD.format(title=in_docstring(main.doc or f"The program {main.source.name}."))]
     losses: list[Loss] = []
+    names = _words(script.function.name for script in scripts)
     for script in scripts:
-        writer = _Function(script, subject.checked.table)
+        writer = _Function(script, names[script.function.name], subject.checked.table)
         written = writer.written()
-        lost = dict.fromkeys((*script.losses, *writer.losses))
-        comments = "".join(f"# Wider than the program: {loss.construct}, at {loss.place}\n" for loss in lost)
-        parts.append(comments + written)
-        losses += lost
+        found = (*script.losses, *writer.losses)
+        parts.append(lost(found, "#") + written)
+        losses += found
     return Written("\n\n".join(parts), tuple(dict.fromkeys(losses)))
 
 
 class _Function:
     """One function, message by message."""
 
-    def __init__(self, script: Script, table: TypeTable) -> None:
+    def __init__(self, script: Script, name: str, table: TypeTable) -> None:
         self.script = script
+        self.name = name
+        self.words = _words(each.name for each in script.function.parameters)
         self.table = table
         self.losses: dict[Loss, None] = {}
         self.holes = [part for each in script.messages for part in each.parts if isinstance(part, Hole)]
@@ -85,10 +95,10 @@ class _Function:
         given = ["s"]
         for each in function.parameters:
             default = f"={json_text(display(each.default, self.table))}" if each.has_default else ""
-            given.append(f"{_word(each.name)}{default}")
-        lines = ["@sgl.function", f"def {_word(function.name)}({', '.join(given)}):"]
+            given.append(f"{self.words[each.name]}{default}")
+        lines = ["@sgl.function", f"def {self.name}({', '.join(given)}):"]
         if function.doc:
-            lines.append(f'    """{_doc(function.doc)}"""')
+            lines.append(f"    {docstring(function.doc)}")
         lines += (f"    {line}" for message in self.script.messages for line in self.lines(message))
         return "\n".join(lines) + "\n"
 
@@ -109,9 +119,12 @@ class _Function:
             case str():
                 return json_text(part)
             case Reference(path=path):
-                if not path.isidentifier():
+                if path in self.answers:
+                    return f"s[{json_text(path)}]"
+                if path not in self.words:
                     self.lose("a part of a value in a text", self.script.function.name)
-                return f"s[{json_text(path)}]" if path in self.answers else _word(path)
+                    return '""'
+                return self.words[path]
         return self.hole(part)
 
     # -- holes -----------------------------------------------------------------------------------------
@@ -176,11 +189,12 @@ class _Function:
         return "".join(f", {name}={value}" for name, value in found.items())
 
 
-def _doc(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', "'")
-
-
-def _word(name: str) -> str:
-    """A name of the program as one of Python."""
-    plain = safe_name(re.sub(r"\W", "_", name))
-    return f"{plain}_" if plain in ("s", "sgl") else plain
+def _words(names: Iterable[str]) -> dict[str, str]:
+    """Names of the program as names of Python, each another one."""
+    found: dict[str, str] = {}
+    for name in names:
+        found[name] = distinct(
+            plain(name),
+            lambda each: keyword.iskeyword(each) or each in _TAKEN or each in found.values(),
+        )
+    return found

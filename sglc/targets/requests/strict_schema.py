@@ -18,6 +18,7 @@ from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.regex.portable import looks
 from sglc.automata.work import OutOfWork
 from sglc.cfg.model.errors import GrammarError
+from sglc.targets.core.names import distinct
 from sglc.targets.core.target import Loss
 from sglc.targets.grammars.regex import to_regex
 from sglc.targets.grammars.term_grammar import Refused, TermGrammar
@@ -109,9 +110,7 @@ class _Writer:
     def reference(self, name: str) -> Schema:
         if name not in self.names:
             plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)
-            while plain in self.names.values():
-                plain += "_"
-            self.names[name] = plain
+            self.names[name] = distinct(plain, lambda each: each in self.names.values())
         return {"$ref": f"#/$defs/{self.names[name]}"}
 
     def declared(self, name: str) -> Schema:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-import re
+import unicodedata
 
 from sglc.types.type import RecordType
 
@@ -12,12 +12,21 @@ def attribute_names(shape: RecordType) -> dict[str, str]:
     """The fields of a record, each with a name that an attribute can have: letters, digits, underscores."""
     names: dict[str, str] = {}
     for field in shape.fields:
-        safe = re.sub(r"\W", "_", field.name)
-        safe = safe_name(safe if safe[:1].isidentifier() else f"field_{safe}")
+        safe = word(field.name)
+        safe = safe_name(safe if safe.isidentifier() else f"field_{safe}")
         while safe in names.values():
             safe += "_"
         names[field.name] = safe
     return names
+
+
+def word(name: str) -> str:
+    """A name with `_` for what no name of Python holds, in the spelling (NFKC) that Python compares names in.
+
+    It may begin with a digit, and be empty.
+    """
+    spelled = unicodedata.normalize("NFKC", name)
+    return "".join(char if f"_{char}".isidentifier() else "_" for char in spelled)
 
 
 def safe_name(name: str) -> str:

@@ -9,6 +9,7 @@ import re
 
 from sglc.types.json_text import json_text
 from sglc.types.language.language import constant_text, declared_type
+from sglc.types.notation.python_names import word
 from sglc.types.notation.sgl import in_words, named_rules, one_line, show_type
 from sglc.types.notation.text_rules import text_rules
 from sglc.types.text.printer import print_value
@@ -62,9 +63,7 @@ def typescript_text(type: Type, table: TypeTable) -> str:
         name = list(writer.found)[done]
         out.append(writer.declaration(name))
         done += 1
-    for name, rules in writer.grammars.values():
-        out.append(f"// {name}:\n{rules}".replace("\n", "\n// "))
-    return "\n\n".join(out)
+    return "\n\n".join((*out, *writer.grammar_comments()))
 
 
 class TypeScriptWriter:
@@ -83,8 +82,8 @@ class TypeScriptWriter:
     def name(self, name: str) -> str:
         """The name here of a declared type."""
         if name not in self.found:
-            plain = re.sub(r"\W", "_", name)
-            plain = plain if re.match(r"[^\W\d]", plain) else f"_{plain}"
+            plain = word(name)
+            plain = plain if plain.isidentifier() else f"_{plain}"
             while plain in _TAKEN or plain in self.found.values():
                 plain += "_"
             self.found[name] = plain
@@ -148,7 +147,7 @@ class TypeScriptWriter:
             case AliasType():
                 note = "" if in_words(declared) else self.note(declared.type)
                 note = (bounds_as_tags(declared.type) or note) if self.exported else note
-                return f"{doc}type {here} = {self.value(declared.type)};" + (f"  // {note}" if note else "")
+                return f"{doc}type {here} = {self.value(declared.type)};" + _behind(note)
 
     def fields(self, fields: tuple[FieldType, ...], first: str) -> str:
         """An object type with these properties, one a line, behind the line `first`."""
@@ -162,8 +161,13 @@ class TypeScriptWriter:
             note = f"{'; '.join(note for note in notes if note)} {tags}".strip()  # a tag goes on to the end
             absent = "?" if field.optional or field.has_default else ""
             name = field.name if field.name.isidentifier() else json_text(field.name)
-            lines.append(f"  {name}{absent}: {self.value(field.type)};" + (f"  // {note}" if note else ""))
+            lines.append(f"  {name}{absent}: {self.value(field.type)};" + _behind(note))
         return "{\n" + first + "".join(line + "\n" for line in lines) + "}"
+
+    def grammar_comments(self) -> list[str]:
+        """The rules of the grammars that notes name."""
+        shown = (f"{name}:\n{rules}" for name, rules in self.grammars.values())
+        return ["\n".join(f"// {_unbroken(line)}" for line in text.split("\n")) for text in shown]
 
     def note(self, type: Type) -> str:
         """Refinements, which TypeScript cannot say, in the notation of the language."""
@@ -216,6 +220,16 @@ def bounds_as_tags(type: Type) -> str:
 
 def _tags(**bounds: object) -> str:
     return " ".join(f"@{name} {bound}" for name, bound in bounds.items() if bound is not None)
+
+
+def _behind(note: str) -> str:
+    """A comment behind a line."""
+    return f"  // {_unbroken(note)}" if note else ""
+
+
+def _unbroken(text: str) -> str:
+    """A line that is one in ECMAScript, too: what ends lines there is written as an escape."""
+    return re.sub("[\n\r\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _comment(text: str) -> str:
