@@ -201,11 +201,14 @@ class _Stubs:
         given: dict[str, str] = {}
         for parameter in function.parameters:
             default = " = ..." if parameter.has_default else ""
-            here = distinct(safe_name(parameter.name), lambda name: name in given or name in _OPTION_NAMES)
+            here = distinct(
+                safe_name(plain(parameter.name)), lambda name: name in given or name in _OPTION_NAMES
+            )
             given[here] = f"{here}: {fold(parameter.type, self)}{default}"
         taken = ", ".join((distinct("self", given.__contains__), *given.values(), *_OPTIONS))
         result = "None" if function.result is None else fold(function.result, self)
-        here = f"_{function.name}_function"
+        called = safe_name(plain(function.name))
+        here = distinct(f"_{plain(function.name)}_function", lambda name: name in self.names.values())
         doc = f"    {json_text(function.doc)}\n" if function.doc else ""
         return (
             f"class {here}:\n{doc}    signature: Signature\n"
@@ -213,7 +216,7 @@ class _Stubs:
             f"    async def aio({taken}) -> {result}: ...\n"
             f"    def run({taken}) -> _Run[{result}]: ...\n"
             f"    def stream({taken}) -> _Stream[{result}]: ...\n\n"
-            f"{safe_name(function.name)}: {here}\n"
+            f"{called}: {here}\n"
         )
 
     def scalar(self, type: Scalar) -> str:

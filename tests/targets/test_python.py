@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import subprocess
 import sys
 from decimal import Decimal
@@ -17,6 +18,7 @@ from example_budget import examples
 from judges.written_modules import agree, module_of
 from sglc.driver import write_target
 from sglc.source import Source
+from sglc.targets.python.carried import MODULES
 from strategies.programs.source_programs import SourceProgram, source_program, source_programs
 
 ARGUMENTS = {"theme": "a ship", "body": "Where is my parcel?"}
@@ -273,6 +275,93 @@ def test_answers_of_records_are_checked_in_all_parts() -> None:
         assert found == module.R(1, "x", None)
 
 
+HOSTILE = """\
+record R: pay: decimal in 0..100, x: float
+record Tree: kids: [Tree]
+fn pay() -> R:
+    assistant: | ?{v: R}
+    return v
+fn tree() -> Tree:
+    assistant: | ?{v: Tree max 900 tok}
+    return v
+fn number() -> float:
+    assistant: | ?{v: float}
+    return v
+fn name() -> str:
+    assistant: | ?{v: str max 9 chars}
+    return v
+"""
+
+
+def nested(levels: int) -> str:
+    """A `Tree` with so many lists and objects inside each other; an even number."""
+    return '{"kids": [' * (levels // 2) + "]}" * (levels // 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "why"),
+    [
+        ("pay", '{"pay": 1e999999999, "x": 1}', "it has more than 1,000 digits"),
+        ("pay", '{"pay": 1e99999999999999999999, "x": 1}', "it has a power that no number has"),
+        ("pay", '{"pay": 1, "x": 1e999}', "x: it is no finite number"),
+        ("pay", '{"pay": ' + "9" * 1001 + ', "x": 1}', "it has more than 1,000 digits"),
+        ("pay", '{"pay": ' + "9" * 1000 + ', "x": 1}', "is more than 100"),
+        ("number", "9" * 400, "it is no finite number"),
+        ("tree", nested(102), "it has more than 100 levels"),
+        ("tree", nested(100_000), "it has more than 100 levels"),
+    ],
+)
+def test_an_answer_beyond_the_limits_of_the_language_is_wrong(name: str, answer: str, why: str) -> None:
+    module = module_of(written(HOSTILE)[0])
+    with pytest.raises(module.Rejected) as caught:
+        module.run(name, complete=lambda messages, **_: answer)
+    assert why in caught.value.message
+
+
+def test_an_answer_within_the_limits_of_the_language_is_right() -> None:
+    module = module_of(written(HOSTILE)[0])
+    assert module.run("tree", complete=lambda messages, **_: nested(100)).kids
+    assert module.run("number", complete=lambda messages, **_: "9" * 300) > 1e299
+
+
+def test_a_long_wrong_answer_is_shown_in_part() -> None:
+    module = module_of(written(HOSTILE)[0])
+    for size, whole in ((module.SHOWN, True), (module.SHOWN + 1, False)):
+        seen = []
+
+        def complete(messages, seen=seen, size=size, **_):
+            seen.append([each["content"] for each in messages])
+            return "x" * size
+
+        with pytest.raises(module.Rejected, match="no answer of 3 for"):
+            module.run("name", complete=complete)
+        assert ("x" * size in seen[1]) == whole and "x" * module.SHOWN + "…" * (not whole) in seen[1]
+        assert len(seen) == 3 and max(map(len, seen[2])) < 2 * module.SHOWN
+
+
+def test_a_wrong_function_of_the_caller_is_told() -> None:
+    module = module_of(written(HOSTILE)[0])
+
+    def broken(messages, **_):
+        raise ConnectionError("no network")
+
+    with pytest.raises(ConnectionError, match="no network"):
+        module.run("name", complete=broken)
+    for answer in (None, 3, b"Ann"):
+        with pytest.raises(TypeError, match=f"`complete` returned {type(answer).__name__}, not a text"):
+            module.run("name", complete=lambda messages, answer=answer, **_: answer)
+
+
+def test_parameters_with_names_that_run_has_taken() -> None:
+    text, _ = written(
+        "pub fn main(complete: str, attempts: str, function: str) -> str:\n"
+        '    assistant: | ?{x: str max 9 chars}\n    return "${x} ${complete} ${attempts} ${function}"\n'
+    )
+    module = module_of(text)
+    given = {"complete_": "a", "attempts_": "b", "function": "c"}
+    assert module.run(module.main, complete=lambda messages, **_: "x", **given) == "x a b c"
+
+
 SETTINGS = """\
 pub fn main(x: str = "a") -> str:
     assistant: | ?{y: str matching /[ab]+/ temp 0.5 top_k 4 max 7 tok until "."}.
@@ -293,8 +382,12 @@ def test_the_provider_is_told_what_the_program_says() -> None:
     assert seen["sampling"] == {"temperature": Decimal("0.5"), "top_k": 4}
     with pytest.raises(module.Failure, match="outside of its type"):
         module.run("main", complete=complete, x=3)
-    with pytest.raises(KeyError):
+    with pytest.raises(TypeError, match="main takes no `z`; it takes x"):
         module.run("main", complete=complete, z="a")
+    with pytest.raises(LookupError, match="no function 'nope'; the program has main"):
+        module.run("nope", complete=complete)
+    with pytest.raises(ValueError, match="attempts=0"):
+        module.run("main", complete=complete, attempts=0)
 
 
 SCORES = """\
@@ -347,6 +440,27 @@ def test_a_module_needs_nothing_but_python() -> None:
         names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         assert all(name.partition(".")[0] in sys.stdlib_module_names for name in names), names
+
+
+def test_a_module_runs_alone(tmp_path: Path) -> None:
+    (tmp_path / "written.py").write_text(written(ONE)[0], encoding="utf-8")
+    program = "sys.path.append('.'); import written; print(written.run('main', complete=lambda m, **_: '2'))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-W", "error", "-c", f"import sys; {program}"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("2\n", "")
+
+
+def test_carried_modules_have_no_name_twice() -> None:
+    """They are joined to one, where the later of two functions would silently be both."""
+    found = [
+        node.name
+        for module in MODULES
+        for node in ast.parse(inspect.getsource(module)).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
+    assert len(found) == len(set(found)) > 80
 
 
 @pytest.mark.slow

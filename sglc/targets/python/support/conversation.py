@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sglc.targets.python.support.types import Str, WrongValue, check, fault, read
-from sglc.targets.python.support.values import Branch, Budget, Failure, Rejected, Scored, SglError, show
+from sglc.targets.python.support.values import (
+    Branch,
+    Budget,
+    Failure,
+    Rejected,
+    Scored,
+    SglError,
+    shortened,
+    show,
+)
 
 
 class Complete(Protocol):
@@ -152,7 +161,7 @@ class Conversation:
         """The value of a hole, whose text goes on the message. Raises Rejected where no answer is right."""
         session = SESSION.get()
         seed = {} if self.seed is None else {"seed": self.seed}
-        before = self.state
+        before, why = self.state, ""
         for text, reason in point.repairs if point is not None else ():
             self.turn(before, text, reason)
         for _ in range(session.attempts):
@@ -164,14 +173,17 @@ class Conversation:
                 max_tokens=max_tokens,
                 sampling={**seed, **sampling},
             )
+            if not isinstance(answer, str):
+                raise TypeError(f"`complete` returned {answer.__class__.__name__}, not a text")
             try:
                 value = _value(hole, answer)
                 if point is not None and answer in point.excluded:
-                    raise WrongValue(f"{answer} was rejected before")
+                    raise WrongValue(f"{shortened(answer)} was rejected before")
                 if (where is not None and not where(value)) or (judged is not None and not judged(answer)):
-                    raise WrongValue(f"{answer} does not meet its condition")
+                    raise WrongValue(f"{shortened(answer)} does not meet its condition")
             except WrongValue as wrong:
-                self.turn(before, answer, str(wrong))
+                why = str(wrong)
+                self.turn(before, shortened(answer), why)
                 continue
             self.state = before
             self.text(answer)
@@ -179,7 +191,7 @@ class Conversation:
                 point.text = answer
             return value
         self.state = before
-        raise Rejected(f"no answer of {session.attempts} for `{hole.name}` was right")
+        raise Rejected(f"no answer of {session.attempts} for `{hole.name}` was right; the last: {why}")
 
     def asked(self) -> tuple[tuple[str, str], ...]:
         """The messages that the model sees: an empty beginning of its answer is no message."""
@@ -253,7 +265,7 @@ class Conversation:
 def _value(hole: Hole, answer: str) -> Any:
     """The value of an answer. Raises WrongValue."""
     if hole.regex is not None and re.fullmatch(hole.regex, answer) is None:
-        raise WrongValue(f"{answer} is not in the form that is asked for")
+        raise WrongValue(f"{shortened(answer)} is not in the form that is asked for")
     value = read(answer, hole.type)
     why = fault(value, hole.type)
     if why is not None:
@@ -278,18 +290,28 @@ PROGRAM: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {}
 
 
 def run(
-    function: Callable[..., Any] | str, *, complete: Complete, attempts: int = 3, **arguments: Any
+    function: Callable[..., Any] | str, /, *, complete: Complete, attempts: int = 3, **arguments: Any
 ) -> Any:
     """Call a function of the program, itself or by its name. `complete` asks the model.
 
-    An answer that is wrong is asked for again, `attempts` times in all; then Rejected is raised. Raises
-    KeyError for an argument of another name.
+    Arguments go by their names in the program, or in this module where that has an underscore more. An
+    answer that is wrong is asked for again, `attempts` times in all; then Rejected is raised. What `complete`
+    raises is raised here. Raises LookupError for a function, TypeError for an argument that the program
+    does not have, ValueError for no attempts.
     """
-    found = next(each for name, each in PROGRAM.items() if function in (name, each[0]))
-    places = dict(zip(found[1], inspect.signature(found[0]).parameters, strict=True))
-    checked = {places[name]: check(value, found[1][name]) for name, value in arguments.items()}
+    if attempts < 1:
+        raise ValueError(f"attempts={attempts}: a model is asked once at least")
+    called = next((name for name, each in PROGRAM.items() if function in (name, each[0])), None)
+    if called is None:
+        raise LookupError(f"no function {function!r}; the program has {', '.join(PROGRAM)}")
+    made, types = PROGRAM[called]
+    here = dict(zip(types, inspect.signature(made).parameters, strict=True))
+    names = {**{name: key for key, name in here.items()}, **{key: key for key in here}}
+    if unknown := [name for name in arguments if name not in names]:
+        raise TypeError(f"{called} takes no `{unknown[0]}`; it takes {', '.join(here) or 'nothing'}")
+    checked = {here[names[name]]: check(value, types[names[name]]) for name, value in arguments.items()}
     token = SESSION.set(Session(complete, attempts))
     try:
-        return found[0](**checked)
+        return made(**checked)
     finally:
         SESSION.reset(token)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from typing import Any, NoReturn
 
-from sglc.targets.python.support.values import SHAPES, Failure, Shape, kind, show, to_json
+from sglc.targets.python.support.values import SHAPES, Failure, Shape, kind, shortened, show, to_json
+from sglc.types.arithmetic import number_fault
 from sglc.types.equality import equal
 
 
@@ -140,6 +141,8 @@ class Json:
     """Any JSON value."""
 
 
+LEVELS = 100
+"""Levels of lists and objects inside each other that an answer may have, as values of the language."""
 TYPES: dict[str, Any] = {}
 """Declared types by name: the class of an enum, the shapes of a record or union, or the type of an alias."""
 
@@ -190,19 +193,19 @@ def _text_fault(value: Any, type: Any) -> str | None:
     if not isinstance(value, str):
         return f"{kind(value)} is no text"
     if isinstance(type, OneOf):
-        return None if value in type.words else f"{to_json(value)} is not one of the texts"
+        return None if value in type.words else f"{shortened(to_json(value))} is not one of the texts"
     if isinstance(type, SpanOf) and (value not in type.text or any(stop in value for stop in type.until)):
-        return f"{to_json(value)} is no piece of the text"
+        return f"{shortened(to_json(value))} is no piece of the text"
     if len(value) < type.min_chars:
-        return f"{to_json(value)} has fewer than {type.min_chars} characters"
+        return f"{shortened(to_json(value))} has fewer than {type.min_chars} characters"
     if type.max_chars is not None and len(value) > type.max_chars:
-        return f"{to_json(value)} has more than {type.max_chars} characters"
+        return f"{shortened(to_json(value))} has more than {type.max_chars} characters"
     if isinstance(type, SpanOf):
         return None
     if any(re.fullmatch(pattern, value) is None for pattern in type.whole):
-        return f"{to_json(value)} does not match its pattern"
+        return f"{shortened(to_json(value))} does not match its pattern"
     if any(re.search(pattern, value) for pattern in type.banned):
-        return f"{to_json(value)} holds what it must not"
+        return f"{shortened(to_json(value))} holds what it must not"
     return None
 
 
@@ -210,12 +213,14 @@ def _number_fault(value: Any, type: Int | Dec | Float) -> str | None:
     wanted: Any = {Int: int, Dec: Decimal, Float: float}[type.__class__]
     if isinstance(value, bool) or not isinstance(value, wanted):
         return f"{kind(value)} is none of this type"
+    if (why := number_fault(value)) is not None:
+        return why
     if type.minimum is not None and value < type.minimum:
-        return f"{show(value)} is less than {type.minimum}"
+        return f"{shortened(show(value))} is less than {type.minimum}"
     if type.maximum is not None and value > type.maximum:
-        return f"{show(value)} is more than {type.maximum}"
+        return f"{shortened(show(value))} is more than {type.maximum}"
     if not isinstance(type, Float) and type.step is not None and value % type.step != 0:
-        return f"{show(value)} is no multiple of {type.step}"
+        return f"{shortened(show(value))} is no multiple of {type.step}"
     return None
 
 
@@ -321,18 +326,54 @@ def read(text: str, type: Any) -> Any:
                 return read(text, declared)
             return _member(text, declared)
         case Dec():
-            return Decimal(text) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) else _wrong(text)
+            return _decimal_of(text) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) else _wrong(text)
+    return from_data(_data(text), type)
+
+
+def _data(text: str) -> Any:
+    """The data of a JSON text, within the limits of the language. Raises WrongValue."""
     try:
-        data = json.loads(text, parse_float=Decimal, parse_constant=_wrong, object_pairs_hook=_pairs)
+        data = json.loads(
+            text,
+            parse_float=_decimal_of,
+            parse_int=_integer_of,
+            parse_constant=_wrong,
+            object_pairs_hook=_pairs,
+        )
     except RecursionError:
-        raise WrongValue("it is nested too deeply") from None
+        raise WrongValue(f"it has more than {LEVELS} levels") from None
+    except WrongValue:
+        raise
     except ValueError as error:
         raise WrongValue(f"it is no JSON: {error}") from None
-    return from_data(data, type)
+    level = [data]
+    for _ in range(LEVELS):
+        level = [part for each in level for part in _inside(each)]
+    if level:
+        raise WrongValue(f"it has more than {LEVELS} levels")
+    return data
+
+
+def _inside(data: Any) -> Iterable[Any]:
+    return data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+
+
+def _decimal_of(text: str) -> Decimal:
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        raise WrongValue("it has a power that no number has") from None
+    if (why := number_fault(number)) is not None:  # `1e999999999` is a short text, and fills the memory
+        raise WrongValue(why)
+    return number
+
+
+def _integer_of(text: str) -> int:
+    return int(_decimal_of(text))
 
 
 def _wrong(text: str) -> NoReturn:
-    raise WrongValue(f"{to_json(text)} is none of its values")
+    raise WrongValue(f"{shortened(to_json(text))} is none of its values")
 
 
 def _pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -373,7 +414,7 @@ def from_data(data: Any, type: Any) -> Any:
         case Dec() if isinstance(data, int) and not isinstance(data, bool):
             return Decimal(data)
         case Float() if isinstance(data, int | Decimal) and not isinstance(data, bool):
-            return float(data)
+            return float(Decimal(data))
         case ListOf(item=item) if isinstance(data, list):
             return [from_data(part, item) for part in data]
         case MapOf() if isinstance(data, dict):

@@ -96,6 +96,9 @@ class Shape:
     tag: str | None = None
 
 
+SHOWN = 1_000
+"""Characters of a wrong answer, and of what is wrong with it, that a model is shown and errors tell. A model
+that does not stop would else make each question longer than the one before."""
 SHAPES: dict[type, Shape] = {}
 """What the classes of records and variants stand for."""
 
@@ -115,6 +118,11 @@ class Branch:
     value: Any
     holes: dict[str, Any]
     state: Any
+
+
+def shortened(text: str) -> str:
+    """At most `SHOWN` characters of a text, with an ellipsis where it goes on."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 def show(value: Any) -> str:
