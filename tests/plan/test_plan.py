@@ -19,7 +19,7 @@ from sglc.driver import compile_file, compile_source
 from sglc.plan.collect import plan_program
 from sglc.plan.data import as_data
 from sglc.plan.measured import Measured, NoTrace, Took, from_trace
-from sglc.plan.plan import FunctionPlan, ProgramPlan
+from sglc.plan.plan import FunctionPlan, HolePlan, ProgramPlan
 from sglc.plan.text import WIDTH, Picture
 from sglc.runtime.bounds import token_graph
 from sglc.runtime.engine.reference_engine import ReferenceEngine
@@ -27,6 +27,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
+from sglc.types.type import EnumType, Named, Str
 
 SCHEMA = json.loads((DOCS / "plan.schema.json").read_text("utf-8"))
 
@@ -227,18 +228,33 @@ def test_options_that_are_constants_are_known() -> None:
 
 # -- the law ---------------------------------------------------------------------------------------------
 
-ARGUMENTS = {
-    "crew": {"theme": "the sea"},
-    "destination": {"wish": "the theatre"},
-    "triage": {"body": "the answer"},
-    "route": {"body": "another"},
-}
+TEXTS = ("the sea", "another answer", "", "No. 7, été")
 RUNS = [(path.stem, name) for path in sorted(EXAMPLES.glob("*.sgl")) for name in asking(example(path.stem))]
 BUDGET = 400
 """Tokens of a run: values without a bound have an end too."""
 
 
-def run(session: Session, name: str, seed: int, most: int) -> tuple[list[dict[str, Any]], bool]:
+def arguments_of(program: Program, name: str, random: Random) -> dict[str, object]:
+    """Values for the parameters that have no default: of examples all are texts or enums."""
+    table = program.table
+    found: dict[str, object] = {}
+    for parameter in program.codes[program.entry[name]].parameters:
+        if parameter.has_default:
+            continue
+        type = program.types[parameter.type]
+        if isinstance(type, Named):
+            declared = table[type.name]
+            assert isinstance(declared, EnumType), (name, parameter)
+            found[parameter.name] = random.choice(declared.members)
+        else:
+            assert isinstance(type, Str), (name, parameter)
+            found[parameter.name] = random.choice(TEXTS)
+    return found
+
+
+def run(
+    session: Session, name: str, arguments: dict[str, object], seed: int, most: int
+) -> tuple[list[dict[str, Any]], bool]:
     """The ends of holes in a run, and whether it came to its end."""
     ends: list[dict[str, Any]] = []
 
@@ -247,7 +263,7 @@ def run(session: Session, name: str, seed: int, most: int) -> tuple[list[dict[st
             ends.append(dict(event.data))
 
     try:
-        asyncio.run(session.run(name, ARGUMENTS.get(name, {}), seed=seed, max_tokens=most, on_event=hear))
+        asyncio.run(session.run(name, arguments, seed=seed, max_tokens=most, on_event=hear))
     except SglError:
         return ends, False
     return ends, True
@@ -257,18 +273,20 @@ def run(session: Session, name: str, seed: int, most: int) -> tuple[list[dict[st
 def test_every_run_of_the_examples_keeps_its_bounds() -> None:
     """SGLC_TEST_EXAMPLES=5000 runs so many."""
     random = Random(0)
-    plans: dict[tuple[str, str], tuple[Program, FunctionPlan]] = {}
+    programs: dict[str, tuple[Program, dict[str, FunctionPlan], dict[str, HolePlan]]] = {}
     for number in range(examples(40)):
         key = RUNS[number % len(RUNS)]
-        if key not in plans:
+        if key[0] not in programs:
             program = example(key[0])
-            plans[key] = program, planned(program, names=[key[1]]).functions[0]
-        program, plan = plans[key]
-        own = planned(program)
-        bounds = {hole.name: hole for function in own.functions for hole in function.holes}
+            functions = {plan.name: plan for plan in planned(program).functions}
+            holes = {hole.name: hole for plan in functions.values() for hole in plan.holes}
+            programs[key[0]] = program, functions, holes
+        program, functions, bounds = programs[key[0]]
+        plan = functions[key[1]]
         engine = ReferenceEngine(FickleModel(number, context_length=1 << 14))
         most = random.choice((BUDGET, BUDGET, 60, 20))
-        ends, whole = run(Session(program, engine), key[1], number, most)
+        arguments = arguments_of(program, key[1], random)
+        ends, whole = run(Session(program, engine), key[1], arguments, number, most)
         engine.close()
         cut = False
         for end in ends:
