@@ -134,7 +134,7 @@ def _program_faults(program: Program) -> Iterator[str]:
             yield f"the hole {hole.name!r} has unknown or repeated options"
         if "" in hole.stops:
             yield f"the hole {hole.name!r} has an empty stop text"
-    conversations = {code.name for code in program.codes if code.kind == "fn"}
+    conversations = {code.copy_of or code.name for code in program.codes if code.kind == "fn"}
     for prefix in program.prefixes:
         if not prefix.messages or not 0 <= prefix.ahead <= len(prefix.messages[-1].text):
             yield "a prefix is shorter than its hole's part of it"

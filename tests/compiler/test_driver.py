@@ -60,6 +60,23 @@ def test_a_faulty_program_prints_as_far_as_it_gets(stage: str) -> None:
         assert text
 
 
+def test_an_imported_function_may_be_called_with_constants_alone(tmp_path: Path) -> None:
+    """Then only copies of it are left, and what their conversations begin with is known by its name."""
+    (tmp_path / "m.sgl").write_text(
+        "pub fn ask(short: bool, x: str) -> bool:\n    system: | You answer questions.\n"
+        "    user:\n        | ${x}?\n        if short: | Be brief.\n"
+        "    assistant: | ?{y: bool}\n    return y\n",
+        "utf-8",
+    )
+    main = tmp_path / "main.sgl"
+    main.write_text(
+        "use ./m (ask)\n\npub fn top(x: str) -> [bool]:\n    return [ask(true, x), ask(false, x)]\n", "utf-8"
+    )
+    program = compile_file(main).program
+    assert program is not None and {code.copy_of for code in program.codes} == {"", "m.ask"}
+    assert [prefix.functions for prefix in program.prefixes if prefix.functions] == [("m.ask",)]
+
+
 def test_errors_give_no_program_and_no_exception() -> None:
     result = compile_source(Source("main.sgl", "fn f() -> int:\n    return x\n"))
     assert result.program is None and result.diagnostics
