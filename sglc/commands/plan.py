@@ -130,7 +130,7 @@ def command(
     if old is not None:
         _diff(invocation, plan, old, function, model, as_json)
         return
-    measured = None if trace is None else _traced(invocation, trace, as_json)
+    measured = None if trace is None else _traced(invocation, program, trace, as_json)
     _print(invocation, plan, measured, as_json)
 
 
@@ -198,7 +198,7 @@ def _refused(invocation: Invocation, problems: list[Diagnostic], as_json: bool) 
 # -- beside it -------------------------------------------------------------------------------------------
 
 
-def _traced(invocation: Invocation, path: Path, as_json: bool) -> Measured:
+def _traced(invocation: Invocation, program: Program, path: Path, as_json: bool) -> Measured:
     from sglc.commands.shared.programs import read_text
     from sglc.plan.measured import NoTrace, from_trace
 
@@ -206,10 +206,17 @@ def _traced(invocation: Invocation, path: Path, as_json: bool) -> Measured:
     if problem is not None:
         raise fail(invocation, problem, as_json=as_json)
     try:
-        return from_trace(text.splitlines())
+        found = from_trace(text.splitlines())
     except NoTrace as wrong:
         what = f"{path} is no trace of a run"
         raise fail(invocation, fault("E0804", what, reason=str(wrong)), as_json=as_json) from None
+    known = {hole.name for hole in program.holes}
+    strange = next((name for name in found.holes if name not in known), None)
+    if strange is not None:
+        what = f"{path} fills {strange}, which {program.name} has not"
+        problem = fault("E0819", what, hint="it is the trace of another program")
+        raise fail(invocation, problem, as_json=as_json)
+    return found
 
 
 def _diff(
@@ -267,7 +274,7 @@ def _with_run(
         measured = from_report(report(runner.observer.collector, runner.engine))
         tokenizer = runner.engine.model.tokenizer
     invocation.stage = f"planning {file}"
-    plan = plan_program(program, [name], model=model, tokenizer=tokenizer, masks=masks)
+    plan = plan_program(program, [name], model=model, tokenizer=tokenizer, masks=masks, callees=True)
     _print(invocation, plan, measured, as_json)
     if outcome.failed is not None:
         _tell(invocation, outcome.failed)

@@ -46,13 +46,21 @@ def plan_program(
     model: str = "",
     tokenizer: Any = None,
     masks: MaskPlaces | None = None,
+    callees: bool = False,
 ) -> ProgramPlan:
-    """The plans of some functions. `tokenizer` is the model's, None for a plan in bytes."""
+    """The plans of some functions, and of those that they call with `callees`. `tokenizer` is the model's,
+    None for a plan in bytes."""
     module = lift(program)
     bounds = HoleBounds(module.holes, program.table, tokenizer, masks)
     collector = _Collector(program, module, bounds)
-    functions = [collector.plan(program.codes[program.entry[name]]) for name in names]
-    return ProgramPlan(program.name, model, bounds.unit, tuple(functions))
+    plans = {name: collector.plan(program.codes[program.entry[name]]) for name in names}
+    todo = list(plans.values()) if callees else []
+    while todo:
+        for code in collector.called(todo.pop(0)):
+            if code.name not in plans:
+                plans[code.name] = collector.plan(code)
+                todo.append(plans[code.name])
+    return ProgramPlan(program.name, model, bounds.unit, tuple(plans.values()))
 
 
 @dataclass(slots=True)
@@ -81,32 +89,52 @@ class _Collector:
 
     def __init__(self, program: Program, module: Module, bounds: HoleBounds) -> None:
         self._program, self._module, self._bounds = program, module, bounds
+        self._codes = {code.name: code for code in program.codes}
         self._plans: dict[int, HolePlan] = {}
         """By identity of an item of the layouts: the plan of a filled hole."""
         self._read: dict[str, tuple[Layout, list[Row]]] = {}
         """By function: its layout, and its rows without their numbers."""
-        self._totals = Totals(lambda name: self._layout(name)[0], self._plan_of, bounds.unit == "tokens")
+        budgets = bounds.unit == "tokens"
+        self._totals = Totals(lambda name: self._layout(name)[0], self._plan_of, budgets)
+        self._cut = Totals(lambda name: self._layout(name)[0], self._plan_of, budgets, cut=True)
 
     def plan(self, code: Code) -> FunctionPlan:
         """The plan of a function that has a conversation of its own."""
         rows = [replace(row, number=number) for number, row in enumerate(self._layout(code.name)[1], 1)]
         total = self._totals.of_function(code.name)
-        least = 0 if total.least >= NEVER else total.least
+        least, cut = (0 if each >= NEVER else each for each in (total.least, self._cut_of(code.name)))
         texts = [row for row in rows if row.kind == "text" and not row.depth]
         first = next((row.number for row in rows if row.origins or row.hole), len(rows) + 1)
         beginning = sum(row.size or 0 for row in texts if row.number < first)
         behind = sum(row.size or 0 for row in rows if row.behind)
         return FunctionPlan(
-            code.name,
-            signature(self._program, code),
+            self._known_name(code.name),
+            signature(self._program, code).replace(code.name, self._known_name(code.name), 1),
             tuple(rows),
             least,
             total.most,
             code.within,
-            None if code.within is None else self._verdict(least, total.most, code.within),
+            None if code.within is None else self._verdict(cut, total.most, code.within),
             beginning,
             behind,
         )
+
+    def called(self, plan: FunctionPlan) -> list[Code]:
+        """The functions with conversations of their own that a function calls. A function is there as it was
+        written, or, where only copies of it for certain arguments are left, as these copies."""
+        names = dict.fromkeys(row.function for row in plan.rows if row.kind == "call")
+        copies = (code for code in self._codes.values() if code.copy_of in names)
+        written = [self._codes[name] for name in names if name in self._codes]
+        return written + [code for code in copies if code.copy_of not in self._codes]
+
+    def _known_name(self, name: str) -> str:
+        """The name that people gave a function: of a copy for certain arguments, that of the original."""
+        code = self._codes.get(name)
+        return code.copy_of if code is not None and code.copy_of else name
+
+    def _cut_of(self, name: str) -> int:
+        """The least where a budget may cut values off."""
+        return self._cut.of_function(name).least
 
     def _layout(self, name: str) -> tuple[Layout, list[Row]]:
         if name not in self._read:
@@ -162,7 +190,7 @@ class _Collector:
             case Called(name, kind, origins, items):
                 yield row(
                     "part" if kind == "part" else "call",
-                    function=name,
+                    function=self._known_name(name),
                     origins=self._named(origins),
                     started=item.started,
                     span=item.span,

@@ -12,6 +12,8 @@ SUMS = ("signature", "least", "greatest", "within", "verdict", "beginning", "beh
 """What of a function is compared beside its rows."""
 _SHOWN = 60
 """Characters of a text that are shown."""
+_BEFORE = 20
+"""Of these, those that two texts have in common before they differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,12 @@ def function_rows(function: FunctionPlan) -> list[dict[str, object]]:
 
 
 def _content(row: dict[str, object]) -> dict[str, object]:
-    """A row without what moves when others come and go."""
-    return {name: value for name, value in row.items() if name not in ("number", "line")}
+    """A row without what moves when others come and go, and without masks, which lie beside a program."""
+    found = {name: value for name, value in row.items() if name not in ("number", "line")}
+    hole = found.get("hole")
+    if isinstance(hole, dict):
+        found["hole"] = {name: value for name, value in hole.items() if name != "masks"}
+    return found
 
 
 def _changed(before: FunctionPlan, now: FunctionPlan) -> FunctionChange | None:
@@ -94,8 +100,8 @@ def as_text(found: list[FunctionChange]) -> str:
     lines = []
     for change in found:
         lines.append(f"{change.name}: {change.kind}")
-        lines += [f"  - {_shown(row)}" for row in change.removed]
-        lines += [f"  + {_shown(row)}" for row in change.added]
+        lines += [f"  - {_shown(row, change.added)}" for row in change.removed]
+        lines += [f"  + {_shown(row, change.removed)}" for row in change.added]
         lines += [f"  ~ {name}: {_value(old)} -> {_value(new)}" for name, old, new in change.sums]
     return "\n".join(lines)
 
@@ -104,13 +110,38 @@ def _value(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _shown(row: dict[str, object]) -> str:
+def _shown(row: dict[str, object], others: tuple[dict[str, object], ...]) -> str:
+    """A row on a line. Beside one of the others that would look the same stands what differs."""
+    line = _line(row)
+    same = next((other for other in others if other != row and _line(other) == line), None)
+    if same is None:
+        return line
+    if row["kind"] == "text" and row["text"] != same["text"]:
+        return _line(row, _common(str(row["text"]), str(same["text"])))
+    one, other = row.get("hole", row), same.get("hole", same)
+    assert isinstance(one, dict) and isinstance(other, dict)
+    differ = (f"{name}: {_value(value)}" for name, value in one.items() if value != other.get(name))
+    return f"{line} ({', '.join(differ)})"
+
+
+def _common(text: str, other: str) -> int:
+    """With how many characters both begin."""
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(text), len(other)))
+
+
+def _quoted(text: str, common: int) -> str:
+    """A text as far as there is room, from a little before the end of what it has in common with another."""
+    begin = 0 if common < _SHOWN - _BEFORE else common - _BEFORE
+    shown = ("…" if begin else "") + text[begin:].replace("\n", "\\n")
+    return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
+
+
+def _line(row: dict[str, object], common: int = 0) -> str:
     role = f"{row['role']}: " if "role" in row else ""
     kind = row["kind"]
     if kind == "text":
-        text = str(row["text"]).replace("\n", "\\n")
-        text = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-        return f'{role}text of {row["size"]}: "{text}"'
+        return f'{role}text of {row["size"]}: "{_quoted(str(row["text"]), common)}"'
     hole = row.get("hole")
     if isinstance(hole, dict):
         exact = "" if hole["least_exact"] else "≥ "

@@ -109,7 +109,7 @@ class Picture:
         if known and hole.least:
             shares.append(f"{hole.forced} of {hole.least} forced")
         if took is not None and took.tokens:
-            shares.append(f"in this run {took.forced} of {took.tokens}")
+            shares.append(f"in this run {took.forced} of {took.tokens}" + ("" if shares else " forced"))
         right = f"{hole.drawn if known else ''}".rjust(FIGURE) + " " * FIGURE
         if self.measured is not None:
             right += ("" if took is None else f"{took.drawn}").rjust(FIGURE)
@@ -123,13 +123,12 @@ class Picture:
 
     def _sums(self, function: FunctionPlan) -> Iterator[str]:
         unit = "tok" if self.plan.unit == "tokens" else "bytes"
-        parts = [f"every call begins with {function.beginning} {unit}"]
-        if function.behind:
-            parts.append(f"{function.behind} {unit} behind what varies: read again by every call")
-        yield "     " + "; ".join(parts)
+        if any(row.kind in ("text", "value", "hole") for row in function.rows):
+            behind = f"; read again by every call: {function.behind} {unit}" if function.behind else ""
+            yield f"     shared by every call: {function.beginning} {unit} at the beginning{behind}"
         calls = list(dict.fromkeys(row.function for row in function.rows if row.kind == "call"))
         started = list(dict.fromkeys(row.function for row in function.rows if row.started))
-        total = f"all holes: {function.least} to {_bound(function.most)} {unit}"
+        total = f"all holes: {_range(function.least, function.most, unit)}"
         yield f"     calls: {_listed(calls) or 'none'}; concurrent: {_listed(started) or 'none'}; {total}"
         if function.within is not None:
             yield "     " + self._within(function, function.within)
@@ -173,6 +172,12 @@ def _most(hole: HolePlan) -> str:
     if hole.most is None:
         return "no bound"
     return f"{hole.most}" if hole.most_exact else f"≤ {hole.most}"
+
+
+def _range(least: int, most: int | None, unit: str) -> str:
+    if most is None:
+        return f"{least} {unit} or more, no bound"
+    return f"{least} {unit}" if least == most else f"{least} to {most} {unit}"
 
 
 def _bound(most: int | None) -> str:

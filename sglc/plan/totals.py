@@ -41,13 +41,19 @@ class Total:
 class Totals:
     """`layout_of` gives the layout of a function, `plan_of` the plan of a filled hole in one of these.
 
-    `budgets` says whether budgets of functions count, which are in tokens.
+    `budgets` says whether budgets of functions count, which are in tokens; `cut` whether they may cut values
+    off.
     """
 
     def __init__(
-        self, layout_of: Callable[[str], Layout], plan_of: Callable[[Filled], HolePlan], budgets: bool
+        self,
+        layout_of: Callable[[str], Layout],
+        plan_of: Callable[[Filled], HolePlan],
+        budgets: bool,
+        *,
+        cut: bool = False,
     ) -> None:
-        self._layout_of, self._plan_of, self._budgets = layout_of, plan_of, budgets
+        self._layout_of, self._plan_of, self._budgets, self._cut = layout_of, plan_of, budgets, cut
         self._known: dict[str, Total] = {}
         self._open: set[str] = set()
 
@@ -85,9 +91,8 @@ class Totals:
             case Filled():
                 hole = self._plan_of(item)
                 times = hole.samples
-                return Total(
-                    min(hole.least, hole.cut) * times, NEVER, _times(hole.most, hole.attempts * times)
-                )
+                least = min(hole.least, hole.cut) if self._cut else hole.least
+                return Total(least * times, NEVER, _times(hole.most, hole.attempts * times))
             case Leave(kind):
                 return Total(NEVER, 0 if kind == "return" else NEVER, 0)
             case Called(name, kind, items=items):

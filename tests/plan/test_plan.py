@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -14,6 +15,7 @@ from checkout import DOCS, EXAMPLES
 from example_budget import examples
 from fakes.small_models import FickleModel, small_tokenizer
 from golden_case import GoldenCase, golden_cases
+from sglc.analysis.layout import Filled, Layout
 from sglc.bytecode.code import Program
 from sglc.driver import compile_file, compile_source
 from sglc.plan.collect import plan_program
@@ -21,6 +23,7 @@ from sglc.plan.data import as_data
 from sglc.plan.measured import Measured, NoTrace, Took, from_trace
 from sglc.plan.plan import FunctionPlan, HolePlan, ProgramPlan
 from sglc.plan.text import WIDTH, Picture
+from sglc.plan.totals import Totals
 from sglc.runtime.bounds import token_graph
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
@@ -224,6 +227,51 @@ def test_options_that_are_constants_are_known() -> None:
     assert known.exact and known.most_exact and known.least >= 1
     assert (unknown.least, unknown.most, unknown.exact) == (0, None, False)
     assert unknown.because == "its options are values of the run"
+
+
+COPIES = """\
+fn ask(short: bool, x: str) -> str:
+    user:
+        | ${x}?
+        if short: | Be brief.
+    assistant: | ?{y: "a" | "b"}
+    return y
+
+pub fn main(x: str) -> [str]:
+    return [ask(true, x), ask(false, x)]
+"""
+
+
+def test_copies_have_the_name_of_the_function_that_was_written() -> None:
+    program = compile_source(Source("case.sgl", COPIES)).program
+    assert program is not None and any(code.copy_of == "ask" for code in program.codes)
+    plan = plan_of(COPIES)
+    assert [row.function for row in plan.rows if row.kind == "call"] == ["ask", "ask"]
+
+
+def test_callees_are_planned_once_however_they_are_called(tmp_path: Path) -> None:
+    """Of an imported function that only copies are called of, the copies are planned."""
+    (tmp_path / "m.sgl").write_text(COPIES.replace("fn ask", "pub fn ask"), "utf-8")
+    main = tmp_path / "main.sgl"
+    main.write_text(
+        "use ./m (ask)\n\npub fn top(x: str) -> [str]:\n    return [ask(true, x), ask(false, x)]\n", "utf-8"
+    )
+    program = compile_file(main).program
+    assert program is not None
+    plan = plan_program(program, ["top"], callees=True)
+    assert [function.signature for function in plan.functions] == [
+        "top(x: str) -> [str]",
+        *["m.ask(x: str) -> str"] * 2,
+    ]
+    inbox = plan_program(example("inbox"), ["inbox"], callees=True)
+    assert [function.name for function in inbox.functions] == ["inbox", "card", "topic", "mood", "reply"]
+
+
+def test_a_sum_is_that_of_the_rows_but_where_budgets_may_cut() -> None:
+    hole = HolePlan("f.a", "gen", "T", 11, True, 20, False, cut=10)
+    items = Layout("f", (Filled(0, 1, {}), Filled(0, 1, {})))
+    sums = [Totals(lambda name: items, lambda item: hole, True, cut=cut) for cut in (False, True)]
+    assert [each.of_function("f").least for each in sums] == [22, 20]
 
 
 # -- the law ---------------------------------------------------------------------------------------------

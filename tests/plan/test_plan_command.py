@@ -13,6 +13,7 @@ import pytest
 
 from checkout import DOCS, EXAMPLES
 from command_line import Cli
+from sglc.plan.diff import FunctionChange, as_text
 from sglc.runtime.model import load
 
 SCHEMA = json.loads((DOCS / "plan.schema.json").read_text("utf-8"))
@@ -144,6 +145,22 @@ def test_a_trace_beside_the_plan(good: Path, script: str, tmp_path: Path, cli: C
     assert took == {"times": 1, "tokens": 7, "drawn": 1, "forced": 6, "passes": None}
 
 
+def test_a_trace_of_another_program_is_refused(good: Path, script: str, tmp_path: Path, cli: Cli) -> None:
+    trace = tmp_path / "run.jsonl"
+    assert cli("run", good, "--model", script, "--arg", "text=x", "--trace", trace)[0] == 0
+    code, out, err = cli("plan", EXAMPLES / "loop.sgl", "--trace", trace)
+    assert (code, out) == (1, "") and "fills feel.mood, which loop.sgl has not" in err
+
+
+def test_a_run_shows_the_functions_that_it_called(good: Path, script: str, cli: Cli) -> None:
+    with good.open("a", encoding="utf-8") as file:
+        file.write("\npub fn twice(text: str) -> Mood:\n    return feel(text, 2)\n")
+    code, out, _ = cli("plan", good, "twice", "--model", script, "--run", "--arg", "text=x", "--json")
+    data = data_of(out)
+    assert (code, [function["name"] for function in data["functions"]]) == (0, ["twice", "feel"])
+    assert set(data["run"]["holes"]) == {"feel.mood"}
+
+
 # -- differences -----------------------------------------------------------------------------------------
 
 
@@ -183,6 +200,27 @@ def test_functions_that_come_and_go(good: Path, tmp_path: Path, cli: Cli) -> Non
     data = json.loads(cli("plan", old, "--diff", new, "--json")[1])
     assert [(each["name"], each["change"]) for each in data["functions"]] == [("more", "removed")]
     assert cli("plan", good, "feel", "--diff", old)[0] == 0
+
+
+def test_masks_are_no_difference(good: Path, script: str, tmp_path: Path, cli: Cli) -> None:
+    old = tmp_path / "old.sglb"
+    assert cli("build", good, "-o", old, "--model", script, "--pack")[0] == 0
+    assert cli("plan", good, "--model", script, "--diff", old)[:2] == (0, "nothing has changed\n")
+
+
+def test_rows_that_would_look_the_same_show_what_differs() -> None:
+    text = {"depth": 0, "kind": "text", "role": "system", "size": 9, "behind": False}
+    before, now = {**text, "text": "word " * 40 + "old"}, {**text, "text": "word " * 40 + "new"}
+    hole = {"name": "f.a", "type": "T", "least": 1, "least_exact": True, "greatest": 2, "attempts": 1}
+    one, other = ({"kind": "hole", "hole": {**hole, "value": value}} for value in ("ab", "cd"))
+    moved = {**text, "text": "x", "behind": True}, {**text, "text": "x"}
+    shown = as_text(
+        [FunctionChange("f", "changed", (before, one, moved[0]), (now, other, moved[1]))]
+    ).splitlines()
+    assert [line[:4] for line in shown[1:]] == ["  - "] * 3 + ["  + "] * 3
+    assert 'word word old"' in shown[1] and 'word word new"' in shown[4] and "…" in shown[1]
+    assert shown[2].endswith("(value: ab)") and shown[5].endswith("(value: cd)")
+    assert shown[3].endswith("(behind: True)") and shown[6].endswith("(behind: False)")
 
 
 # -- what it loads ---------------------------------------------------------------------------------------

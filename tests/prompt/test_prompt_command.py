@@ -199,4 +199,5 @@ def test_a_fill_may_be_for_one_branch(cli: Cli, tmp_path: Path) -> None:
         "utf-8",
     )
     out = cli("prompt", path, "--fill", "n@1=4")[1]
-    assert "branch 0\nSome ?{n: int in 0..9}\n" in out and "branch 1\nSome 4\n" in out
+    assert "== f > fork, branch 0\nSome ?{n: int in 0..9}\n" in out
+    assert "== f > fork, branch 1\nSome 4\n" in out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ BORDER = "│"
 """Stands behind each token."""
 LINE_END = "⏎"
 """Stands for a newline within a token, which is written behind it."""
+_FORK = re.compile(r"\.fork\.\d+$")
+"""What the compiler calls the body of a fork, behind the name of its function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,9 @@ class Drawing:
     def _heading(self, recorded: RecordedConversation) -> str:
         branch = f", branch {recorded.branch}" if recorded.branch else ""
         called = f", called at {self._where(recorded.called)}" if recorded.called is not None else ""
-        return click.style(f"== {' > '.join(recorded.path)}{branch}{called}", bold=True)
+        path = " > ".join(_FORK.sub(" > fork", name) for name in recorded.path)
+        heading = f"== {path}{branch}{called}"
+        return click.style(heading, bold=True) if self.color else heading
 
     def _drawn(self, transcript: Transcript) -> str:
         pieces = pieces_of(transcript, self._special())
