@@ -154,6 +154,7 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
         own = [None] * (len(code.slots) - code.fork_slot - 1)
         slots = [*frame.slots[: code.fork_slot], item, *own]
         conversation = frame.conversation.fork() if frame.conversation is not None else None
+        child.checks = []
         child.frames.append(Frame(code, slots, conversation, True, frame.allowances, Seeds(child.seed)))
         machines.append(child)
         tasks.append(asyncio.create_task(child.execute()))
@@ -169,6 +170,9 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
             if child.last is not None:  # it had ended before
                 child.last.leave()
         raise
+    finally:
+        for child in machines:  # in the order of the branches, however fast each was
+            machine.checks += child.checks
     group = []
     fault: BaseException | None = None
     for index, (child, outcome) in enumerate(zip(machines, outcomes, strict=True)):

@@ -54,13 +54,13 @@ async def _join(
         task.drop()
         await asyncio.wait([task.future])
         if timely:
-            task.settle(run)
+            task.settle()
         raise
     if not timely:
         if not task.fits(run):
             return _enter(machine, frame, code, arguments)
         run.let_in(task.run)
-    task.settle(run)
+    task.settle()
     frame.seeds.call(known_name(code))
     frame.stack.append(task.future.result())
     return None

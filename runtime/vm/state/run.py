@@ -249,11 +249,10 @@ class Run:
             other._narrow()
 
     def absorb(self, other: Run) -> None:
-        """Enter what the call of another record has counted and found."""
+        """Enter what the call of another record has counted. Its checks go to the strand that waits."""
         if other in self._let_in:
             self._let_in.remove(other)
         self.steps += other.steps
-        self.checks += other.checks
         self.partial = self.partial or other.partial
         self.statistics.add(other.statistics)
         for key, forwards in other._premise_forwards.items():

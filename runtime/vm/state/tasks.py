@@ -117,11 +117,12 @@ class Task:
         now."""
         return self.run.steps < run.steps_left and all(loan.fits for loan in self.loans)
 
-    def settle(self, run: Run) -> None:
-        """Enter what the task has counted and spent into the run of its caller."""
+    def settle(self) -> None:
+        """Enter what the task has counted, spent and checked where its caller stands."""
         for loan in self.loans:
             loan.settle()
-        run.absorb(self.run)
+        self.caller.run.absorb(self.run)
+        self.caller.checks += self.run.checks
 
     def drop(self) -> None:
         """End the call; nobody will see anything of it."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
+from announced_calls import ARGUMENTS, LED, ONE, TWO, Calls, both, program
 from fakes.fake_executor import FakeExecutor
 from fakes.hashed_engine import HashedEngine
 from fakes.small_models import small_tokenizer
 from outcomes import compiled
-from seen import Seen, seen
-from sglc.bytecode.code import Program
 from sglc.bytecode.verify import verified
 from sglc.driver import lowered
 from sglc.emit.program import emit
@@ -24,69 +22,11 @@ from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
-from sglc.runtime.vm.state.run import Limits
 from sglc.runtime.vm.state.tasks import same
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
-from sglc.types.values import EnumValue, RecordValue, Value
+from sglc.types.values import EnumValue, RecordValue
 from strategies.programs.hints import announced
-
-Calls = list[tuple[str, tuple[Value, ...]]]
-
-
-def program(text: str, calls: Calls, function: str = "main") -> Program:
-    """The bytecode of a source, with hints of these calls where a function begins."""
-    module, found = lowered(Source("ahead.sgl", text), CompileOptions(level=0))
-    assert module is not None, [each.message for each in found]
-    made, faults = verified(emit(announced(module, function, calls)))
-    assert not faults, [fault.reason for fault in faults]
-    return made
-
-
-ARGUMENTS = {"n": 2, "word": "sea"}
-
-
-def both(made: Program, **options: Any) -> tuple[Seen, HashedEngine, HashedEngine]:
-    """What is seen of a run, the same with and without tasks, and the engines of the two runs."""
-    concurrency = options.pop("concurrency", 8)
-    delays, faults = options.pop("delays", 3), options.pop("faults", 0)
-    plain, ahead = (HashedEngine(delays=delays, faults=faults) for _ in range(2))
-    before = seen(made, ARGUMENTS, plain, concurrency=0, **options)
-    after = seen(made, ARGUMENTS, ahead, concurrency=concurrency, **options)
-    assert after == before
-    return before, plain, ahead
-
-
-ONE = """\
-error Odd(n: int)
-
-fn one(n: int) -> str:
-    user: | Number ${n}.
-    assistant: | ?{w: str min 6 chars max 9 chars temp 1.5}
-    return w
-
-fn bad(n: int) -> str raises Odd:
-    user: | Number ${n}.
-    assistant: | ?{w: str min 2 chars max 4 chars}
-    check len(w) > 99 else "short"
-    raise Odd(n)
-
-"""
-
-TWO = (
-    ONE
-    + """\
-pub fn main(n: int, word: str) -> [str]:
-    let a = one(1)
-    let b = one(2)
-    return [a, b]
-"""
-)
-
-
-LED = TWO.replace("    let a", "    assistant: | ?{first: str min 3 chars max 4 chars}\n    let a")
-"""The same behind a hole, in the time of which tasks get on."""
-
 
 # -- joining -----------------------------------------------------------------------------------------
 
@@ -341,75 +281,6 @@ pub fn main(n: int, word: str) -> int raises Odd:
     )
     result, _, _ = both(program(text, []))
     assert result.error is not None and result.error[-1] == "sea"
-
-
-# -- budgets -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("max_tokens", range(4, 40, 3))
-def test_a_tight_budget_gives_what_it_gives_in_order(max_tokens: int) -> None:
-    both(program(TWO, [("one", (1,)), ("one", (2,))]), max_tokens=max_tokens)
-
-
-def test_under_a_generous_budget_nothing_runs_twice() -> None:
-    _, plain, ahead = both(program(TWO, [("one", (1,)), ("one", (2,))]), max_tokens=60)
-    assert (ahead.most_running, ahead.requests) == (2, plain.requests)
-
-
-def test_a_budget_that_a_task_could_not_know_of_makes_the_call_run_again() -> None:
-    # each call alone has room for nine characters, the second behind the first has not
-    _, plain, ahead = both(program(TWO, [("one", (1,)), ("one", (2,))]), max_tokens=13)
-    assert ahead.requests > plain.requests
-
-
-def test_a_call_that_a_budget_ends_says_what_was_left_in_its_turn() -> None:
-    text = (
-        ONE
-        + """\
-fn short(n: int) -> str:
-    user: | Number ${n}.
-    assistant: | ?{w: str min 2 chars max 3 chars}
-    return w
-
-pub fn main(n: int, word: str) -> [str]:
-    let a = short(1)
-    let b = one(2)
-    return [a, b]
-"""
-    )
-    result, _, _ = both(program(text, [("short", (1,)), ("one", (2,))]), max_tokens=5)
-    assert result.error is not None and "within 5 tokens" not in result.error[1]
-
-
-@pytest.mark.parametrize("within", [4, 9, 14, 20, 60])
-def test_a_budget_of_the_function_around_is_charged_in_order(within: int) -> None:
-    text = TWO.replace("-> [str]:\n    let a", f"-> [str] within {within} tok:\n    let a")
-    both(program(text.replace("min 6 chars ", ""), [("one", (1,)), ("one", (2,))]))
-
-
-@pytest.mark.parametrize("steps", range(5, 60, 2))
-def test_a_step_limit_is_met_at_the_same_instruction(steps: int) -> None:
-    both(program(TWO, [("one", (1,)), ("one", (2,))]), limits=Limits(steps=steps))
-
-
-def test_the_depth_of_calls_counts_those_around_a_task() -> None:
-    text = (
-        ONE
-        + """\
-fn down(n: int) -> int:
-    if n == 0:
-        return 0
-    return down(n - 1)
-
-pub fn main(n: int, word: str) -> int:
-    let a = one(1)
-    return down(5)
-"""
-    )
-    made = program(text, [("down", (5,)), ("one", (1,))])
-    for depth in (5, 6, 7, 8):
-        result, _, _ = both(made, limits=Limits(depth=depth))
-        assert (result.error is None) == (depth > 6)
 
 
 # -- events, accounts ----------------------------------------------------------------------------------

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_budget import examples
@@ -21,17 +22,17 @@ from sglc.driver import lowered
 from sglc.emit.program import emit
 from sglc.options import CompileOptions
 from sglc.runtime.session import Session
-from sglc.runtime.vm.state.run import Limits
+from sglc.runtime.vm.state.run import Limits, Run
+from sglc.runtime.vm.state.tasks import Task
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
 from strategies.programs.hints import hinted
-from strategies.programs.source_programs import SourceProgram, source_programs
+from strategies.programs.source_programs import SourceProgram, source_program, source_programs
 
 
 def with_hints(program: SourceProgram, random: Random, level: int) -> Program:
     """The bytecode of a program with random hints."""
     module, _ = lowered(Source("random.sgl", program.text), CompileOptions(level=level))
-    assume(module is not None)
     assert module is not None
     made, faults = verified(emit(hinted(module, random)))
     assert not faults, [fault.reason for fault in faults]
@@ -111,3 +112,36 @@ def test_calls_that_run_ahead_change_nothing_but_time(
         for ahead in (0, concurrency)
     ]
     assert runs[1] == runs[0]
+
+
+@pytest.mark.slow
+def test_random_programs_do_what_the_properties_are_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of runs with hints, budgets and faults, at least so many in a hundred meet each kind of event."""
+    joined: list[bool] = []
+    fits = Task.fits
+
+    def watched(task: Task, run: Run) -> bool:
+        joined.append(fits(task, run))
+        return joined[-1]
+
+    monkeypatch.setattr(Task, "fits", watched)
+    counts: Counter[str] = Counter()
+    for index in range(100):
+        random = Random(index)
+        program = source_program(random)
+        tight = None if program.forks else random.choice([None, 5, 20, 60, 200])
+        engine = HashedEngine(seed=1, delays=random.randrange(6), faults=random.choice([0, 0, 0, 40]))
+        joined.clear()
+        result = seen(with_hints(program, random, 2), program.arguments, engine, max_tokens=tight, seed=1)
+        kinds = {kind for stream in result.events.values() for kind, *_ in stream}
+        met = {"join": any(joined), "join refused": not all(joined), "overlap": engine.most_running > 2}
+        met |= {"comprehension": " for x_" in program.text, "value": result.error is None}
+        met |= {"branches with joins": len(result.events) > 1 and any(joined)}
+        met |= {"retry with joins": "retry" in kinds and any(joined)}
+        met |= {kind: kind in kinds for kind in ("retry", "check", "fork", "adopt", "error")}
+        counts.update(name for name, it in met.items() if it)
+        counts[str(result.error and result.error[0])] += 1
+    least = {"join": 45, "join refused": 1, "overlap": 15, "comprehension": 80, "value": 30, "error": 40}
+    least |= {"branches with joins": 8, "retry with joins": 4, "retry": 6, "check": 7, "fork": 12, "adopt": 7}
+    least |= {"Failure": 10, "Odd": 5, "Rejected": 3, "Budget": 1, "Backend": 3, "Truncated": 2}
+    assert {name: counts[name] for name, share in least.items() if counts[name] < share} == {}

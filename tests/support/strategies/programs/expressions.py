@@ -134,7 +134,17 @@ def _display(type: str) -> Callable[[Writer, int], str]:
 
 
 def _card(writer: Writer, depth: int) -> str:
-    """A record of values that its fields may refuse."""
+    """A record of values that its fields may refuse, sometimes of two answers."""
+    if (
+        depth > 0
+        and writer.chance(30)
+        and writer.callable(("fn",), "str")
+        and writer.callable(("fn",), "int")
+    ):
+        label = call(writer, writer.one_of(*writer.callable(("fn",), "str")), 0)
+        known = writer.callable(("fn",), "int")  # what is left to afford
+        score = call(writer, writer.one_of(*known), 0) if known else _int(writer)
+        return f"Card({label}[:9], {score} % 10)"
     texts, numbers = writer.scope.of("str"), writer.scope.of("int")
     return f"Card({texts[-1] if texts else _str(writer)}[:9], {numbers[-1] if numbers else _int(writer)})"
 

@@ -57,7 +57,6 @@ class Scope:
     holes: list[tuple[str, str]] = field(default_factory=list)
     """Holes of the message that is open, which a condition may draw again."""
     in_loop: bool = False
-    in_retry: bool = False
 
     def of(self, type: str) -> list[str]:
         """The variables of a type."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from strategies.programs.expressions import expression
 from strategies.programs.scope import TYPES, Kind, Role, Signature, Writer
-from strategies.programs.statements import body, statements
+from strategies.programs.statements import body, condition_of_hole, statements
 
 HEADER = """\
 error Odd(n: int)
@@ -96,10 +96,14 @@ def _conversation(writer: Writer, result: str) -> list[str]:
     heat = writer.one_of("", " temp 1")
     writer.spend(1)
     writer.scope.variables[asked] = value
+    answer = [f"| ?{{{asked}: {hole}{heat}}}"]
+    if writer.chance(40):
+        answer += condition_of_hole(writer, asked, value)
     early = _early(writer, result)
     return [
         f"user: | {writer.name} of {said}",
-        f"assistant: | ?{{{asked}: {hole}{heat}}}",
+        "assistant:",
+        *body(answer),
         *early,
         f"return {expression(writer, result, 1)}",
     ]

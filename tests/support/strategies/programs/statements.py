@@ -179,11 +179,20 @@ def _hole(writer: Writer, depth: int) -> Lines:
     writer.scope.variables[name] = value
     writer.scope.holes.append((name, value))
     dot = "." if "until" in type else ""
-    return [f"| {writer.one_of('', 'is ')}?{{{name}: {type}}}{dot}"]
+    lines = [f"| {writer.one_of('', 'is ')}?{{{name}: {type}}}{dot}"]
+    if writer.chance(30):
+        # What stands between a hole and its condition is done again with it.
+        between = _asked(writer, depth) if writer.callable(("fn",)) and writer.chance(40) else []
+        lines += [*between, *condition_of_hole(writer, name, value)]
+    return lines
 
 
 def _ensure(writer: Writer, depth: int) -> Lines:
-    name, type = writer.one_of(*writer.scope.holes)
+    return condition_of_hole(writer, *writer.scope.holes[writer.upto(len(writer.scope.holes) - 1)])
+
+
+def condition_of_hole(writer: Writer, name: str, type: str) -> Lines:
+    """What the value of a hole of the open message must be, else it is an error or drawn again."""
     condition = {
         "int": f"{name} > {writer.upto(9)}",
         "str": f"len({name}) > {writer.upto(4)}",
@@ -197,7 +206,7 @@ def _ensure(writer: Writer, depth: int) -> Lines:
     if writer.chance(30):
         return [f'check {condition} else "not so"']
     lines = [f'ensure {condition} else "no {writer.upto(9)}"']
-    if writer.chance(70) and writer.affords(2) and not writer.scope.in_retry:
+    if writer.chance(70) and writer.affords(2):
         writer.spend(2)
         strategies = ("resample",) if writer.scope.kind == "part" else ("resample", "repair")
         lines.append(f"    retry 2 {writer.one_of(*strategies)}")
