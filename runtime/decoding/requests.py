@@ -11,7 +11,7 @@ import numpy as np
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.sampler import Sampling
-from sglc.runtime.mask.artifact.constraint import FrozenConstraint
+from sglc.runtime.mask.artifact.constraint import TabledConstraint
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -144,20 +144,20 @@ def filled_language(
 class Constraints:
     """Compiled constraints of holes, remembered by what they were made from.
 
-    `frozen` says where constraints may lie that were expanded ahead of time, for `vocabulary`.
+    `places` says where constraints may lie that were expanded ahead of time, for `vocabulary`.
     """
 
-    def __init__(self, frozen: MaskPlaces | None = None, vocabulary: Vocabulary | None = None) -> None:
-        self._compiled: dict[Hashable, Constraint | FrozenConstraint] = {}
-        self._passing: dict[Hashable, Constraint | FrozenConstraint] = {}
-        self._frozen = frozen
+    def __init__(self, places: MaskPlaces | None = None, vocabulary: Vocabulary | None = None) -> None:
+        self._compiled: dict[Hashable, Constraint | TabledConstraint] = {}
+        self._passing: dict[Hashable, Constraint | TabledConstraint] = {}
+        self._places = places
         self._vocabulary = vocabulary
 
-    def value(self, request: HoleRequest, prefix: bytes = b"") -> Constraint | FrozenConstraint:
+    def value(self, request: HoleRequest, prefix: bytes = b"") -> Constraint | TabledConstraint:
         """Of the value alone, after a literal prefix."""
         return self._get((request.key, request.excluded, prefix, None), request, prefix, None)
 
-    def hole(self, request: HoleRequest, prefix: bytes = b"") -> Constraint | FrozenConstraint:
+    def hole(self, request: HoleRequest, prefix: bytes = b"") -> Constraint | TabledConstraint:
         """Of the value, a stop and anything after."""
         if not request.stops:
             return self.value(request, prefix)
@@ -166,15 +166,15 @@ class Constraints:
 
     def _get(
         self, key: Hashable, request: HoleRequest, prefix: bytes, stops: tuple[str, ...] | None
-    ) -> Constraint | FrozenConstraint:
+    ) -> Constraint | TabledConstraint:
         kept, most = (self._passing, PASSING) if request.passing else (self._compiled, COMPILED)
         found = kept.get(key)
         if found is not None:
             return found
         language = filled_language(request.language, stops, prefix, request.excluded)
-        made: Constraint | FrozenConstraint | None = None
-        if not request.excluded and self._frozen is not None and self._vocabulary is not None:
-            made = self._frozen.find(language, self._vocabulary)
+        made: Constraint | TabledConstraint | None = None
+        if not request.excluded and self._places is not None and self._vocabulary is not None:
+            made = self._places.find(language, self._vocabulary)
         if made is None:
             made = compile_constraint(language=language)
         if len(kept) >= most:

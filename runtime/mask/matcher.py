@@ -324,6 +324,6 @@ def _unfit(row: object, size: int) -> ValueError:
     """What is said of a row that a mask cannot be written to."""
     given = type(row).__name__
     if isinstance(row, np.ndarray):
-        frozen = "" if row.flags.writeable else ", which is read-only"
-        given = f"{row.dtype}{list(row.shape)}{frozen}"
+        read_only = "" if row.flags.writeable else ", which is read-only"
+        given = f"{row.dtype}{list(row.shape)}{read_only}"
     return ValueError(f"a mask is written to a numpy array int32[{size}], not to {given}")

@@ -17,16 +17,16 @@ from sglc.runtime.decoding.canonical import Canonical
 from sglc.runtime.decoding.requests import filled_language
 from sglc.runtime.decoding.seams import Seams
 from sglc.runtime.errors import SglError
-from sglc.runtime.mask.artifact.build import FreezeBudget, NotShared, freeze
+from sglc.runtime.mask.artifact.build import NotShared, TableBudget, tabulate
 from sglc.runtime.mask.artifact.pack import SUFFIX, MaskPack, Packed, pack
 from sglc.runtime.mask.artifact.places import (
     constraint_digest,
     file_name,
-    load_frozen,
+    load_tables,
     masks_folder,
-    save_frozen,
+    save_tables,
 )
-from sglc.runtime.mask.artifact.tables import FrozenError, FrozenTables, to_bytes
+from sglc.runtime.mask.artifact.tables import MaskTables, TableError, to_bytes
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
@@ -122,7 +122,7 @@ def build_masks(invocation: Invocation, program: Program, model: str, most: int 
 
 def packed_before(path: Path) -> list[Packed]:
     """What the pack at the end of a file holds; nothing where there is none, or it is damaged."""
-    with contextlib.suppress(OSError, FrozenError, ValueError):
+    with contextlib.suppress(OSError, TableError, ValueError):
         return MaskPack.open(path).contents()
     return []
 
@@ -160,32 +160,30 @@ def _add(built: Built, hole: _HoleLanguages, vocabulary: Vocabulary, most: int |
         built.cut[hole.name] = f"{tables.n:,} states in {len(data):,} bytes"
 
 
-def _tables(
-    hole: _HoleLanguages, vocabulary: Vocabulary, most: int | None
-) -> tuple[FrozenTables | None, bool]:
+def _tables(hole: _HoleLanguages, vocabulary: Vocabulary, most: int | None) -> tuple[MaskTables | None, bool]:
     """The tables of a hole, and whether the budget cut them; None where there is no room for any."""
     tables = _cached(hole, vocabulary)
     if tables is None:
-        tables = freeze(hole.language, vocabulary, alone=hole.alone)
-        save_frozen(masks_folder(), hole.language, vocabulary, tables, alone=hole.alone)
+        tables = tabulate(hole.language, vocabulary, alone=hole.alone)
+        save_tables(masks_folder(), hole.language, vocabulary, tables, alone=hole.alone)
     if most is None or tables.file_size <= most:
         return tables, False
     # The explorer counts a little less than the tables take.
     room = most
     while room >= LEAST:
-        budget = replace(FreezeBudget(), bytes=room)
-        tables = freeze(hole.language, vocabulary, budget=budget, alone=hole.alone)
+        budget = replace(TableBudget(), bytes=room)
+        tables = tabulate(hole.language, vocabulary, budget=budget, alone=hole.alone)
         if tables.file_size <= most:
             return tables, True
         room = room * 3 // 4
     return None, True
 
 
-def _cached(hole: _HoleLanguages, vocabulary: Vocabulary) -> FrozenTables | None:
+def _cached(hole: _HoleLanguages, vocabulary: Vocabulary) -> MaskTables | None:
     """The tables of a hole if the cache has them whole, those of the value alone with them."""
     path = masks_folder() / file_name(constraint_digest(hole.language), vocabulary)
-    with contextlib.suppress(OSError, FrozenError):
-        tables = load_frozen(path, hole.language, vocabulary).tables
+    with contextlib.suppress(OSError, TableError):
+        tables = load_tables(path, hole.language, vocabulary).tables
         tables.verify_all()
         if not tables.alone and tables.has_alone == (hole.alone is not None):
             return tables

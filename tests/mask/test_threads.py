@@ -19,8 +19,8 @@ import pytest
 
 from sglc.automata.caches import LeastUsed
 from sglc.runtime.mask import workspaces
-from sglc.runtime.mask.artifact.build import FreezeBudget, freeze
-from sglc.runtime.mask.artifact.constraint import FrozenConstraint, FrozenStore
+from sglc.runtime.mask.artifact.build import TableBudget, tabulate
+from sglc.runtime.mask.artifact.constraint import TabledConstraint, TabledStore
 from sglc.runtime.mask.automaton.limits import ConstraintOptions, LimitTracker
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.core.intern_table import Interned
@@ -115,7 +115,7 @@ def busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Threads change places as often as can be, and caches are small, so that all of them are emptied."""
 
     def delayed(made: Callable[..., None], names: tuple[str, ...]) -> Callable[..., None]:
-        def with_delays(self: MaskStore | FrozenStore, *given: Any) -> None:
+        def with_delays(self: MaskStore | TabledStore, *given: Any) -> None:
             made(self, *given)
             for name in names:
                 kept = getattr(self, name)
@@ -134,7 +134,7 @@ def busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     shared = ("masks", "transitions")
     monkeypatch.setattr(MaskStore, "__init__", delayed(MaskStore.__init__, shared))
     shared = ("masks", "transitions", "_rows", "_ways", "_places")
-    monkeypatch.setattr(FrozenStore, "__init__", delayed(FrozenStore.__init__, shared))
+    monkeypatch.setattr(TabledStore, "__init__", delayed(TabledStore.__init__, shared))
     monkeypatch.setattr(LeastUsed, "__init__", bounded)
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -252,14 +252,14 @@ def test_a_constraint_is_in_one_workspace(busy: None) -> None:
 def test_tables_ahead_of_time_are_left_by_many_at_once(busy: None) -> None:
     language = compile_constraint(json_schema=SCHEMA).language
     vocabulary = Vocabulary(PIECES)
-    tables = freeze(language, vocabulary, budget=FreezeBudget(states=20))
-    frozen = FrozenConstraint(language, ConstraintOptions(mask_bytes=1), tables, vocabulary)
+    tables = tabulate(language, vocabulary, budget=TableBudget(states=20))
+    tabled = TabledConstraint(language, ConstraintOptions(mask_bytes=1), tables, vocabulary)
     met: dict[bytes, bytes] = {}
 
     def work(number: int) -> None:
         dice = random.Random(number)
         for _ in range(8):
-            wander(frozen.matcher(vocabulary), vocabulary, dice, met)
+            wander(tabled.matcher(vocabulary), vocabulary, dice, met)
 
     at_once(work)
     plain = compile_constraint(language=language)

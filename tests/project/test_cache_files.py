@@ -147,13 +147,13 @@ def program() -> tuple[str, Callable[[], object]]:
 
 def masks() -> tuple[str, Callable[[], object]]:
     from sglc.automata.term import Language, Words
-    from sglc.runtime.mask.artifact.build import freeze
-    from sglc.runtime.mask.artifact.places import MaskPlaces, masks_folder, save_frozen
+    from sglc.runtime.mask.artifact.build import tabulate
+    from sglc.runtime.mask.artifact.places import MaskPlaces, masks_folder, save_tables
     from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
     vocabulary = Vocabulary([b"a", b"ab", b"b"], [])
     language = Language(Words(frozenset({b"ab"})))
-    save_frozen(masks_folder(), language, vocabulary, freeze(language, vocabulary))
+    save_tables(masks_folder(), language, vocabulary, tabulate(language, vocabulary))
     return "masks", lambda: MaskPlaces(folders=[masks_folder()]).find(language, vocabulary)
 
 

@@ -39,8 +39,8 @@ left to the machine."""
 
 
 @dataclass(frozen=True, slots=True)
-class FreezeBudget:
-    """How much of a constraint is frozen.
+class TableBudget:
+    """How much of a constraint its tables hold.
 
     states   states that are kept
     effort   nodes of the trie that are looked at; a step of the machine counts as a hundred
@@ -81,13 +81,13 @@ class _State:
     groups: list[tuple[np.ndarray, int, int]]
 
 
-def freeze(
+def tabulate(
     language: Language,
     vocabulary: Vocabulary,
     options: ConstraintOptions | None = None,
-    budget: FreezeBudget | None = None,
+    budget: TableBudget | None = None,
     alone: Language | None = None,
-) -> ft.FrozenTables:
+) -> ft.MaskTables:
     """The tables of a constraint. Raises ConstraintError if it cannot be compiled.
 
     `alone` is the language of a value where `language` is that of the value, a stop and anything: the same
@@ -96,14 +96,14 @@ def freeze(
     limits = options or ConstraintOptions()
     start = Constraint(language, limits).matcher(vocabulary)
     value = None if alone is None else Constraint(alone, limits).matcher(vocabulary)
-    return _Explorer(start, value, vocabulary, budget or FreezeBudget()).run()
+    return _Explorer(start, value, vocabulary, budget or TableBudget()).run()
 
 
 class _Explorer:
     """Follows the machine of `start`, and keeps step with `value`, the matcher of the value alone."""
 
     def __init__(
-        self, start: Matcher, value: Matcher | None, vocabulary: Vocabulary, budget: FreezeBudget
+        self, start: Matcher, value: Matcher | None, vocabulary: Vocabulary, budget: TableBudget
     ) -> None:
         self.vocabulary = vocabulary
         self.budget = budget
@@ -118,7 +118,7 @@ class _Explorer:
         self.size = 0
         """Bytes of what is kept, a little less."""
 
-    def run(self) -> ft.FrozenTables:
+    def run(self) -> ft.MaskTables:
         start = self.start.config
         if start not in (DEAD, FINAL):
             random = Random(0)
@@ -254,7 +254,7 @@ class _Explorer:
 
     # Tables
 
-    def _tables(self) -> ft.FrozenTables:
+    def _tables(self) -> ft.MaskTables:
         number = {DEAD: ft.DEAD, FINAL: ft.FINAL}
         number.update((config, place + 2) for config, place in self.place.items())
         text = _TextPool()
@@ -295,7 +295,7 @@ class _Explorer:
             steps += flat
             at += sum(map(len, flat))
         masks, bases, packed = self.masks.arrays()
-        return ft.FrozenTables(
+        return ft.MaskTables(
             self.vocabulary.size,
             number[self.start.config] if self.start.config in number else 2,
             rows,

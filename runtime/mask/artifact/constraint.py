@@ -17,8 +17,8 @@ from sglc.automata.term import Language
 from sglc.runtime.mask.artifact.tables import (
     DEAD,
     UNKNOWN,
-    FrozenError,
-    FrozenTables,
+    MaskTables,
+    TableError,
 )
 from sglc.runtime.mask.artifact.token_steps import byte_tokens
 from sglc.runtime.mask.automaton.limits import ConstraintOptions, LimitTracker
@@ -67,10 +67,10 @@ class _Compiled:
             return self._made
 
 
-class FrozenStore:
+class TabledStore:
     """Masks and steps from tables, and from the machine where these end; a matcher's store."""
 
-    def __init__(self, tables: FrozenTables, vocabulary: Vocabulary, compiled: _Compiled) -> None:
+    def __init__(self, tables: MaskTables, vocabulary: Vocabulary, compiled: _Compiled) -> None:
         self.vocabulary = vocabulary
         self.size = vocabulary.size
         self.masks: dict[int, Mask] = {}
@@ -104,7 +104,7 @@ class FrozenStore:
         return self._live
 
     @property
-    def is_thawed(self) -> bool:
+    def is_compiled(self) -> bool:
         """Whether the machine had to be asked."""
         return self._live is not None
 
@@ -137,7 +137,7 @@ class FrozenStore:
         if config < self.known:
             try:
                 return self.tables.accepts(config)
-            except FrozenError:
+            except TableError:
                 pass
         return self.machine.accepts(self.place(config))
 
@@ -154,7 +154,7 @@ class FrozenStore:
         found = self.masks.get(config)
         if found is None:
             with self._lock:
-                found = self._frozen_mask(config)
+                found = self._tabled_mask(config)
                 if found is None:
                     found = self.live.store.mask(self.place(config), self.live.account)
                 while len(self.masks) >= self._most_masks:
@@ -162,12 +162,12 @@ class FrozenStore:
                 self.masks[config] = found
         return found
 
-    def _frozen_mask(self, config: int) -> Mask | None:
+    def _tabled_mask(self, config: int) -> Mask | None:
         if config >= self.known:
             return None
         try:
             row, count = self.tables.mask(self.tables.mask_of(config))
-        except FrozenError:
+        except TableError:
             return None
         row.flags.writeable = False
         return Mask(row, count)
@@ -200,7 +200,7 @@ class FrozenStore:
             if found == UNKNOWN:
                 groups = self.tables.groups(state)
                 found = next((to for mask, to in groups if _holds(self._group(mask), token)), UNKNOWN)
-        except FrozenError:
+        except TableError:
             return UNKNOWN
         if found not in _ENDED:
             self._ways.setdefault(found, (state, token))
@@ -225,7 +225,7 @@ class FrozenStore:
         while at < len(data) and config != DEAD and config < self.known:
             try:
                 token = self.tables.byte_token(data[at])
-            except FrozenError:
+            except TableError:
                 break
             # What says which token writes a byte is only believed if it is so.
             if token < 0 or self.vocabulary.token_bytes[token] != data[at : at + 1]:
@@ -250,19 +250,19 @@ def _holds(row: np.ndarray, token: int) -> bool:
     return bool(int(row[token >> 5]) >> (token & 31) & 1)
 
 
-class FrozenMatcher(Matcher):
+class TabledMatcher(Matcher):
     """A matcher over tables; see `Matcher`. Configurations are not those of its machine."""
 
     __slots__ = ()
-    _store: FrozenStore  # type: ignore[assignment]
+    _store: TabledStore  # type: ignore[assignment]
 
-    def __init__(self, store: FrozenStore, start: int) -> None:
+    def __init__(self, store: TabledStore, start: int) -> None:
         super().__init__(store, start, None)  # type: ignore[arg-type]
 
     @property
-    def is_thawed(self) -> bool:
+    def is_compiled(self) -> bool:
         """Whether the constraint had to be compiled, for this matcher or another one."""
-        return self._store.is_thawed
+        return self._store.is_compiled
 
     def is_accepting(self) -> bool:
         return self._store.accepts(self._config)
@@ -276,15 +276,15 @@ class FrozenMatcher(Matcher):
         if config < store.known:
             try:
                 return store.tables.forced(config)
-            except FrozenError:
+            except TableError:
                 pass
-        return self._thawed().forced()
+        return self._compiled_matcher().forced()
 
     def following(self) -> int:
         """How many bytes may come next; the machine is asked only where some byte has no token."""
         tokens = byte_tokens(self._store.vocabulary)
         if tokens.min() < 0:
-            return self._thawed().following()
+            return self._compiled_matcher().following()
         row = self.mask()
         return int(np.count_nonzero(row[tokens >> 5] >> (tokens & 31) & 1))
 
@@ -293,19 +293,19 @@ class FrozenMatcher(Matcher):
         if config < store.known:
             try:
                 found = store.tables.ending(config)
-            except FrozenError:
+            except TableError:
                 found = None
             if found is not None:
                 return found
-        return self._thawed().shortest_completion()
+        return self._compiled_matcher().shortest_completion()
 
-    def _thawed(self) -> Matcher:
+    def _compiled_matcher(self) -> Matcher:
         """A matcher of the machine at the same place, without the steps before."""
         live = self._store.live
         return Matcher(live.store, self._store.place(self._config), live.account)
 
 
-class FrozenConstraint:
+class TabledConstraint:
     """A constraint that was expanded ahead of time for one vocabulary; answers like a `Constraint`.
 
     It is compiled when a text goes on behind the tables, or when it is asked for another vocabulary.
@@ -315,13 +315,13 @@ class FrozenConstraint:
         self,
         language: Language | Callable[[], Language],
         options: ConstraintOptions,
-        tables: FrozenTables,
+        tables: MaskTables,
         vocabulary: Vocabulary,
     ) -> None:
         self.tables = tables
         self._vocabulary = vocabulary
         self._compiled = _Compiled(language, options)
-        self._store = FrozenStore(tables, vocabulary, self._compiled)
+        self._store = TabledStore(tables, vocabulary, self._compiled)
 
     @property
     def is_empty(self) -> bool:
@@ -346,4 +346,4 @@ class FrozenConstraint:
         """A matcher at the beginning of a text."""
         if vocabulary is not self._vocabulary and vocabulary.digest != self._vocabulary.digest:
             return self.compiled().matcher(vocabulary)
-        return FrozenMatcher(self._store, self._store.start)
+        return TabledMatcher(self._store, self._store.start)

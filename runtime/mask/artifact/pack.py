@@ -27,7 +27,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from struct import Struct
 
-from sglc.runtime.mask.artifact.tables import LARGEST, FrozenError, FrozenTables, from_bytes
+from sglc.runtime.mask.artifact.tables import LARGEST, MaskTables, TableError, from_bytes
 
 MAGIC = b"SGLPACK\0"
 VERSION = 1
@@ -70,49 +70,49 @@ class MaskPack:
     """An opened pack, mapped into memory."""
 
     def __init__(self, data: bytes | mmap.mmap) -> None:
-        """`data` ends with the pack. Raises FrozenError if it does not, or is damaged."""
+        """`data` ends with the pack. Raises TableError if it does not, or is damaged."""
         view = memoryview(data)
         if len(view) < _HEAD.size + _FOOT.size:
-            raise FrozenError("the file is no pack of masks")
+            raise TableError("the file is no pack of masks")
         size, magic = _FOOT.unpack(view[-_FOOT.size :])
         if magic != MAGIC or not _HEAD.size + _FOOT.size <= size <= min(len(view), LARGEST):
-            raise FrozenError("the file is no pack of masks")
+            raise TableError("the file is no pack of masks")
         view = view[len(view) - size :]
         magic, version, count, digest = _HEAD.unpack(view[: _HEAD.size])
         if magic != MAGIC or version != VERSION:
-            raise FrozenError("the pack has another version of the format")
+            raise TableError("the pack has another version of the format")
         end = _HEAD.size + _ENTRY.size * count
         if end > len(view):
-            raise FrozenError("the pack is cut short")
+            raise TableError("the pack is cut short")
         state = hashlib.sha256(view[:_CHECKED])
         state.update(view[_HEAD.size : end])
         if state.digest() != digest:
-            raise FrozenError("the pack is damaged")
+            raise TableError("the pack is damaged")
         self._view = view
         self._entries = list(_ENTRY.iter_unpack(view[_HEAD.size : end]))
         self._keys = [(constraint, vocabulary) for constraint, vocabulary, _, _ in self._entries]
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> MaskPack:
-        """The pack at the end of a file. Raises FrozenError, and OSError where it cannot be read.
+        """The pack at the end of a file. Raises TableError, and OSError where it cannot be read.
 
         A file is replaced, never changed: who cuts one short while it is mapped breaks its readers.
         """
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size < _HEAD.size + _FOOT.size:
-                raise FrozenError("the file is no pack of masks")
+                raise TableError("the file is no pack of masks")
             return cls(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
 
-    def find(self, constraint: bytes, vocabulary: bytes) -> FrozenTables | None:
-        """The tables of a constraint, if there are any. Raises FrozenError if they are damaged."""
+    def find(self, constraint: bytes, vocabulary: bytes) -> MaskTables | None:
+        """The tables of a constraint, if there are any. Raises TableError if they are damaged."""
         found = bisect_left(self._keys, (constraint, vocabulary))
         if found == len(self._keys) or self._keys[found] != (constraint, vocabulary):
             return None
         return from_bytes(self._part(found), constraint, vocabulary)
 
     def contents(self) -> list[Packed]:
-        """Everything in it. Raises FrozenError where it is damaged."""
+        """Everything in it. Raises TableError where it is damaged."""
         return [
             Packed(constraint, vocabulary, bytes(self._part(number)))
             for number, (constraint, vocabulary) in enumerate(self._keys)
@@ -121,5 +121,5 @@ class MaskPack:
     def _part(self, number: int) -> memoryview:
         _, _, at, size = self._entries[number]
         if not (at >= 0 and size >= 0 and at + size <= len(self._view)):
-            raise FrozenError("an entry of the pack points outside of it")
+            raise TableError("an entry of the pack points outside of it")
         return self._view[at : at + size]

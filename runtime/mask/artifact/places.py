@@ -13,13 +13,13 @@ from sglc import __version__
 from sglc.automata.term import Language
 from sglc.automata.term_digest import TooDeep, term_digest
 from sglc.cache_files import cache_folder, keep
-from sglc.runtime.mask.artifact.constraint import FrozenConstraint
+from sglc.runtime.mask.artifact.constraint import TabledConstraint
 from sglc.runtime.mask.artifact.pack import SUFFIX, MaskPack
 from sglc.runtime.mask.artifact.tables import (
     NO_CONSTRAINT,
     VERSION,
-    FrozenError,
-    FrozenTables,
+    MaskTables,
+    TableError,
     open_file,
     to_bytes,
 )
@@ -28,7 +28,7 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 
 def constraint_digest(language: Language, options: ConstraintOptions | None = None) -> bytes:
-    """What names a frozen constraint: its terms, the limits that decide what is refused, and this version.
+    """What names a tabled constraint: its terms, the limits that decide what is refused, and this version.
 
     Raises `term_digest.TooDeep`.
     """
@@ -41,7 +41,7 @@ def constraint_digest(language: Language, options: ConstraintOptions | None = No
 
 
 def masks_folder() -> Path:
-    """Where frozen constraints are kept for all programs."""
+    """Where tabled constraints are kept for all programs."""
     return cache_folder() / "masks"
 
 
@@ -53,15 +53,15 @@ def program_masks(path: str | os.PathLike[str]) -> MaskPlaces:
 
 
 def file_name(constraint: bytes, vocabulary: Vocabulary) -> str:
-    """The name of a frozen constraint's file, by its contents."""
+    """The name of a tabled constraint's file, by its contents."""
     return f"{constraint.hex()[:32]}-{vocabulary.digest[:16]}-{VERSION}{SUFFIX}"
 
 
-def save_frozen(
+def save_tables(
     folder: str | os.PathLike[str],
     language: Language,
     vocabulary: Vocabulary,
-    tables: FrozenTables,
+    tables: MaskTables,
     options: ConstraintOptions | None = None,
     alone: Language | None = None,
 ) -> Path:
@@ -82,20 +82,20 @@ def save_frozen(
     return path
 
 
-def load_frozen(
+def load_tables(
     place: str | os.PathLike[str],
     language: Language | Callable[[], Language],
     vocabulary: Vocabulary,
     options: ConstraintOptions | None = None,
     *,
     digest: bytes | None = None,
-) -> FrozenConstraint:
-    """The frozen constraint in a file, or in the file that belongs to it in a folder.
+) -> TabledConstraint:
+    """The tabled constraint in a file, or in the file that belongs to it in a folder.
 
     Who has kept the `constraint_digest` may give it: then nothing is hashed, and a language that is given as
     a function is only made when a text goes on behind the tables.
 
-    Raises FrozenError if the file is damaged or of something else, and OSError if there is none.
+    Raises TableError if the file is damaged or of something else, and OSError if there is none.
     """
     limits = options or ConstraintOptions()
     if digest is None:
@@ -104,18 +104,18 @@ def load_frozen(
     path = os.fspath(place)
     if not path.endswith(SUFFIX):
         path = os.path.join(path, file_name(digest, vocabulary))
-    return FrozenConstraint(language, limits, _opened(path, digest, vocabulary), vocabulary)
+    return TabledConstraint(language, limits, _opened(path, digest, vocabulary), vocabulary)
 
 
-def _opened(path: str, digest: bytes, vocabulary: Vocabulary) -> FrozenTables:
+def _opened(path: str, digest: bytes, vocabulary: Vocabulary) -> MaskTables:
     own = os.path.dirname(path) == os.fspath(masks_folder())
     return _fitting(open_file(path, digest, bytes.fromhex(vocabulary.digest), own=own), vocabulary)
 
 
-def _fitting(tables: FrozenTables, vocabulary: Vocabulary) -> FrozenTables:
-    """Tables that have the size of a vocabulary and a start that can be read, else FrozenError."""
+def _fitting(tables: MaskTables, vocabulary: Vocabulary) -> MaskTables:
+    """Tables that have the size of a vocabulary and a start that can be read, else TableError."""
     if tables.size != vocabulary.size:
-        raise FrozenError("the file is of another vocabulary")
+        raise TableError("the file is of another vocabulary")
     assert tables.first >= 0
     return tables
 
@@ -138,27 +138,27 @@ class MaskPlaces:
     def _opened(self) -> list[MaskPack]:
         found = []
         for path in self.packs:
-            with suppress(OSError, FrozenError, ValueError):
+            with suppress(OSError, TableError, ValueError):
                 found.append(MaskPack.open(path))
         return found
 
     def find(
         self, language: Language, vocabulary: Vocabulary, options: ConstraintOptions | None = None
-    ) -> FrozenConstraint | None:
-        """The frozen constraint, if there are sound tables of it."""
+    ) -> TabledConstraint | None:
+        """The tabled constraint, if there are sound tables of it."""
         limits = options or ConstraintOptions()
         try:
             digest = constraint_digest(language, limits)
         except TooDeep:
             return None
         for look in self._looks(digest, vocabulary):
-            with suppress(OSError, FrozenError):
+            with suppress(OSError, TableError):
                 tables = look()
                 if tables is not None:
-                    return FrozenConstraint(language, limits, _fitting(tables, vocabulary), vocabulary)
+                    return TabledConstraint(language, limits, _fitting(tables, vocabulary), vocabulary)
         return None
 
-    def _looks(self, digest: bytes, vocabulary: Vocabulary) -> Iterator[Callable[[], FrozenTables | None]]:
+    def _looks(self, digest: bytes, vocabulary: Vocabulary) -> Iterator[Callable[[], MaskTables | None]]:
         for pack in self._opened:
             yield partial(pack.find, digest, bytes.fromhex(vocabulary.digest))
         for folder in self.folders:

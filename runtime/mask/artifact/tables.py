@@ -1,6 +1,6 @@
 """Frozen constraints as tables: states with masks and transitions, as they lie in a file.
 
-A frozen constraint is a finite part of a constraint's machine under one vocabulary. State 0 is dead, state 1
+A tabled constraint is a finite part of a constraint's machine under one vocabulary. State 0 is dead, state 1
 accepts and cannot go on; every other state has its whole mask, and where the tokens of the mask lead to as
 far as that was followed. Which states there are decides what is quick, never what is legal.
 
@@ -78,13 +78,13 @@ _OF_STATE = 400
 _NO_TOKEN = "a mask has a token that is not in the vocabulary"
 
 
-class FrozenError(ValueError):
-    """A file that is no frozen constraint, is damaged, or is one of something else."""
+class TableError(ValueError):
+    """A file that is no tabled constraint, is damaged, or is one of something else."""
 
 
 @dataclass(slots=True, eq=False)
-class FrozenTables:
-    """The arrays of a frozen constraint; see the file for their meaning."""
+class MaskTables:
+    """The arrays of a tabled constraint; see the file for their meaning."""
 
     size: int
     start: int
@@ -147,7 +147,7 @@ class FrozenTables:
         self._verify(self._places[1] + 4 * byte, 4)
         found = int(self.byte_tokens[byte])
         if not -1 <= found < self.size:
-            raise FrozenError("a byte has no such token")
+            raise TableError("a byte has no such token")
         return found
 
     def mask_of(self, state: int) -> int:
@@ -155,7 +155,7 @@ class FrozenTables:
         return self._state(state)[MASK]
 
     def mask(self, number: int) -> tuple[np.ndarray, int]:
-        """A mask as a new row, int32[words], and the number of its tokens. Raises FrozenError if damaged."""
+        """A mask as a new row, int32[words], and the number of its tokens. Raises TableError if damaged."""
         self._verify(self._places[0] + 20 * number, 20)
         base, place, count, wide, tokens = self.masks[number].tolist()
         width = 2 * count if wide else count
@@ -167,7 +167,7 @@ class FrozenTables:
             and place + width <= len(self.ids)
             and 0 <= tokens <= self.size
         ):
-            raise FrozenError("a mask points outside of the file")
+            raise TableError("a mask points outside of the file")
         words = self.words
         if base < 0:
             row = np.zeros(words, np.int32)
@@ -195,7 +195,7 @@ class FrozenTables:
         flat = self.steps[at : at + 2 * count].tolist()
         found = list(zip(flat[::2], flat[1::2], strict=True))
         if not all(0 <= mask < len(self.masks) and 0 < to < self.n for mask, to in found):
-            raise FrozenError("a step leads nowhere")
+            raise TableError("a step leads nowhere")
         return [(mask, self._seen(to)) for mask, to in found] if self.alone else found
 
     def step(self, state: int, token: int) -> int:
@@ -208,7 +208,7 @@ class FrozenTables:
             return UNKNOWN
         to = int(self.steps[found]) & (1 << bits) - 1
         if not 0 < to < self.n:
-            raise FrozenError("a step leads nowhere")
+            raise TableError("a step leads nowhere")
         return self._seen(to) if self.alone else to
 
     @property
@@ -239,7 +239,7 @@ class FrozenTables:
                 or max(forced + forced_size, ending + ending_size) > len(self.text)
                 or steps + 2 * groups + pairs > len(self.steps)
             ):
-                raise FrozenError("a state points outside of the file")
+                raise TableError("a state points outside of the file")
             self._read.keep(state, found)
         return found
 
@@ -262,11 +262,11 @@ class FrozenTables:
             if not self._checked[chunk]:
                 wanted = self.checks[_CHECK * chunk : _CHECK * (chunk + 1)]
                 if _check(self.body[_CHUNK * chunk : _CHUNK * (chunk + 1)]) != wanted:
-                    raise FrozenError("the file is damaged")
+                    raise TableError("the file is damaged")
                 self._checked[chunk] = 1
 
     def verify_all(self) -> None:
-        """Check the whole body. Raises FrozenError."""
+        """Check the whole body. Raises TableError."""
         self._verify(0, len(self.body))
 
 
@@ -297,11 +297,11 @@ def _flip(row: np.ndarray, ids: list[int] | np.ndarray) -> None:
 
 
 def _ids(packed: np.ndarray, wide: int, size: int) -> list[int] | np.ndarray:
-    """Ascending ids from their differences; a list if they are few. Raises FrozenError if one is no token."""
+    """Ascending ids from their differences; a list if they are few. Raises TableError if one is no token."""
     if len(packed) <= 16 and not wide:
         found = list(accumulate(packed.tolist()))
         if found[-1] >= size or not all(packed[1:].tolist()):
-            raise FrozenError(_NO_TOKEN)
+            raise TableError(_NO_TOKEN)
         return found
     if wide:
         gaps = packed[::2].astype(np.int64) | packed[1::2].astype(np.int64) << 16
@@ -309,7 +309,7 @@ def _ids(packed: np.ndarray, wide: int, size: int) -> list[int] | np.ndarray:
         gaps = packed.astype(np.int64)
     ids = np.cumsum(gaps)
     if ids[-1] >= size or not gaps[1:].all():
-        raise FrozenError(_NO_TOKEN)
+        raise TableError(_NO_TOKEN)
     return ids
 
 
@@ -324,10 +324,8 @@ def pack_ids(ids: np.ndarray) -> tuple[np.ndarray, int]:
 # -- files -----------------------------------------------------------------------------------------------
 
 
-def to_bytes(
-    tables: FrozenTables, constraint: bytes, vocabulary: bytes, alone: bytes = NO_CONSTRAINT
-) -> bytes:
-    """The file of a frozen constraint, and of that of the value alone; the digests are 32 bytes each."""
+def to_bytes(tables: MaskTables, constraint: bytes, vocabulary: bytes, alone: bytes = NO_CONSTRAINT) -> bytes:
+    """The file of a tabled constraint, and of that of the value alone; the digests are 32 bytes each."""
     body = b"".join(
         [
             tables.states.astype("<i4").tobytes(),
@@ -358,8 +356,8 @@ def to_bytes(
 
 def open_file(
     path: str | os.PathLike[str], constraint: bytes, vocabulary: bytes, *, own: bool = False
-) -> FrozenTables:
-    """The tables in a file, by memory map. Raises FrozenError, and OSError where it cannot be read.
+) -> MaskTables:
+    """The tables in a file, by memory map. Raises TableError, and OSError where it cannot be read.
 
     A file is replaced, never changed: who cuts one short while it is mapped breaks its readers. `own` refuses
     files that somebody else could have written, as those of a cache.
@@ -367,42 +365,42 @@ def open_file(
     with open_own(Path(path)) if own else open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if not _HEADER <= size <= LARGEST:
-            raise FrozenError("the file has not the size of a frozen constraint")
+            raise TableError("the file has not the size of a tabled constraint")
         data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
     return from_bytes(data, constraint, vocabulary)
 
 
-def from_bytes(data: bytes | mmap.mmap | memoryview, constraint: bytes, vocabulary: bytes) -> FrozenTables:
-    """The tables of a constraint in the contents of a file. Raises FrozenError."""
+def from_bytes(data: bytes | mmap.mmap | memoryview, constraint: bytes, vocabulary: bytes) -> MaskTables:
+    """The tables of a constraint in the contents of a file. Raises TableError."""
     view = memoryview(data)
     if len(view) < _HEADER or view[:8] != MAGIC:
-        raise FrozenError("the file is no frozen constraint")
+        raise TableError("the file is no tabled constraint")
     if int.from_bytes(view[8:12], "little") != VERSION or any(view[12:16]):
-        raise FrozenError("the file has another version of the format")
+        raise TableError("the file has another version of the format")
     alone = view[16:48] != constraint
     if alone and (view[48:80] != constraint or constraint == NO_CONSTRAINT):
-        raise FrozenError("the file is of another constraint")
+        raise TableError("the file is of another constraint")
     if view[80:112] != vocabulary:
-        raise FrozenError("the file is of another vocabulary")
+        raise TableError("the file is of another vocabulary")
     size, n, columns, start, masks, bases, steps, ids, text = _SIZES.unpack(view[_KEYS.size : _HEADER])
     if min(size, n, start, masks, bases, steps, ids, text) < 0 or len(view) > LARGEST:
-        raise FrozenError("the file has impossible sizes")
+        raise TableError("the file has impossible sizes")
     if max(size, n, masks, bases, steps, ids, text) > LARGEST or size == 0:
-        raise FrozenError("the file has impossible sizes")
+        raise TableError("the file has impossible sizes")
     if columns not in (COLUMNS, COLUMNS + ALONE_COLUMNS)[alone:]:
-        raise FrozenError("the file has impossible sizes")
+        raise TableError("the file has impossible sizes")
     words = (size + 31) // 32
     body = 4 * (columns * n + 5 * masks + 256 + bases * words + steps) + 2 * ids + text
     chunks = (body + _CHUNK - 1) // _CHUNK
     edge = _HEADER + _CHECK * chunks
     if edge + body != len(view):
-        raise FrozenError("the file is cut short, or longer than it says")
+        raise TableError("the file is cut short, or longer than it says")
     state = hashlib.sha256(view[:112])
     state.update(view[_KEYS.size : edge])
     if state.digest() != view[112 : _KEYS.size]:
-        raise FrozenError("the file is damaged")
+        raise TableError("the file is damaged")
     if n < 2 or start >= n:
-        raise FrozenError("the file has no start")
+        raise TableError("the file has no start")
 
     at = edge
 
@@ -412,7 +410,7 @@ def from_bytes(data: bytes | mmap.mmap | memoryview, constraint: bytes, vocabula
         at += found.nbytes
         return found
 
-    return FrozenTables(
+    return MaskTables(
         size,
         start,
         take(columns * n, "<i4").reshape(n, columns),

@@ -302,8 +302,8 @@ class Compiler:
         words = {arm.data for arm in arms if isinstance(arm, t.Bytes)}
         parts: dict[int, Node] = {}
         if len(words) > 1:
-            frozen = frozenset(words)
-            node = self._intern(("words", frozen), lambda: WordNode(frozen))
+            distinct = frozenset(words)
+            node = self._intern(("words", distinct), lambda: WordNode(distinct))
             parts[node.index] = node
         for arm in arms:
             if len(words) > 1 and isinstance(arm, t.Bytes):

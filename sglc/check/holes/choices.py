@@ -30,21 +30,6 @@ from sglc.types.text.printer import print_value
 from sglc.types.type import Alternatives, Constant, Type
 from sglc.types.values import Value
 
-_TYPES = (
-    ast.TypeName,
-    ast.TypeLiteral,
-    ast.TypeList,
-    ast.TypeMap,
-    ast.TypeTuple,
-    ast.TypeOptional,
-    ast.TypeUnion,
-    ast.TypeRefined,
-    ast.TypeSpanOf,
-    ast.TypeOneOf,
-    ast.TypeJsonSchema,
-    ast.TypeSource,
-)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
@@ -125,7 +110,7 @@ class Choices:
                 reference = ast.Reference(choices.name, choices.span)
                 return self._listed(node, reference, choices)
             return self._listed(node, choices, choices)
-        if isinstance(choices, _TYPES):
+        if isinstance(choices, ast.TypeExpression):
             type = self.types.resolve(choices)
             return type, type
         return self._listed(node, choices, choices)

@@ -33,8 +33,8 @@ from mask.mask_types import CASES, TABLE, tokens_of
 from mask.maskbench import QUANTILES, figures, show, table
 from sglc.automata.term import Language
 from sglc.runtime.mask import workspaces
-from sglc.runtime.mask.artifact.build import freeze
-from sglc.runtime.mask.artifact.places import constraint_digest, load_frozen, save_frozen
+from sglc.runtime.mask.artifact.build import tabulate
+from sglc.runtime.mask.artifact.places import constraint_digest, load_tables, save_tables
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.core.errors import ConstraintError
@@ -99,7 +99,7 @@ def opened(folder: Path, made: Language, vocabulary: Vocabulary) -> tuple[list[i
         digest = constraint_digest(made)
         hashing.append(elapsed(started))
         started = now()
-        matcher = load_frozen(folder, made, vocabulary, digest=digest).matcher(vocabulary)
+        matcher = load_tables(folder, made, vocabulary, digest=digest).matcher(vocabulary)
         matcher.fill_mask(row)
         first.append(elapsed(started))
         # To close the file is no part of it.
@@ -125,7 +125,7 @@ def replayed(
     times: list[int] = []
     for text in texts:
         tokens = tokens_of(text, vocabulary)
-        matcher = load_frozen(folder, made, vocabulary).matcher(vocabulary)
+        matcher = load_tables(folder, made, vocabulary).matcher(vocabulary)
         whole += len(tokens)
         for token in tokens:
             started = now()
@@ -162,12 +162,12 @@ def main() -> None:
             try:
                 new = compiled(made, vocabulary)
                 started = time.perf_counter()
-                tables = freeze(made, vocabulary)
+                tables = tabulate(made, vocabulary)
                 expanded = time.perf_counter() - started
             except ConstraintError as fault:
                 rows.append([name.removesuffix(".json"), "-", "-", f"refused: {fault}", *["-"] * 4])
                 continue
-            size = save_frozen(folder, made, vocabulary, tables).stat().st_size
+            size = save_tables(folder, made, vocabulary, tables).stat().st_size
             del tables
             gc.collect()
             hashing, first = opened(folder, made, vocabulary)
@@ -176,7 +176,7 @@ def main() -> None:
                 times[which] += more
             sizes.append(size)
             known, whole = known + some, whole + of
-            states = load_frozen(folder, made, vocabulary).tables.n
+            states = load_tables(folder, made, vocabulary).tables.n
             rows.append(
                 [
                     name.removesuffix(".json"),

@@ -288,7 +288,7 @@ def collections(schemas: list[str], vocabulary: Vocabulary, arguments: argparse.
     clear_caches()
     workspaces.clear()
     gc.collect()
-    gc.freeze()
+    gc.tabulate()
     took, before = looked_at()
     print(f"before: {took:.1f} ms, {before.total():,} objects")
     tokens = 0

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from sglc.automata.term import Anything, Bytes, Language, Sequence, Words
 from sglc.runtime.mask.artifact import pack as packs
-from sglc.runtime.mask.artifact.build import freeze
+from sglc.runtime.mask.artifact.build import tabulate
 from sglc.runtime.mask.artifact.pack import MaskPack, Packed, pack
 from sglc.runtime.mask.artifact.places import MaskPlaces, constraint_digest
-from sglc.runtime.mask.artifact.tables import FrozenError, to_bytes
+from sglc.runtime.mask.artifact.tables import TableError, to_bytes
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
@@ -25,7 +25,7 @@ VALUES = [Language(Words(frozenset(words))) for words in ({b"ab"}, {b"ba", b"bb"
 
 def packed(value: Language, alone: Language | None = None) -> list[Packed]:
     names = [constraint_digest(one) for one in (value, alone) if one is not None]
-    data = to_bytes(freeze(value, VOCABULARY, alone=alone), names[0], KEY, *names[1:])
+    data = to_bytes(tabulate(value, VOCABULARY, alone=alone), names[0], KEY, *names[1:])
     return [Packed(name, KEY, data) for name in names]
 
 
@@ -67,7 +67,7 @@ def test_damage_is_noticed_or_not_met(data: st.DataObject) -> None:
     file = bytearray(whole())
     place = data.draw(st.integers(0, len(file) - 1))
     file[place] ^= data.draw(st.integers(1, 255))
-    with pytest.raises(FrozenError):
+    with pytest.raises(TableError):
         opened = MaskPack(bytes(file))
         for value in VALUES:
             found = opened.find(constraint_digest(value), KEY)
@@ -77,9 +77,9 @@ def test_damage_is_noticed_or_not_met(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("kept", [0, 1, 15, 16, 47, 48, 63, 64, 100, 300, -1])
 def test_a_pack_that_is_cut_short_is_refused(kept: int) -> None:
-    with pytest.raises(FrozenError):
+    with pytest.raises(TableError):
         MaskPack(whole()[:kept])
-    with pytest.raises(FrozenError):
+    with pytest.raises(TableError):
         MaskPack(whole()[len(whole()) - kept if kept > 0 else len(whole()) :])
 
 
@@ -97,7 +97,7 @@ def test_places_outside_are_refused_though_the_checksum_is_right(place: int, siz
     forged = file[:16] + hashlib.sha256(file[:16] + index).digest() + index + file[at + len(index) :]
     opened = MaskPack(forged)
     for value in VALUES:
-        with pytest.raises(FrozenError):
+        with pytest.raises(TableError):
             opened.find(constraint_digest(value), KEY)
 
 

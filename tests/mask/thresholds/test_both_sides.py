@@ -17,8 +17,8 @@ from sglc.automata.caches import clear_caches
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Language, Repeat, Span
 from sglc.runtime.mask import workspaces
-from sglc.runtime.mask.artifact.build import FreezeBudget, freeze
-from sglc.runtime.mask.artifact.constraint import FrozenConstraint
+from sglc.runtime.mask.artifact.build import TableBudget, tabulate
+from sglc.runtime.mask.artifact.constraint import TabledConstraint
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.core.errors import CompletionTooLong, ConstraintError
@@ -184,8 +184,8 @@ def test_tables_ahead_of_time_say_the_same(
     for number in (0, 4, 9):
         given, text = CASES[number]
         language = compile_constraint(**given).language
-        tables = freeze(language, VOCABULARY, budget=FreezeBudget(states=40, walks=2))
-        constraint = FrozenConstraint(language, options, tables, VOCABULARY)
+        tables = tabulate(language, VOCABULARY, budget=TableBudget(states=40, walks=2))
+        constraint = TabledConstraint(language, options, tables, VOCABULARY)
         for (mask, forced, ending), known in zip(
             seen(constraint, text, VOCABULARY), expected[number], strict=True
         ):

@@ -81,7 +81,7 @@ FAULTS = (
         "runtime/mask/artifact/build.py",
         "        if self.value is not None:\n            self._hold_together(self.value)\n",
         "",
-        "tests/mask/artifact/test_frozen.py::test_states_that_are_not_those_of_the_value_alone_are_not_shared",
+        "tests/mask/artifact/test_tables.py::test_states_that_are_not_those_of_the_value_alone_are_not_shared",
     ),
     # -- keys and values of beginnings
     Fault(
@@ -165,25 +165,25 @@ FAULTS = (
         "tests/mask/test_mask.py::test_steps_are_taken_back_one_by_one",
     ),
     Fault(
-        "a frozen store takes tokens beyond the vocabulary",
+        "a tabled store takes tokens beyond the vocabulary",
         "runtime/mask/artifact/constraint.py",
         "        if not 0 <= token < size or config == DEAD:\n",
         "        if config == DEAD:\n",
-        "tests/mask/artifact/test_frozen.py::test_tokens_that_are_none_are_refused_as_by_the_machine",
+        "tests/mask/artifact/test_tables.py::test_tokens_that_are_none_are_refused_as_by_the_machine",
     ),
     Fault(
-        "a frozen mask may point behind its numbers",
+        "a tabled mask may point behind its numbers",
         "runtime/mask/artifact/tables.py",
         "            and place + width <= len(self.ids)\n",
         "",
-        "tests/mask/artifact/test_frozen.py::test_a_mask_that_points_outside_of_its_tables_is_refused",
+        "tests/mask/artifact/test_tables.py::test_a_mask_that_points_outside_of_its_tables_is_refused",
     ),
     Fault(
-        "a frozen state is not told from the machine's",
+        "a tabled state is not told from the machine's",
         "runtime/mask/artifact/constraint.py",
         "        return config if config in _ENDED else config + self.known\n",
         "        return config\n",
-        "tests/mask/artifact/test_frozen.py::test_a_record_walks_alike",
+        "tests/mask/artifact/test_tables.py::test_a_record_walks_alike",
     ),
     # -- the memory of keys and values
     Fault(

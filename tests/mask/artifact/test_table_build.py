@@ -15,8 +15,8 @@ from sglc.bytecode.serial import loads
 from sglc.cli import main
 from sglc.commands import masks
 from sglc.runtime.decoding import requests
-from sglc.runtime.mask.artifact import constraint as frozen
-from sglc.runtime.mask.artifact.constraint import FrozenConstraint
+from sglc.runtime.mask.artifact import constraint as constraints
+from sglc.runtime.mask.artifact.constraint import TabledConstraint
 from sglc.runtime.mask.artifact.pack import MaskPack, pack
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
@@ -66,12 +66,12 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         seen.append(given["language"])
         return real(**given)  # type: ignore[arg-type]
 
-    def thawed(self: FrozenConstraint) -> object:
+    def compiled_now(self: TabledConstraint) -> object:
         seen.append(self.language)
-        return frozen.Constraint(self.language, self.options)
+        return constraints.Constraint(self.language, self.options)
 
     monkeypatch.setattr(requests, "compile_constraint", compile_constraint)
-    monkeypatch.setattr(FrozenConstraint, "compiled", thawed)
+    monkeypatch.setattr(TabledConstraint, "compiled", compiled_now)
     return seen
 
 
@@ -118,14 +118,14 @@ def test_a_value_and_the_same_before_a_stop_share_their_tables(
 def test_states_that_are_not_shared_are_two_tables(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, compiled: list[object]
 ) -> None:
-    real = masks.freeze
+    real = masks.tabulate
 
     def apart(*given: Any, **named: Any) -> Any:
         if named.get("alone") is not None:
             raise masks.NotShared
         return real(*given, **named)
 
-    monkeypatch.setattr(masks, "freeze", apart)
+    monkeypatch.setattr(masks, "tabulate", apart)
     build(place, capsys)
     packed = MaskPack.open(place / "sort.sglm").contents()
     assert len({table.constraint for table in packed}) == 2 == len({table.data for table in packed})

@@ -19,16 +19,16 @@ from example_budget import examples
 from sglc.automata.regex.to_term import regex_term
 from sglc.automata.term import Anything, Bytes, Choice, Language, Nothing, Repeat, Rule, Sequence, Words
 from sglc.automata.term_digest import TooDeep, term_digest
-from sglc.runtime.mask.artifact import tables as frozen_tables
-from sglc.runtime.mask.artifact.build import FreezeBudget, NotShared, freeze
+from sglc.runtime.mask.artifact import tables as mask_tables
+from sglc.runtime.mask.artifact.build import NotShared, TableBudget, tabulate
 from sglc.runtime.mask.artifact.places import (
-    FrozenConstraint,
     MaskPlaces,
+    TabledConstraint,
     constraint_digest,
-    load_frozen,
-    save_frozen,
+    load_tables,
+    save_tables,
 )
-from sglc.runtime.mask.artifact.tables import FrozenError, FrozenTables, from_bytes, to_bytes
+from sglc.runtime.mask.artifact.tables import MaskTables, TableError, from_bytes, to_bytes
 from sglc.runtime.mask.artifact.token_steps import byte_tokens
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
@@ -54,19 +54,17 @@ PERSON = {
     )
 }
 RECORD = type_language(Named("Person"), PERSON)
-SMALL = FreezeBudget(states=6, walks=1, walk=4)
+SMALL = TableBudget(states=6, walks=1, walk=4)
 
 
-def frozen(
-    language: Language, vocabulary: Vocabulary, budget: FreezeBudget | None = None
-) -> FrozenConstraint:
+def tabled(language: Language, vocabulary: Vocabulary, budget: TableBudget | None = None) -> TabledConstraint:
     """By way of a file's bytes."""
     digest = constraint_digest(language)
     key = bytes.fromhex(vocabulary.digest)
-    data = to_bytes(freeze(language, vocabulary, budget=budget), digest, key)
+    data = to_bytes(tabulate(language, vocabulary, budget=budget), digest, key)
     tables = from_bytes(data, digest, key)
     tables.verify_all()
-    return FrozenConstraint(language, ConstraintOptions(), tables, vocabulary)
+    return TabledConstraint(language, ConstraintOptions(), tables, vocabulary)
 
 
 def assert_agree(cold: Matcher, live: Matcher) -> None:
@@ -132,8 +130,8 @@ def test_frozen_and_live_agree(data: st.DataObject) -> None:
     vocabulary = data.draw(vocabularies(language))
     states = data.draw(st.sampled_from([1, 2, 5, 20, 400]))
     branches = data.draw(st.sampled_from([1, 30, 4000]))
-    budget = FreezeBudget(states=states, branches=branches, walks=3, walk=6)
-    cold = frozen(language, vocabulary, budget)
+    budget = TableBudget(states=states, branches=branches, walks=3, walk=6)
+    cold = tabled(language, vocabulary, budget)
     assert cold.is_empty == live.is_empty
     dice = random.Random(data.draw(st.integers(0, 1 << 30)))
     walk(cold.matcher(vocabulary), live.matcher(vocabulary), vocabulary, dice, 14)
@@ -158,9 +156,9 @@ def test_tables_of_two_constraints_agree_with_both(data: st.DataObject) -> None:
     assume(not compile_constraint(language=whole).is_empty)
     vocabulary = data.draw(vocabularies(alone))
     states = data.draw(st.sampled_from([1, 2, 5, 20, 400]))
-    budget = FreezeBudget(states=states, walks=3, walk=6)
+    budget = TableBudget(states=states, walks=3, walk=6)
     try:
-        tables = freeze(whole, vocabulary, budget=budget, alone=alone)
+        tables = tabulate(whole, vocabulary, budget=budget, alone=alone)
     except NotShared:
         return
     key = bytes.fromhex(vocabulary.digest)
@@ -169,7 +167,7 @@ def test_tables_of_two_constraints_agree_with_both(data: st.DataObject) -> None:
     for language in (whole, alone):
         found = from_bytes(file, constraint_digest(language), key)
         found.verify_all()
-        cold = FrozenConstraint(language, ConstraintOptions(), found, vocabulary)
+        cold = TabledConstraint(language, ConstraintOptions(), found, vocabulary)
         live = compile_constraint(language=language)
         assert cold.is_empty == live.is_empty
         walk(cold.matcher(vocabulary), live.matcher(vocabulary), vocabulary, dice, 14)
@@ -177,27 +175,27 @@ def test_tables_of_two_constraints_agree_with_both(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 255, 256, 49_152, 128_256, 1 << 20])
 def test_a_token_and_a_state_are_one_number(size: int) -> None:
-    most = frozen_tables.most_states(size)
-    bits = frozen_tables.state_bits(most)
+    most = mask_tables.most_states(size)
+    bits = mask_tables.state_bits(most)
     assert (size - 1) << bits | (most - 1) <= np.iinfo(np.int32).max
-    assert all(frozen_tables.state_bits(n) == len(f"{n - 1:b}") for n in (2, 3, 4, 5, 1002, 1024, 1025))
+    assert all(mask_tables.state_bits(n) == len(f"{n - 1:b}") for n in (2, 3, 4, 5, 1002, 1024, 1025))
 
 
 def test_values_before_a_stop_share_their_states() -> None:
     """As many states as the value with its stop has, and the file is found under both names."""
     whole = replace(RECORD, root=Sequence((RECORD.root, Words(frozenset({b"\n"})), Anything())))
     key = bytes.fromhex(VOCABULARY.digest)
-    budget = FreezeBudget(states=60)
-    both = freeze(whole, VOCABULARY, budget=budget, alone=RECORD)
-    one = freeze(whole, VOCABULARY, budget=budget)
+    budget = TableBudget(states=60)
+    both = tabulate(whole, VOCABULARY, budget=budget, alone=RECORD)
+    one = tabulate(whole, VOCABULARY, budget=budget)
     assert both.n == one.n
     names = constraint_digest(whole), constraint_digest(RECORD)
     file = to_bytes(both, names[0], key, names[1])
     assert len(file) == both.file_size < 1.3 * one.file_size
     assert [from_bytes(file, name, key).alone for name in names] == [False, True]
-    with pytest.raises(FrozenError, match="another constraint"):
+    with pytest.raises(TableError, match="another constraint"):
         from_bytes(file, bytes(32), key)
-    with pytest.raises(FrozenError, match="another constraint"):
+    with pytest.raises(TableError, match="another constraint"):
         from_bytes(to_bytes(one, names[0], key), bytes(32), key)
 
 
@@ -207,28 +205,28 @@ def test_states_that_are_not_those_of_the_value_alone_are_not_shared(pattern: st
     alone = Language(regex_term(pattern))
     whole = Language(Sequence((alone.root, Words(frozenset({stop})), Anything())))
     with pytest.raises(NotShared):
-        freeze(whole, VOCABULARY, alone=alone)
+        tabulate(whole, VOCABULARY, alone=alone)
 
 
 @pytest.mark.parametrize("column", range(5), ids=["base", "place", "count", "wide", "tokens"])
 @pytest.mark.parametrize("value", [-2, 1 << 20, (1 << 31) - 1])
 def test_a_mask_that_points_outside_of_its_tables_is_refused(column: int, value: int) -> None:
-    tables = freeze(RECORD, VOCABULARY, budget=SMALL)
+    tables = tabulate(RECORD, VOCABULARY, budget=SMALL)
     for number in range(len(tables.masks)):
         masks = tables.masks.copy()
         masks[number, column] = value
-        with pytest.raises(FrozenError, match="a mask points outside of the file"):
+        with pytest.raises(TableError, match="a mask points outside of the file"):
             replace(tables, masks=masks).mask(number)
 
 
-@pytest.mark.parametrize("column", range(frozen_tables.MASK, frozen_tables.COLUMNS))
+@pytest.mark.parametrize("column", range(mask_tables.MASK, mask_tables.COLUMNS))
 @pytest.mark.parametrize("value", [-2, 1 << 20])
 def test_a_state_that_points_outside_of_its_tables_is_refused(column: int, value: int) -> None:
-    tables = freeze(RECORD, VOCABULARY, budget=SMALL)
+    tables = tabulate(RECORD, VOCABULARY, budget=SMALL)
     for state in range(tables.n):
         states = tables.states.copy()
         states[state, column] = value
-        with pytest.raises(FrozenError, match="a state points outside of the file"):
+        with pytest.raises(TableError, match="a state points outside of the file"):
             replace(tables, states=states).accepts(state)
 
 
@@ -236,7 +234,7 @@ def test_tokens_that_are_none_are_refused_as_by_the_machine() -> None:
     """At every place of a text: the number before the vocabulary's first and those behind its last."""
     size = VOCABULARY.size
     cold, live = (
-        made.matcher(VOCABULARY) for made in (frozen(RECORD, VOCABULARY), compile_constraint(language=RECORD))
+        made.matcher(VOCABULARY) for made in (tabled(RECORD, VOCABULARY), compile_constraint(language=RECORD))
     )
     for byte in b'{"name": "':
         for token in (-1, -size, size, size + byte, size + ord("}"), 2 * size + byte, 1 << 40):
@@ -246,9 +244,9 @@ def test_tokens_that_are_none_are_refused_as_by_the_machine() -> None:
         assert_agree(cold, live)
 
 
-@pytest.mark.parametrize("budget", [FreezeBudget(), SMALL, FreezeBudget(states=1)])
-def test_a_record_walks_alike(budget: FreezeBudget) -> None:
-    cold = frozen(RECORD, VOCABULARY, budget)
+@pytest.mark.parametrize("budget", [TableBudget(), SMALL, TableBudget(states=1)])
+def test_a_record_walks_alike(budget: TableBudget) -> None:
+    cold = tabled(RECORD, VOCABULARY, budget)
     live = compile_constraint(language=RECORD)
     for seed in range(12):
         walk(cold.matcher(VOCABULARY), live.matcher(VOCABULARY), VOCABULARY, random.Random(seed), 60)
@@ -269,12 +267,12 @@ DIFFERENT: list[dict[str, object]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("schema", DIFFERENT)
-@pytest.mark.parametrize("budget", [FreezeBudget(states=30, branches=200, walks=2, walk=8), SMALL])
-def test_arrays_of_different_items_walk_alike(schema: dict[str, object], budget: FreezeBudget) -> None:
+@pytest.mark.parametrize("budget", [TableBudget(states=30, branches=200, walks=2, walk=8), SMALL])
+def test_arrays_of_different_items_walk_alike(schema: dict[str, object], budget: TableBudget) -> None:
     for options in (SchemaOptions(), SchemaOptions(order="any", spelling="any")):
         language = compile_schema(schema, options)
         live = compile_constraint(language=language)
-        cold = frozen(language, VOCABULARY, budget)
+        cold = tabled(language, VOCABULARY, budget)
         for seed in range(3):
             walk(cold.matcher(VOCABULARY), live.matcher(VOCABULARY), VOCABULARY, random.Random(seed), 20)
         for text in (
@@ -296,42 +294,42 @@ def test_arrays_of_different_items_walk_alike(schema: dict[str, object], budget:
                 assert one.accept_bytes(text[at : at + 1]) and other.accept_bytes(text[at : at + 1])
 
 
-def test_where_all_is_frozen_nothing_is_compiled() -> None:
+def test_where_all_is_tabled_nothing_is_compiled() -> None:
     language = Language(Choice((Bytes(b"yes, indeed"), Bytes(b"no"), regex_term("[0-9]{1,4}"))))
-    cold = frozen(language, VOCABULARY)
+    cold = tabled(language, VOCABULARY)
     live = compile_constraint(language=language)
     for seed in range(10):
         matcher = cold.matcher(VOCABULARY)
         walk(matcher, live.matcher(VOCABULARY), VOCABULARY, random.Random(seed), 30)
-        assert not matcher.is_thawed
+        assert not matcher.is_compiled
 
 
 def test_leaving_the_tables_compiles_the_constraint() -> None:
-    cold = frozen(RECORD, VOCABULARY, FreezeBudget(states=1)).matcher(VOCABULARY)
+    cold = tabled(RECORD, VOCABULARY, TableBudget(states=1)).matcher(VOCABULARY)
     cold.mask()
-    assert not cold.is_thawed
+    assert not cold.is_compiled
     assert cold.accept_bytes(b'{"name": "x')
-    assert cold.is_thawed
+    assert cold.is_compiled
 
 
 @pytest.mark.parametrize(
     ("term", "start"), [(Nothing(), 0), (Bytes(b""), 1), (Choice((Bytes(b""), Bytes(b"a"))), 2)]
 )
 def test_constraints_of_almost_nothing(term: object, start: int) -> None:
-    cold = frozen(Language(term), VOCABULARY)  # type: ignore[arg-type]
+    cold = tabled(Language(term), VOCABULARY)  # type: ignore[arg-type]
     assert cold.tables.start == start
     assert_agree(cold.matcher(VOCABULARY), compile_constraint(language=cold.language).matcher(VOCABULARY))
 
 
 def test_another_vocabulary_is_served_by_the_machine() -> None:
-    cold = frozen(RECORD, VOCABULARY)
+    cold = tabled(RECORD, VOCABULARY)
     other = Vocabulary([bytes([byte]) for byte in range(256)])
     live = compile_constraint(language=RECORD).matcher(other)
     assert_agree(cold.matcher(other), live)
 
 
 def test_matchers_of_both_kinds_fill_one_batch() -> None:
-    cold, live = frozen(RECORD, VOCABULARY), compile_constraint(language=RECORD)
+    cold, live = tabled(RECORD, VOCABULARY), compile_constraint(language=RECORD)
     matchers = [made.matcher(VOCABULARY) for made in (cold, live) for _ in range(20)]
     rows = np.full((40, VOCABULARY.words), -1, np.int32)
     fill_masks(matchers, rows)
@@ -344,10 +342,10 @@ def test_vocabularies_beyond_two_bytes() -> None:
     for token, data in {5: b"a", 70_000: b"ab", 139_999: b"b", 139_998: b"a"}.items():
         tokens[token] = data
     vocabulary = Vocabulary(tokens)
-    cold = frozen(Language(Repeat(Words(frozenset({b"a", b"b"})))), vocabulary).matcher(vocabulary)
+    cold = tabled(Language(Repeat(Words(frozenset({b"a", b"b"})))), vocabulary).matcher(vocabulary)
     assert cold.allowed().tolist() == [5, 70_000, 139_998, 139_999]
     assert cold.accept(139_999) and cold.accept(139_998) and not cold.accept(7)
-    assert not cold.is_thawed
+    assert not cold.is_compiled
 
 
 # -- digests ---------------------------------------------------------------------------------------------
@@ -403,14 +401,14 @@ def test_what_is_nested_too_deeply_is_refused() -> None:
     with pytest.raises(TooDeep):
         term_digest(Language(term))
     with pytest.raises(ConstraintError, match="nested"):
-        freeze(Language(term), VOCABULARY)
+        tabulate(Language(term), VOCABULARY)
 
 
 @pytest.mark.slow
 def test_the_same_bytes_in_every_process() -> None:
     program = (
-        "import hashlib, test_frozen as t\n"
-        "tables = t.freeze(t.RECORD, t.VOCABULARY, budget=t.FreezeBudget(states=40))\n"
+        "import hashlib, test_tables as t\n"
+        "tables = t.tabulate(t.RECORD, t.VOCABULARY, budget=t.TableBudget(states=40))\n"
         "print(hashlib.sha256(t.to_bytes(tables, t.constraint_digest(t.RECORD), bytes(32))).hexdigest())\n"
     )
     path = os.pathsep.join([str(SUPPORT), str(Path(__file__).parent)])
@@ -431,8 +429,8 @@ KEYS = constraint_digest(RECORD), bytes.fromhex(VOCABULARY.digest)
 
 
 @pytest.fixture(scope="module")
-def tables() -> FrozenTables:
-    return freeze(RECORD, VOCABULARY, budget=FreezeBudget(states=60))
+def tables() -> MaskTables:
+    return tabulate(RECORD, VOCABULARY, budget=TableBudget(states=60))
 
 
 def read_whole(data: bytes) -> None:
@@ -447,81 +445,81 @@ def read_whole(data: bytes) -> None:
         found.byte_token(byte)
 
 
-def test_a_file_is_found_by_what_it_is_of(tables: FrozenTables, tmp_path: Path) -> None:
-    path = save_frozen(tmp_path / "new", RECORD, VOCABULARY, tables)
+def test_a_file_is_found_by_what_it_is_of(tables: MaskTables, tmp_path: Path) -> None:
+    path = save_tables(tmp_path / "new", RECORD, VOCABULARY, tables)
     assert path.parent == tmp_path / "new" and path.suffix == ".sglm"
     for place in (path, path.parent):
         assert_agree(
-            load_frozen(place, RECORD, VOCABULARY).matcher(VOCABULARY),
+            load_tables(place, RECORD, VOCABULARY).matcher(VOCABULARY),
             compile_constraint(language=RECORD).matcher(VOCABULARY),
         )
     folders = MaskPlaces(folders=[tmp_path / "nothing", path.parent])
-    assert isinstance(folders.find(RECORD, VOCABULARY), FrozenConstraint)
+    assert isinstance(folders.find(RECORD, VOCABULARY), TabledConstraint)
     assert folders.find(Language(Bytes(b"a")), VOCABULARY) is None
     assert folders.find(RECORD, Vocabulary([b"a"])) is None
     assert folders.find(RECORD, VOCABULARY, ConstraintOptions(max_depth=9)) is None
 
 
 def test_with_a_digest_that_was_kept_the_language_is_made_when_it_is_needed(
-    tables: FrozenTables, tmp_path: Path
+    tables: MaskTables, tmp_path: Path
 ) -> None:
-    save_frozen(tmp_path, RECORD, VOCABULARY, tables)
+    save_tables(tmp_path, RECORD, VOCABULARY, tables)
     made: list[Language] = []
 
     def language() -> Language:
         made.append(RECORD)
         return RECORD
 
-    cold = load_frozen(tmp_path, language, VOCABULARY, digest=constraint_digest(RECORD)).matcher(VOCABULARY)
+    cold = load_tables(tmp_path, language, VOCABULARY, digest=constraint_digest(RECORD)).matcher(VOCABULARY)
     cold.mask()
     assert not made
     live = compile_constraint(language=RECORD).matcher(VOCABULARY)
     walk(cold, live, VOCABULARY, random.Random(5), 80)
-    assert len(made) == cold.is_thawed == 1
+    assert len(made) == cold.is_compiled == 1
 
 
-def test_a_file_of_something_else_is_refused(tables: FrozenTables, tmp_path: Path) -> None:
-    path = save_frozen(tmp_path, RECORD, VOCABULARY, tables)
-    with pytest.raises(FrozenError, match="another constraint"):
-        load_frozen(path, Language(Bytes(b"a")), VOCABULARY)
-    with pytest.raises(FrozenError, match="another vocabulary"):
-        load_frozen(path, RECORD, Vocabulary([b"a"]))
+def test_a_file_of_something_else_is_refused(tables: MaskTables, tmp_path: Path) -> None:
+    path = save_tables(tmp_path, RECORD, VOCABULARY, tables)
+    with pytest.raises(TableError, match="another constraint"):
+        load_tables(path, Language(Bytes(b"a")), VOCABULARY)
+    with pytest.raises(TableError, match="another vocabulary"):
+        load_tables(path, RECORD, Vocabulary([b"a"]))
     data = bytearray(path.read_bytes())
     data[8] += 1
-    with pytest.raises(FrozenError, match="another version"):
+    with pytest.raises(TableError, match="another version"):
         from_bytes(bytes(data), *KEYS)
-    with pytest.raises(FrozenError, match="no frozen constraint"):
+    with pytest.raises(TableError, match="no tabled constraint"):
         from_bytes(b"x" + bytes(data[1:]), *KEYS)
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 111, 175, 176, 1000, -1])
-def test_a_file_that_is_cut_short_is_refused(tables: FrozenTables, tmp_path: Path, size: int) -> None:
-    path = save_frozen(tmp_path, RECORD, VOCABULARY, tables)
+def test_a_file_that_is_cut_short_is_refused(tables: MaskTables, tmp_path: Path, size: int) -> None:
+    path = save_tables(tmp_path, RECORD, VOCABULARY, tables)
     path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(FrozenError):
-        load_frozen(path, RECORD, VOCABULARY)
+    with pytest.raises(TableError):
+        load_tables(path, RECORD, VOCABULARY)
     assert MaskPlaces(folders=[tmp_path]).find(RECORD, VOCABULARY) is None
 
 
-def test_every_changed_byte_is_noticed(tables: FrozenTables) -> None:
+def test_every_changed_byte_is_noticed(tables: MaskTables) -> None:
     data = to_bytes(tables, *KEYS)
     read_whole(data)
     random_places = random.Random(0).sample(range(len(data)), 300)
     for place in [*range(200), *random_places]:
         damaged = bytearray(data)
         damaged[place] ^= 0x41
-        with pytest.raises(FrozenError):
+        with pytest.raises(TableError):
             read_whole(bytes(damaged))
-    with pytest.raises(FrozenError):
+    with pytest.raises(TableError):
         read_whole(data + b"\0")
 
 
-def test_damage_that_is_found_on_the_way_does_not_change_the_masks(tables: FrozenTables) -> None:
+def test_damage_that_is_found_on_the_way_does_not_change_the_masks(tables: MaskTables) -> None:
     data = bytearray(to_bytes(tables, *KEYS))
     body = len(data) - len(from_bytes(bytes(data), *KEYS).body)
     data[body:] = bytes(len(data) - body)
     damaged = from_bytes(bytes(data), *KEYS)
-    cold = FrozenConstraint(RECORD, ConstraintOptions(), damaged, VOCABULARY)
+    cold = TabledConstraint(RECORD, ConstraintOptions(), damaged, VOCABULARY)
     live = compile_constraint(language=RECORD)
     walk(cold.matcher(VOCABULARY), live.matcher(VOCABULARY), VOCABULARY, random.Random(3), 40)
 
@@ -545,9 +543,9 @@ def test_hostile_files_with_right_checksums_are_refused_or_only_wrong(data: st.D
     start = data.draw(st.sampled_from([made.start, made.start, 0, 1, -1, 3, 1 << 40]))
     try:
         keys = (bytes(32), KEYS[1], KEYS[0]) if alone else KEYS
-        tables = from_bytes(to_bytes(FrozenTables(made.size, start, **parts), *keys), *KEYS)
-        matcher = FrozenConstraint(RECORD, ConstraintOptions(), tables, VOCABULARY).matcher(VOCABULARY)
-    except FrozenError:
+        tables = from_bytes(to_bytes(MaskTables(made.size, start, **parts), *keys), *KEYS)
+        matcher = TabledConstraint(RECORD, ConstraintOptions(), tables, VOCABULARY).matcher(VOCABULARY)
+    except TableError:
         return
     dice = random.Random(0)
     for _ in range(8):
@@ -558,19 +556,17 @@ def test_hostile_files_with_right_checksums_are_refused_or_only_wrong(data: st.D
         matcher.accept_bytes(b'"')
 
 
-HOSTILE = freeze(RECORD, VOCABULARY, budget=FreezeBudget(states=12))
-HOSTILE_PAIR = freeze(
+HOSTILE = tabulate(RECORD, VOCABULARY, budget=TableBudget(states=12))
+HOSTILE_PAIR = tabulate(
     replace(RECORD, root=Sequence((RECORD.root, Words(frozenset({b"\n"})), Anything()))),
     VOCABULARY,
-    budget=FreezeBudget(states=12),
+    budget=TableBudget(states=12),
     alone=RECORD,
 )
 
 
-def test_a_large_file_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: FrozenTables
-) -> None:
-    path = save_frozen(tmp_path, RECORD, VOCABULARY, tables)
-    monkeypatch.setattr(frozen_tables, "LARGEST", 1000)
-    with pytest.raises(FrozenError, match="size"):
-        load_frozen(path, RECORD, VOCABULARY)
+def test_a_large_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: MaskTables) -> None:
+    path = save_tables(tmp_path, RECORD, VOCABULARY, tables)
+    monkeypatch.setattr(mask_tables, "LARGEST", 1000)
+    with pytest.raises(TableError, match="size"):
+        load_tables(path, RECORD, VOCABULARY)
