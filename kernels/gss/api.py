@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sglc.kernels.gss.arrays import NOWHERE, At, Grammar, Learned, Result, Sets, Walk
+from sglc.kernels.gss.arrays import At, Config, Grammar, Learned, Result, Sets, Walk
 from sglc.kernels.gss.walk import walk_grammar
 from sglc.kernels.jit_library import typed_library
 from sglc.kernels.trie.arrays import Subtrees
@@ -70,7 +70,7 @@ class StackWalk:
         cursor = self._cursor
         cursor[At.FRAMES], cursor[At.CONFIGS], cursor[At.LINKS], cursor[At.PLACES], cursor[At.POOL] = (
             1,
-            NOWHERE + 1,
+            Config.NOWHERE + 1,
             1,
             0,
             0,

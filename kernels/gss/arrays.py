@@ -6,9 +6,6 @@ from sglc.kernels.dsl.language import I32, I64, U8, U64
 from sglc.kernels.dsl.structs import Struct, shape
 from sglc.kernels.gss import limits
 
-NOWHERE = 1
-"""The configuration without threads."""
-
 
 class Part:
     """What parts of a grammar are, see `Grammar.program`."""
@@ -53,15 +50,16 @@ class Key:
     LOOKAHEAD = (1 << LOOKAHEAD_BITS) - 1
 
 
-class ConfigFlag:
-    """The bytes that may be read are known; the groups are; some thread is in a text without a lookahead."""
+class Config:
+    """Configurations.
 
+    NOWHERE is the one without threads. Flags: SURE, the bytes that may be read are known; LOOPED, the groups
+    are; IN_TEXT, some thread is in a text without a lookahead. In `bits`, of SIZE words: where the groups
+    begin, and the bytes that are surely read.
+    """
+
+    NOWHERE = 1
     SURE, LOOPED, IN_TEXT = 1, 2, 4
-
-
-class ConfigBits:
-    """Where in the `bits` of a configuration the groups begin and the bytes surely read; how many words."""
-
     LOOPS, READ, SIZE = 4, 6, 10
 
 
@@ -171,7 +169,7 @@ class Learned(Struct):
     names: I32 = shape(limits.NAMES)
     found: I32 = shape(limits.CONFIG_SLOTS)
     configs: I32 = shape(limits.MOST_CONFIGS, 6)
-    bits: U64 = shape(limits.MOST_CONFIGS, ConfigBits.SIZE)
+    bits: U64 = shape(limits.MOST_CONFIGS, Config.SIZE)
     nexts: I32 = shape(limits.MOST_CONFIGS, 256)
     pool: I64 = shape(limits.MOST_POOL)
 

@@ -17,10 +17,8 @@ from __future__ import annotations
 from sglc.kernels.dsl.language import bit_count, kernel, kernel_noinline
 from sglc.kernels.gss import limits
 from sglc.kernels.gss.arrays import (
-    NOWHERE,
     At,
-    ConfigBits,
-    ConfigFlag,
+    Config,
     First,
     Grammar,
     Key,
@@ -95,9 +93,9 @@ def note_begins(grammar: Grammar, learned: Learned, walk: Walk, begin: int, coun
                 may2 |= 1 << (byte - 128)
             else:
                 may3 |= 1 << (byte - 192)
-    here = ConfigBits.SIZE * config
+    here = Config.SIZE * config
     bits[here], bits[here + 1], bits[here + 2], bits[here + 3] = may0, may1, may2, may3
-    here += ConfigBits.READ
+    here += Config.READ
     bits[here], bits[here + 1], bits[here + 2], bits[here + 3] = sure0, sure1, sure2, sure3
 
 
@@ -144,7 +142,7 @@ def config_of(grammar: Grammar, learned: Learned, walk: Walk) -> int:
             ends[ready] = some[number]
             ready += 1
     if size + ready == 0:
-        return NOWHERE
+        return Config.NOWHERE
     at = size
     for number in range(size):
         at = mixed(at, outs[number])
@@ -168,7 +166,7 @@ def config_of(grammar: Grammar, learned: Learned, walk: Walk) -> int:
         return -Result.FULL
     found[at] = config
     cursor[At.CONFIGS], cursor[At.POOL] = config + 1, begin + size + ready
-    some_flags, follows = ConfigFlag.SURE, 0
+    some_flags, follows = Config.SURE, 0
     for number in range(size):
         key = outs[number]
         pool[begin + number] = key
@@ -176,9 +174,9 @@ def config_of(grammar: Grammar, learned: Learned, walk: Walk) -> int:
         if key >> Key.FRAME_BITS & Key.LOOKAHEAD == 0:
             follows = 1
             if state < First.LISTED:
-                some_flags |= ConfigFlag.IN_TEXT
+                some_flags |= Config.IN_TEXT
         if state < First.LISTED and grammar.flags[state] & TextFlag.KNOWN == 0:
-            some_flags &= ~ConfigFlag.SURE
+            some_flags &= ~Config.SURE
     goes_on = False
     for number in range(ready):
         pool[begin + size + number] = ends[number]
@@ -188,9 +186,9 @@ def config_of(grammar: Grammar, learned: Learned, walk: Walk) -> int:
     note_begins(grammar, learned, walk, begin, size, config)
     here = 6 * config
     if goes_on:
-        some_flags &= ~ConfigFlag.SURE
+        some_flags &= ~Config.SURE
         for number in range(4):
-            learned.bits[ConfigBits.SIZE * config + number] = walk.sets[Sets.EVERY]
+            learned.bits[Config.SIZE * config + number] = walk.sets[Sets.EVERY]
     configs[here], configs[here + 1], configs[here + 2], configs[here + 3] = begin, size, ready, some_flags
     configs[here + 4], configs[here + 5] = follows, -1
     for number in range(256):
@@ -216,9 +214,9 @@ def note_loops(grammar: Grammar, learned: Learned, walk: Walk, config: int) -> i
             size = bit_count(loops[2 * state]) + bit_count(loops[2 * state + 1])
             if size > most:
                 most = size
-                bits[ConfigBits.SIZE * config + ConfigBits.LOOPS] = loops[2 * state]
-                bits[ConfigBits.SIZE * config + ConfigBits.LOOPS + 1] = loops[2 * state + 1]
+                bits[Config.SIZE * config + Config.LOOPS] = loops[2 * state]
+                bits[Config.SIZE * config + Config.LOOPS + 1] = loops[2 * state + 1]
     if cursor[At.REQUESTS] > before:
         return Result.NEEDS_TABLES
-    configs[here + 3] |= ConfigFlag.LOOPED
+    configs[here + 3] |= Config.LOOPED
     return Result.DONE

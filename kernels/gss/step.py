@@ -14,10 +14,8 @@ from __future__ import annotations
 from sglc.kernels.dsl.language import kernel, kernel_noinline
 from sglc.kernels.gss import limits
 from sglc.kernels.gss.arrays import (
-    NOWHERE,
     At,
-    ConfigBits,
-    ConfigFlag,
+    Config,
     First,
     Grammar,
     Key,
@@ -122,11 +120,11 @@ def close_on(grammar: Grammar, learned: Learned, walk: Walk, config: int, read: 
     code = close(grammar, learned, walk, ready, False)
     if code != Result.DONE:
         return -code
-    if configs[here + 3] & ConfigFlag.SURE == 0:
+    if configs[here + 3] & Config.SURE == 0:
         # What has been opened for these bytes tells of the others, too.
-        configs[here + 3] |= ConfigFlag.SURE
+        configs[here + 3] |= Config.SURE
         for number in range(4):
-            learned.bits[ConfigBits.SIZE * config + number] = sets[Sets.REACHED + number]
+            learned.bits[Config.SIZE * config + number] = sets[Sets.REACHED + number]
     before, already = cursor[At.REQUESTS], cursor[At.REQUESTED]
     for byte in range(256):
         if cursor[At.REQUESTED] > already + limits.MANY_REQUESTED:
@@ -134,7 +132,7 @@ def close_on(grammar: Grammar, learned: Learned, walk: Walk, config: int, read: 
         word, bit = byte >> 6, byte & 63
         if sets[Sets.WANTED + word] >> bit & 1 == 0 or nexts[256 * config + byte] > 0:
             continue
-        after = NOWHERE
+        after = Config.NOWHERE
         if sets[Sets.REACHED + word] >> bit & 1:
             cursor[At.OUTS] = cursor[At.ENDED] = 0
             code = step(grammar, learned, walk, byte)
@@ -238,7 +236,7 @@ def read_on(grammar: Grammar, learned: Learned, walk: Walk, config: int, read: i
         first = parts if parts > 0 else 0
         for number in range(links[first] if parts > 0 else 1):
             of = links[first + 1 + number] if parts > 0 else config
-            if bits[ConfigBits.SIZE * of + (read >> 6)] >> (read & 63) & 1 and nexts[256 * of + read] == 0:
+            if bits[Config.SIZE * of + (read >> 6)] >> (read & 63) & 1 and nexts[256 * of + read] == 0:
                 code = close_on(grammar, learned, walk, of, read)
                 if code < 0 or parts == 0:
                     return code
@@ -252,7 +250,7 @@ def read_on(grammar: Grammar, learned: Learned, walk: Walk, config: int, read: i
     if parts > 0:
         for number in range(links[parts]):
             of = links[parts + 1 + number]
-            if bits[ConfigBits.SIZE * of + (read >> 6)] >> (read & 63) & 1:
+            if bits[Config.SIZE * of + (read >> 6)] >> (read & 63) & 1:
                 of = 6 * nexts[256 * of + read]
                 if (
                     max(cursor[At.OUTS] + configs[of + 1], cursor[At.ENDED] + configs[of + 2])
@@ -268,13 +266,13 @@ def read_on(grammar: Grammar, learned: Learned, walk: Walk, config: int, read: i
     after = config_of(grammar, learned, walk)
     if after > 0:
         nexts[256 * config + read] = after
-        if configs[here + 3] & ConfigFlag.SURE == 0:
+        if configs[here + 3] & Config.SURE == 0:
             # Each of its parts has read something, or is known to read none of it.
-            configs[here + 3] |= ConfigFlag.SURE
+            configs[here + 3] |= Config.SURE
             note_begins(grammar, learned, walk, begin, count, config)
             if parts > 0:
                 for number in range(links[parts]):
                     of = links[parts + 1 + number]
                     for at in range(4):
-                        bits[ConfigBits.SIZE * config + at] |= bits[ConfigBits.SIZE * of + at]
+                        bits[Config.SIZE * config + at] |= bits[Config.SIZE * of + at]
     return after

@@ -8,18 +8,7 @@ from __future__ import annotations
 
 from sglc.kernels.dsl.language import I32, U32, kernel, kernel_noinline
 from sglc.kernels.gss import limits
-from sglc.kernels.gss.arrays import (
-    NOWHERE,
-    At,
-    ConfigBits,
-    ConfigFlag,
-    Grammar,
-    Key,
-    Learned,
-    Result,
-    Sets,
-    Walk,
-)
+from sglc.kernels.gss.arrays import At, Config, Grammar, Key, Learned, Result, Sets, Walk
 from sglc.kernels.gss.follow import may_follow
 from sglc.kernels.gss.frames import place_named, take
 from sglc.kernels.gss.states import config_of, note_loops
@@ -91,7 +80,7 @@ def walk_grammar(
         if config < 0:
             return -config
         if level < 0:
-            if config == NOWHERE:
+            if config == Config.NOWHERE:
                 return Result.DONE
             level = 0
             levels[1], levels[2] = 0, cursor[At.ENTRIES]
@@ -126,13 +115,13 @@ def walk_grammar(
         # Most nodes have nothing below them, and lead where others have led.
         while at < stop:
             read = bytes[places[entries[at]]] if level == 0 else bytes[at]
-            if bits[ConfigBits.SIZE * before + (read >> 6)] >> (read & 63) & 1:
+            if bits[Config.SIZE * before + (read >> 6)] >> (read & 63) & 1:
                 config = nexts[256 * before + read]
-                if config != NOWHERE:
+                if config != Config.NOWHERE:
                     follows = configs[6 * config + 4] if config > 0 else 0
                     if (
                         not lookaheads
-                        and bits[ConfigBits.SIZE * before + ConfigBits.READ + (read >> 6)] >> (read & 63) & 1
+                        and bits[Config.SIZE * before + Config.READ + (read >> 6)] >> (read & 63) & 1
                     ):
                         follows = 1
                     if config == 0 and follows == 0:
@@ -173,7 +162,7 @@ def walk_grammar(
                     break
                 cursor[At.LEVEL] = level
                 return -config
-        if config == NOWHERE:
+        if config == Config.NOWHERE:
             levels[3 * level + 1] = at + 1
             continue
         record = 4 * places[entries[at]] if level == 0 else 4 * at
@@ -181,11 +170,11 @@ def walk_grammar(
         here = 6 * config
         code = Result.DONE if config > 0 else Result.NEEDS_TABLES
         grouped = (nodes[record + 2] | nodes[record + 3]) != 0
-        if code == Result.DONE and configs[here + 3] & ConfigFlag.IN_TEXT:
-            if grouped and configs[here + 3] & ConfigFlag.LOOPED == 0:
+        if code == Result.DONE and configs[here + 3] & Config.IN_TEXT:
+            if grouped and configs[here + 3] & Config.LOOPED == 0:
                 code = note_loops(grammar, learned, walk, config)
-            other = nodes[record + 2] & ~bits[ConfigBits.SIZE * config + ConfigBits.LOOPS]
-            other |= nodes[record + 3] & ~bits[ConfigBits.SIZE * config + ConfigBits.LOOPS + 1]
+            other = nodes[record + 2] & ~bits[Config.SIZE * config + Config.LOOPS]
+            other |= nodes[record + 3] & ~bits[Config.SIZE * config + Config.LOOPS + 1]
             if code == Result.DONE and (not grouped or other == 0):
                 for number in range(firsts_of[node], firsts_of[after]):
                     mask[order[number] >> 5] |= 1 << (order[number] & 31)

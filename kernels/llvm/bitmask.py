@@ -10,27 +10,8 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from sglc.kernels.llvm.ir_build import (
-    F32,
-    FLOAT_LANES,
-    I1,
-    I8,
-    I32,
-    I64,
-    P8,
-    P32,
-    P64,
-    PF,
-    WORD_LANES,
-    at,
-    counted,
-    function,
-    intrinsic,
-    load,
-    splat,
-    store,
-    variable,
-)
+from sglc.kernels.llvm import ir_build
+from sglc.kernels.llvm.ir_build import F32, FLOAT_LANES, I1, I8, I32, I64, P8, P32, P64, PF, WORD_LANES
 
 _V = ir.VectorType(I32, WORD_LANES)
 _VF = ir.VectorType(F32, FLOAT_LANES)
@@ -52,22 +33,22 @@ def _combination(
     module: ir.Module, name: str, operate: Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
 ) -> None:
     """i64 f(a, b, out, words): out = a operate b, returns the number of bits set in it."""
-    b = function(module, name, I64, P32, P32, P32, I64)
+    b = ir_build.function(module, name, I64, P32, P32, P32, I64)
     first, second, out, words = b.function.args
-    count = intrinsic(module, f"llvm.ctpop.v{WORD_LANES}i32", _V, _V)
-    totals = variable(b, splat(b, I32(0), WORD_LANES))
+    count = ir_build.intrinsic(module, f"llvm.ctpop.v{WORD_LANES}i32", _V, _V)
+    totals = ir_build.variable(b, ir_build.splat(b, I32(0), WORD_LANES))
     whole = b.and_(words, I64(-WORD_LANES))
-    with counted(b, I64(0), whole, WORD_LANES) as index:
-        word = operate(b, load(b, first, index, _V), load(b, second, index, _V))
-        store(b, word, out, index)
+    with ir_build.counted(b, I64(0), whole, WORD_LANES) as index:
+        word = operate(b, ir_build.load(b, first, index, _V), ir_build.load(b, second, index, _V))
+        ir_build.store(b, word, out, index)
         b.store(b.add(b.load(totals), b.call(count, [word])), totals)
     lanes = b.load(totals)
-    total = variable(b, I64(0))
+    total = ir_build.variable(b, I64(0))
     for lane in range(WORD_LANES):
         b.store(b.add(b.load(total), b.zext(b.extract_element(lanes, I32(lane)), I64)), total)
-    with counted(b, whole, words) as index:
-        word = operate(b, load(b, first, index), load(b, second, index))
-        store(b, word, out, index)
+    with ir_build.counted(b, whole, words) as index:
+        word = operate(b, ir_build.load(b, first, index), ir_build.load(b, second, index))
+        ir_build.store(b, word, out, index)
         b.store(b.add(b.load(total), b.zext(b.ctpop(word), I64)), total)
     b.ret(b.load(total))
 
@@ -82,11 +63,11 @@ def _fill_rows(module: ir.Module) -> None:
     Source i goes to out + at[i] * stride, or to out + i * stride if `at` is 0. 1 is well; 0 if a source has
     another number of words: then nothing is written.
     """
-    b = function(module, "sglc_fill_rows", I64, P64, P64, I64, P32, I64, I64)
+    b = ir_build.function(module, "sglc_fill_rows", I64, P64, P64, I64, P32, I64, I64)
     sources, at_rows, n, out, stride, words = b.function.args
-    different = variable(b, I64(0))
-    with counted(b, I64(0), n) as index:
-        own = load(b, sources, b.add(b.mul(index, I64(_PLACE)), I64(3)))
+    different = ir_build.variable(b, I64(0))
+    with ir_build.counted(b, I64(0), n) as index:
+        own = ir_build.load(b, sources, b.add(b.mul(index, I64(_PLACE)), I64(3)))
         b.store(b.or_(b.load(different), b.xor(own, words)), different)
     with b.if_then(b.icmp_unsigned("!=", b.load(different), I64(0)), likely=False):
         b.ret(I64(0))
@@ -94,13 +75,13 @@ def _fill_rows(module: ir.Module) -> None:
     in_order = b.icmp_unsigned("==", b.ptrtoint(at_rows, I64), I64(0))
     clear = b.module.declare_intrinsic("llvm.memset", [P8, I64])
     copy = b.module.declare_intrinsic("llvm.memcpy", [P8, P8, I64])
-    with counted(b, I64(0), n) as index:
-        row = variable(b, index)
+    with ir_build.counted(b, I64(0), n) as index:
+        row = ir_build.variable(b, index)
         with b.if_then(b.not_(in_order)):
-            b.store(load(b, at_rows, index), row)
-        target = at(b, out, b.mul(b.load(row), stride))
+            b.store(ir_build.load(b, at_rows, index), row)
+        target = ir_build.at(b, out, b.mul(b.load(row), stride))
         first = b.mul(index, I64(_PLACE))
-        base, changes, count = (load(b, sources, b.add(first, I64(place))) for place in range(3))
+        base, changes, count = (ir_build.load(b, sources, b.add(first, I64(place))) for place in range(3))
         # The C library's functions: rows lie at any multiple of 4, and they align what they write.
         with b.if_else(b.icmp_unsigned("==", base, I64(0))) as (empty, copied):
             with empty:
@@ -108,32 +89,32 @@ def _fill_rows(module: ir.Module) -> None:
             with copied:
                 b.call(copy, [b.bitcast(target, P8), b.inttoptr(base, P8), size, I1(0)])
         pairs = b.inttoptr(changes, P32)
-        with counted(b, I64(0), b.shl(count, I64(1)), 2) as change:
-            place = b.zext(load(b, pairs, change), I64)
-            store(b, load(b, pairs, b.add(change, I64(1))), target, place)
+        with ir_build.counted(b, I64(0), b.shl(count, I64(1)), 2) as change:
+            place = b.zext(ir_build.load(b, pairs, change), I64)
+            ir_build.store(b, ir_build.load(b, pairs, b.add(change, I64(1))), target, place)
     b.ret(I64(1))
 
 
 def _apply(module: ir.Module) -> None:
     """void f(logits, rows, n, size, words): -inf where the bit of row i is not set, in place."""
-    b = function(module, "sglc_apply", ir.VoidType(), PF, P32, I64, I64, I64)
+    b = ir_build.function(module, "sglc_apply", ir.VoidType(), PF, P32, I64, I64, I64)
     logits, rows, n, size, words = b.function.args
     infinite = ir.Constant(F32, float("-inf"))
-    gone = splat(b, infinite, FLOAT_LANES)
+    gone = ir_build.splat(b, infinite, FLOAT_LANES)
     pointer = _VF.as_pointer()
-    write = intrinsic(
+    write = ir_build.intrinsic(
         module, f"llvm.masked.store.v{FLOAT_LANES}f32.p0", ir.VoidType(), _VF, pointer, I32, _VB
     )
     whole = b.lshr(size, I64(5))
-    with counted(b, I64(0), n) as row:
-        values, bits = at(b, logits, b.mul(row, size)), at(b, rows, b.mul(row, words))
-        with counted(b, I64(0), whole) as index:
-            word = load(b, bits, index)
+    with ir_build.counted(b, I64(0), n) as row:
+        values, bits = ir_build.at(b, logits, b.mul(row, size)), ir_build.at(b, rows, b.mul(row, words))
+        with ir_build.counted(b, I64(0), whole) as index:
+            word = ir_build.load(b, bits, index)
             with b.if_then(b.icmp_signed("!=", word, I32(-1))):
-                place = at(b, values, b.shl(index, I64(5)), _VF)
+                place = ir_build.at(b, values, b.shl(index, I64(5)), _VF)
                 b.call(write, [gone, place, I32(4), b.bitcast(b.not_(word), _VB)])
-        with counted(b, b.shl(whole, I64(5)), size) as index:
-            word = b.lshr(load(b, bits, whole), b.trunc(b.and_(index, I64(31)), I32))
+        with ir_build.counted(b, b.shl(whole, I64(5)), size) as index:
+            word = b.lshr(ir_build.load(b, bits, whole), b.trunc(b.and_(index, I64(31)), I32))
             with b.if_then(b.not_(b.trunc(word, I1))):
-                store(b, infinite, values, index)
+                ir_build.store(b, infinite, values, index)
     b.ret_void()

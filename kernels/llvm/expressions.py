@@ -36,14 +36,11 @@ from sglc.kernels.llvm.values import (
 )
 from sglc.kernels.llvm.vectors import LaneCode
 
-_FLOAT_LANES: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
-_INT_LANES: dict[type, str] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.BitAnd: "and_",
-    ast.BitOr: "or_",
-}
+_FLOAT_OPERATIONS: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
+_LANE_OPERATIONS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
+_LANE_OPERATIONS |= {ast.BitAnd: "and_", ast.BitOr: "or_"}
+_INT_OPERATIONS: dict[type, str] = _LANE_OPERATIONS | {ast.BitXor: "xor", ast.LShift: "shl"}
+"""By operator: what makes it of two values, where they have the same type as the result."""
 _FOLDED: dict[type, Callable[[int, int], int]] = {
     ast.Add: operators.add,
     ast.Sub: operators.sub,
@@ -270,35 +267,17 @@ class Expressions:
             return self._operate_lanes(node, operator, left, right)
         if "float" in (left.kind, right.kind) or isinstance(operator, ast.Div):
             x, y = self._as("float", left), self._as("float", right)
-            floats: dict[type, Callable[[ir.Value, ir.Value], ir.Value]] = {
-                ast.Add: b.fadd,
-                ast.Sub: b.fsub,
-                ast.Mult: b.fmul,
-                ast.Div: b.fdiv,
-            }
-            if type(operator) not in floats:
+            if type(operator) not in _FLOAT_OPERATIONS:
                 self._fail(node, "not an operation on such numbers")
-            return Value(floats[type(operator)](x, y), "float")
+            return Value(getattr(b, _FLOAT_OPERATIONS[type(operator)])(x, y), "float")
         if left.kind == right.kind == "bool" and isinstance(operator, ast.BitAnd | ast.BitOr | ast.BitXor):
             kind = "bool"
         else:
             kind = "word" if "word" in (left.kind, right.kind) else "int"
         x, y = self._as(kind, left), self._as(kind, right)
         match operator:
-            case ast.Add():
-                found = b.add(x, y)
-            case ast.Sub():
-                found = b.sub(x, y)
-            case ast.Mult():
-                found = b.mul(x, y)
-            case ast.BitAnd():
-                found = b.and_(x, y)
-            case ast.BitOr():
-                found = b.or_(x, y)
-            case ast.BitXor():
-                found = b.xor(x, y)
-            case ast.LShift():
-                found = b.shl(x, y)
+            case _ if type(operator) in _INT_OPERATIONS:
+                found = getattr(b, _INT_OPERATIONS[type(operator)])(x, y)
             case ast.RShift():
                 kind = left.kind if left.kind != "bool" else "int"
                 found = b.lshr(x, y) if kind == "word" else b.ashr(x, y)
@@ -316,7 +295,7 @@ class Expressions:
     def _operate_lanes(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         if left.kind != right.kind:
             self._fail(node, "lanes of two kinds")
-        name = (_FLOAT_LANES if left.kind == "floats" else _INT_LANES).get(type(operator))
+        name = (_FLOAT_OPERATIONS if left.kind == "floats" else _LANE_OPERATIONS).get(type(operator))
         if name is None:
             self._fail(node, "not an operation on lanes")
         return Value(getattr(self.b, name)(left.value, right.value), left.kind)
@@ -400,12 +379,10 @@ class Expressions:
         called = self.globals.get(name)
         if callable(called) and called is getattr(vectors, name, None):
             return self._call_lanes(node, name)
-        if called is language.bit_count:
-            value = self._as("int", self._expression(node.args[0]))
-            return Value(self.b.ctpop(value), "int")
-        if called is language.trailing_zeros:
-            value = self._as("int", self._expression(node.args[0]))
-            return Value(self.b.cttz(value, I1(0)), "int")
+        if called in (language.bit_count, language.trailing_zeros):
+            bits = self._as("int", self._expression(node.args[0]))
+            count = self.b.ctpop(bits) if called is language.bit_count else self.b.cttz(bits, I1(0))
+            return Value(count, "int")
         if isinstance(called, Kernel):
             return self._call_kernel(node, called)
         self._fail(node, "not a function of kernels")

@@ -10,23 +10,8 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from sglc.kernels.llvm.ir_build import (
-    F32,
-    FLOAT_LANES,
-    I1,
-    I32,
-    I64,
-    P32,
-    PF,
-    counted,
-    function,
-    leave_if,
-    load,
-    looping,
-    splat,
-    store,
-    variable,
-)
+from sglc.kernels.llvm import ir_build
+from sglc.kernels.llvm.ir_build import F32, FLOAT_LANES, I1, I32, I64, P32, PF
 
 NAMES = ("sglc_masked_top", "sglc_all_top")
 _VF = ir.VectorType(F32, FLOAT_LANES)
@@ -51,63 +36,68 @@ def _worse(b: ir.IRBuilder, value: ir.Value, id: ir.Value, other: ir.Value, othe
 
 def _sift_up(module: ir.Module) -> ir.Function:
     """void f(values, ids, place, value, id): put an element at the end of a heap of `place` elements."""
-    b = function(module, "sglc_sift_up", ir.VoidType(), PF, P32, I64, F32, I32)
+    b = ir_build.function(module, "sglc_sift_up", ir.VoidType(), PF, P32, I64, F32, I32)
     b.function.linkage = "internal"
     values, ids, start, value, id = b.function.args
-    place = variable(b, start)
-    with looping(b) as done:
+    place = ir_build.variable(b, start)
+    with ir_build.looping(b) as done:
         here = b.load(place)
-        leave_if(b, b.icmp_signed("==", here, I64(0)), done)
+        ir_build.leave_if(b, b.icmp_signed("==", here, I64(0)), done)
         parent = b.lshr(b.sub(here, I64(1)), I64(1))
-        above, above_id = load(b, values, parent), load(b, ids, parent)
-        leave_if(b, b.not_(_worse(b, value, id, above, above_id)), done)
-        store(b, above, values, here)
-        store(b, above_id, ids, here)
+        above, above_id = ir_build.load(b, values, parent), ir_build.load(b, ids, parent)
+        ir_build.leave_if(b, b.not_(_worse(b, value, id, above, above_id)), done)
+        ir_build.store(b, above, values, here)
+        ir_build.store(b, above_id, ids, here)
         b.store(parent, place)
     here = b.load(place)
-    store(b, value, values, here)
-    store(b, id, ids, here)
+    ir_build.store(b, value, values, here)
+    ir_build.store(b, id, ids, here)
     b.ret_void()
     return b.function
 
 
 def _sift_down(module: ir.Module) -> ir.Function:
     """void f(values, ids, n, value, id): put an element in place of the root of a heap of n elements."""
-    b = function(module, "sglc_sift_down", ir.VoidType(), PF, P32, I64, F32, I32)
+    b = ir_build.function(module, "sglc_sift_down", ir.VoidType(), PF, P32, I64, F32, I32)
     b.function.linkage = "internal"
     values, ids, n, value, id = b.function.args
-    place = variable(b, I64(0))
-    with looping(b) as done:
+    place = ir_build.variable(b, I64(0))
+    with ir_build.looping(b) as done:
         here = b.load(place)
         left = b.add(b.shl(here, I64(1)), I64(1))
-        leave_if(b, b.icmp_signed(">=", left, n), done)
-        child = variable(b, left)
+        ir_build.leave_if(b, b.icmp_signed(">=", left, n), done)
+        child = ir_build.variable(b, left)
         right = b.add(left, I64(1))
         with b.if_then(b.icmp_signed("<", right, n)):
-            pair = (load(b, values, right), load(b, ids, right), load(b, values, left), load(b, ids, left))
+            pair = (
+                ir_build.load(b, values, right),
+                ir_build.load(b, ids, right),
+                ir_build.load(b, values, left),
+                ir_build.load(b, ids, left),
+            )
             with b.if_then(_worse(b, *pair)):
                 b.store(right, child)
         below = b.load(child)
-        least, least_id = load(b, values, below), load(b, ids, below)
-        leave_if(b, b.not_(_worse(b, least, least_id, value, id)), done)
-        store(b, least, values, here)
-        store(b, least_id, ids, here)
+        least, least_id = ir_build.load(b, values, below), ir_build.load(b, ids, below)
+        ir_build.leave_if(b, b.not_(_worse(b, least, least_id, value, id)), done)
+        ir_build.store(b, least, values, here)
+        ir_build.store(b, least_id, ids, here)
         b.store(below, place)
     here = b.load(place)
-    store(b, value, values, here)
-    store(b, id, ids, here)
+    ir_build.store(b, value, values, here)
+    ir_build.store(b, id, ids, here)
     b.ret_void()
     return b.function
 
 
 def _top(module: ir.Module, name: str, sift_up: ir.Function, sift_down: ir.Function, masked: bool) -> None:
-    b = function(module, name, I64, PF, P32, I64, I64, PF, P32)
+    b = ir_build.function(module, name, I64, PF, P32, I64, I64, PF, P32)
     logits, mask, size, k, values, ids = b.function.args
-    held, border = variable(b, I64(0)), variable(b, _LOWEST)
+    held, border = ir_build.variable(b, I64(0)), ir_build.variable(b, _LOWEST)
     """The heap's elements; what an element must pass to get in."""
 
     def offer(index: ir.Value) -> None:
-        value, id = load(b, logits, index), b.trunc(index, I32)
+        value, id = ir_build.load(b, logits, index), b.trunc(index, I32)
         # A comparison that NaN fails.
         with b.if_then(b.fcmp_ordered(">", value, b.load(border))):
             n = b.load(held)
@@ -118,35 +108,35 @@ def _top(module: ir.Module, name: str, sift_up: ir.Function, sift_down: ir.Funct
                 with replace:
                     b.call(sift_down, [values, ids, k, value, id])
             with b.if_then(b.icmp_signed("==", b.load(held), k)):
-                b.store(load(b, values, I64(0)), border)
+                b.store(ir_build.load(b, values, I64(0)), border)
 
     whole = b.lshr(size, I64(5))
-    with counted(b, I64(0), whole) as index:
-        bits = load(b, mask, index) if masked else I32(-1)
+    with ir_build.counted(b, I64(0), whole) as index:
+        bits = ir_build.load(b, mask, index) if masked else I32(-1)
         with b.if_then(b.icmp_signed("!=", bits, I32(0))):
             first = b.shl(index, I64(5))
-            lanes = load(b, logits, first, _VF)
-            larger = b.fcmp_ordered(">", lanes, splat(b, b.load(border), FLOAT_LANES))
-            hits = variable(b, b.and_(b.bitcast(larger, I32), bits))
-            with looping(b) as done:
+            lanes = ir_build.load(b, logits, first, _VF)
+            larger = b.fcmp_ordered(">", lanes, ir_build.splat(b, b.load(border), FLOAT_LANES))
+            hits = ir_build.variable(b, b.and_(b.bitcast(larger, I32), bits))
+            with ir_build.looping(b) as done:
                 left = b.load(hits)
-                leave_if(b, b.icmp_signed("==", left, I32(0)), done)
+                ir_build.leave_if(b, b.icmp_signed("==", left, I32(0)), done)
                 b.store(b.and_(left, b.sub(left, I32(1))), hits)
                 offer(b.add(first, b.zext(b.cttz(left, I1(1)), I64)))
-    with counted(b, b.shl(whole, I64(5)), size) as index:
+    with ir_build.counted(b, b.shl(whole, I64(5)), size) as index:
         if masked:
-            bit = b.trunc(b.lshr(load(b, mask, whole), b.trunc(b.and_(index, I64(31)), I32)), I1)
+            bit = b.trunc(b.lshr(ir_build.load(b, mask, whole), b.trunc(b.and_(index, I64(31)), I32)), I1)
             with b.if_then(bit):
                 offer(index)
         else:
             offer(index)
 
     found = b.load(held)
-    with counted(b, I64(1), found) as taken:
+    with ir_build.counted(b, I64(1), found) as taken:
         last = b.sub(found, taken)
-        value, id = load(b, values, last), load(b, ids, last)
-        worst, worst_id = load(b, values, I64(0)), load(b, ids, I64(0))
+        value, id = ir_build.load(b, values, last), ir_build.load(b, ids, last)
+        worst, worst_id = ir_build.load(b, values, I64(0)), ir_build.load(b, ids, I64(0))
         b.call(sift_down, [values, ids, last, value, id])
-        store(b, worst, values, last)
-        store(b, worst_id, ids, last)
+        ir_build.store(b, worst, values, last)
+        ir_build.store(b, worst_id, ids, last)
     b.ret(found)

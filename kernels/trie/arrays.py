@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sglc.kernels.dsl.array_layouts import LayoutError
-from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel
+from sglc.kernels.dsl.language import I32, I64, U8, U64
 from sglc.kernels.dsl.structs import Struct, shape
 
 
@@ -214,11 +214,3 @@ class TrieWalk(Struct):
     asides: I32 = shape("asides")
     origins: I64 = shape("asides", 3)
     found: I64 = shape(2)
-
-
-@kernel
-def keep_place(walk: TrieWalk, entry: int, node: int, out: int, calm: int, reach: int) -> None:
-    """Note how far a walk has come."""
-    cursor = walk.cursor
-    cursor[At.ENTRY], cursor[At.NODE], cursor[At.OUT] = entry, node, out
-    cursor[At.CALM], cursor[At.REACH] = calm, reach
