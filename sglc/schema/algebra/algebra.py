@@ -280,21 +280,8 @@ class Algebra:
                 return self._any(kind, nodes, mode)
             case g.Not(number):
                 return self.node_forms(kind, number, True, PLAIN)
-            case g.If(condition, then, otherwise):
-                here = frozenset({2 * condition})
-                yes = self.product(
-                    kind,
-                    self.node_forms(kind, condition, False, mode),
-                    self.node_forms(kind, then, False, mode),
-                    here,
-                )
-                no = self.product(
-                    kind,
-                    self.node_forms(kind, condition, True, PLAIN),
-                    self.node_forms(kind, otherwise, False, mode),
-                    here,
-                )
-                return self._union(kind, [yes, no])
+            case g.If(condition):
+                return self._if(kind, part, False, mode, frozenset({2 * condition}))
             case g.Ref(key, _):
                 return self.node_forms(kind, self.graph.references[key], False, mode)
             case g.Dependent(name, names, node) if kind.bit == g.OBJECT:
@@ -330,33 +317,15 @@ class Algebra:
                 return found
             case g.One(nodes):
                 none = self.negated_part(kind, g.Any_(nodes), here)
+                forms = [self.node_forms(kind, number, False, PLAIN) for number in nodes]
                 pairs = [
-                    self.product(
-                        kind,
-                        self.node_forms(kind, a, False, PLAIN),
-                        self.node_forms(kind, b, False, PLAIN),
-                        here,
-                    )
-                    for index, a in enumerate(nodes)
-                    for b in nodes[:index]
+                    self.product(kind, a, b, here) for index, a in enumerate(forms) for b in forms[:index]
                 ]
                 return self._union(kind, [none, *pairs])
             case g.Not(number):
                 return self.node_forms(kind, number, False, PLAIN)
-            case g.If(condition, then, otherwise):
-                yes = self.product(
-                    kind,
-                    self.node_forms(kind, condition, False, PLAIN),
-                    self.node_forms(kind, then, True, PLAIN),
-                    here,
-                )
-                no = self.product(
-                    kind,
-                    self.node_forms(kind, condition, True, PLAIN),
-                    self.node_forms(kind, otherwise, True, PLAIN),
-                    here,
-                )
-                return self._union(kind, [yes, no])
+            case g.If():
+                return self._if(kind, part, True, PLAIN, here)
             case g.Ref(key, _):
                 return self.node_forms(kind, self.graph.references[key], True, PLAIN)
             case g.Dependent(name, names, node) if kind.bit == g.OBJECT:
@@ -373,6 +342,14 @@ class Algebra:
                 for form in self._atom(kind, part, PLAIN):
                     found = self.product(kind, found, list(kind.negated(form, self.literals.negate)), here)
                 return found
+
+    def _if(self, kind: Structure[Form], part: g.If, negated: bool, mode: int, here: Literals) -> list[Form]:
+        """Forms of the values that are of the branch for them, or are not."""
+        ways = []
+        for unmet, branch in ((False, part.then), (True, part.otherwise)):
+            condition = self.node_forms(kind, part.condition, unmet, PLAIN if unmet else mode)
+            ways.append(self.product(kind, condition, self.node_forms(kind, branch, negated, mode), here))
+        return self._union(kind, ways)
 
     def _union(self, kind: Structure[Form], lists: list[list[Form]]) -> list[Form]:
         found = dict.fromkeys(form for forms in lists for form in forms)

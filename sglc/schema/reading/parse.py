@@ -116,14 +116,14 @@ class _Reader:
         if dialect.draft <= 7 and "$ref" in value:
             return (self.reference(place, value, "$ref"),)
         out: list[Part] = []
-        done: set[str] = set()
+        done: set[int] = set()
         last: list[Part] = []
         for word in value:
             if word in dialect.keywords:
-                group = _GROUP.get(word, word)
+                group = _GROUP[word]
                 if group not in done:
                     done.add(group)
-                    part = _READERS[group](self, place, value, word)
+                    part = _READERS[group][0](self, place, value, word)
                     if isinstance(part, list):
                         out += part
                     elif isinstance(part, g.UnevaluatedItems | g.UnevaluatedProperties):
@@ -380,70 +380,34 @@ class _Reader:
         return g.If(self.below(place, value["if"], "if"), then, otherwise)
 
 
-_NAMES = {
-    "$id": 6,
-    "$anchor": 2019,
-    "$dynamicAnchor": 2020,
-    "$defs": 2019,
-    "definitions": 4,
-    "$comment": 7,
-}
+_NAMES = {"$id": 6, "$anchor": 2019, "$dynamicAnchor": 2020, "$defs": 2019, "definitions": 4, "$comment": 7}
 """Words that name schemas and places, or explain them, from which draft on."""
 
-_GROUP = {
-    "const": "const",
-    "minimum": "range",
-    "maximum": "range",
-    "exclusiveMinimum": "range",
-    "exclusiveMaximum": "range",
-    "multipleOf": "range",
-    "minLength": "length",
-    "maxLength": "length",
-    "prefixItems": "items",
-    "additionalItems": "items",
-    "minItems": "itemCount",
-    "maxItems": "itemCount",
-    "minProperties": "propertyCount",
-    "maxProperties": "propertyCount",
-    "minContains": "contains",
-    "maxContains": "contains",
-    "patternProperties": "properties",
-    "additionalProperties": "properties",
-    "then": "if",
-    "else": "if",
-}
-"""Keywords that are read together, under one name."""
-
-_READERS: dict[str, Callable[[_Reader, Place, JsonObject, str], Part | list[Part] | None]] = {
-    "$ref": _Reader.reference,
-    "$dynamicRef": _Reader.reference,
-    "$recursiveRef": _Reader.reference,
-    "type": _Reader.types,
-    "enum": _Reader.values,
-    "const": _Reader.values,
-    "range": _Reader.range,
-    "length": _Reader.length,
-    "pattern": _Reader.pattern,
-    "format": _Reader.format,
-    "items": _Reader.items,
-    "itemCount": _Reader.sizes,
-    "propertyCount": _Reader.sizes,
-    "contains": _Reader.contains,
-    "uniqueItems": _Reader.unique,
-    "unevaluatedItems": _Reader.unevaluated,
-    "unevaluatedProperties": _Reader.unevaluated,
-    "properties": _Reader.properties,
-    "propertyNames": _Reader.names,
-    "required": _Reader.required,
-    "dependencies": _Reader.dependent,
-    "dependentRequired": _Reader.dependent,
-    "dependentSchemas": _Reader.dependent,
-    "allOf": _Reader.several,
-    "anyOf": _Reader.several,
-    "oneOf": _Reader.several,
-    "not": _Reader.negation,
-    "if": _Reader.conditional,
-}
+_READERS: tuple[tuple[Callable[[_Reader, Place, JsonObject, str], Part | list[Part] | None], str], ...] = (
+    (_Reader.types, "type"),
+    (_Reader.range, "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+    (_Reader.length, "minLength maxLength"),
+    (_Reader.pattern, "pattern"),
+    (_Reader.format, "format"),
+    (_Reader.items, "prefixItems items additionalItems"),
+    (_Reader.sizes, "minItems maxItems"),
+    (_Reader.sizes, "minProperties maxProperties"),
+    (_Reader.contains, "contains minContains maxContains"),
+    (_Reader.unique, "uniqueItems"),
+    (_Reader.properties, "properties patternProperties additionalProperties"),
+    (_Reader.names, "propertyNames"),
+    (_Reader.required, "required"),
+    (_Reader.negation, "not"),
+    (_Reader.conditional, "if then else"),
+    *((_Reader.reference, word) for word in ("$ref", "$dynamicRef", "$recursiveRef")),
+    *((_Reader.values, word) for word in ("enum", "const")),
+    *((_Reader.unevaluated, word) for word in ("unevaluatedItems", "unevaluatedProperties")),
+    *((_Reader.dependent, word) for word in ("dependencies", "dependentRequired", "dependentSchemas")),
+    *((_Reader.several, word) for word in ("allOf", "anyOf", "oneOf")),
+)
+"""What reads keywords, those of a row together."""
+_GROUP = {word: row for row, (_, words) in enumerate(_READERS) for word in words.split()}
+"""By keyword: its row."""
 
 
 # Values
