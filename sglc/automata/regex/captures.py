@@ -132,7 +132,7 @@ def atomic(node: r.Node, position: int) -> r.Node:
             out = []
             for index, item in enumerate(items):
                 if not _is_rigid(item):
-                    if not all(map(_never_fails, items[index + 1 :])):
+                    if not all(r.may_be_empty(later, sure=True) for later in items[index + 1 :]):
                         raise r.RegexError(
                             position, "this atomic group would have to give back inside itself"
                         )
@@ -149,7 +149,7 @@ def _atomic_loop(node: r.Loop, position: int) -> r.Node:
     once = node.item if _is_rigid(node.item) else atomic(node.item, position)
     if minimum > 1 and not _is_rigid(node.item):
         raise r.RegexError(position, "this atomic group would have to give back inside itself")
-    if _may_be_empty(node.item):
+    if r.may_be_empty(node.item):
         raise r.RegexError(position, "an atomic loop over what may be empty is not available")
     if node.lazy:
         return r.Loop(once, minimum, minimum, node.position)
@@ -174,29 +174,3 @@ def _is_rigid(node: r.Node) -> bool:
         case r.Capture():
             return _is_rigid(node.item)
     return False
-
-
-def _never_fails(node: r.Node) -> bool:
-    match node:
-        case r.Join(items):
-            return all(map(_never_fails, items))
-        case r.Either(arms):
-            return any(map(_never_fails, arms))
-        case r.Loop():
-            return node.minimum == 0 or _never_fails(node.item)
-        case r.Capture():
-            return _never_fails(node.item)
-    return False
-
-
-def _may_be_empty(node: r.Node) -> bool:
-    match node:
-        case r.Join(items):
-            return all(map(_may_be_empty, items))
-        case r.Either(arms):
-            return any(map(_may_be_empty, arms))
-        case r.Loop():
-            return node.minimum == 0 or _may_be_empty(node.item)
-        case r.Capture():
-            return _may_be_empty(node.item)
-    return not isinstance(node, r.Chars)

@@ -163,7 +163,7 @@ class _Terms:
             if not these:
                 return t.Text(EMPTY_WORD, self.encoding) if node.minimum == 0 else t.Nothing()
             return t.Text(all_words(these), self.encoding, node.minimum, node.maximum)
-        if not _is_nullable(node.item):
+        if not r.may_be_empty(node.item):
             item = self.term(node.item, False, False)
             return item if item == t.Nothing() else t.Repeat(item, node.minimum, node.maximum)
         # Empty rounds count too, so any number of rounds that are not empty will do up to the maximum.
@@ -263,20 +263,9 @@ def _are_apart(items: tuple[r.Node, ...]) -> bool:
             if any(r.has_look(part) for part in run):
                 return False
             before, behind = run[: asking[0]], run[asking[-1] + 1 :]
-            if not begins and all(map(_is_nullable, before)):
+            if not begins and all(map(r.may_be_empty, before)):
                 return False
-            if item is not None and all(map(_is_nullable, behind)):
+            if item is not None and all(map(r.may_be_empty, behind)):
                 return False
         run, begins = [], False
     return True
-
-
-def _is_nullable(node: r.Node) -> bool:
-    """Whether it matches the empty text; only asked where there are no places inside."""
-    if isinstance(node, r.Loop):
-        return node.minimum == 0 or _is_nullable(node.item)
-    if isinstance(node, r.Join):
-        return node == r.EMPTY or all(map(_is_nullable, node.items))
-    if isinstance(node, r.Either):
-        return any(map(_is_nullable, node.arms))
-    return not isinstance(node, r.Chars)

@@ -109,6 +109,17 @@ def parts(node: Node) -> tuple[Node, ...]:
     return ()
 
 
+def may_be_empty(node: Node, sure: bool = False) -> bool:
+    """Whether the empty text matches: where places inside hold, or (`sure`) wherever it stands."""
+    if isinstance(node, Loop):
+        return node.minimum == 0 or may_be_empty(node.item, sure)
+    if isinstance(node, Either):
+        return any(may_be_empty(arm, sure) for arm in node.arms)
+    if isinstance(node, Join | Capture):
+        return all(may_be_empty(part, sure) for part in parts(node))
+    return not sure and not isinstance(node, Chars)
+
+
 def longest_word(node: Node) -> int | None:
     """The characters of its longest word, -1 without any word, None if there are ever longer ones; only asked
     where there are no places inside."""

@@ -187,21 +187,7 @@ class Tokens:
 
     def text(self, value: str) -> Token:
         """The terminal of a plain text inside a rule, as `written` has it."""
-        key = value, _NO_FLAGS, True
-        known = self._known.get(key)
-        if known is not None:
-            return known
-        if self._named is None:
-            self._named = self._defined()
-        name = self._named.get(key)
-        if name is not None:
-            token = self.named(name)
-        else:
-            number = len(self.all)
-            token = Token(number, f"__ANON_{number}", value, _NO_FLAGS, True)
-            self.all.append(token)
-        self._known[key] = token
-        return token
+        return self._of((value, _NO_FLAGS, True), None, -1)
 
     def written(self, item: g.Literal | g.Pattern, source: Source | None) -> Token:
         """The terminal of a text or pattern inside a rule; a defined one of the same pattern is the same."""
@@ -210,6 +196,10 @@ class Tokens:
         else:
             assert isinstance(item, g.Pattern)
             key = item.regex, item.flags, False
+        return self._of(key, source, item.at)
+
+    def _of(self, key: tuple[str, frozenset[str], bool], source: Source | None, at: int) -> Token:
+        """The terminal of (text or regex, flags, whether it is a text)."""
         token = self._known.get(key)
         if token is not None:
             return token
@@ -220,11 +210,11 @@ class Tokens:
             token = self._known[key] = self.named(name)
             return token
         number = len(self.all)
-        token = Token(number, f"__ANON_{number}", *key, 0, source, item.at)
+        token = Token(number, f"__ANON_{number}", *key, 0, source, at)
         self.all.append(token)
         self._known[key] = token
         if not token.is_text and token.nullable and self.grammar.dialect == "lark":
-            raise GrammarError(f"{token.shown} may be empty", source, item.at, "Lark refuses that")
+            raise GrammarError(f"{token.shown} may be empty", source, at, "Lark refuses that")
         return token
 
     def data(self, texts: frozenset[str], source: Source | None, at: int) -> Token:
