@@ -23,7 +23,7 @@ from sglc.commands.shared.invocation import (
     summary,
 )
 from sglc.commands.shared.sizes import size
-from sglc.targets.registry import TARGETS
+from sglc.targets.registry import OF_HOLES, TARGETS
 
 if TYPE_CHECKING:
     from sglc.commands.pass_reports import PassReports
@@ -111,21 +111,23 @@ def command(
       sglc build examples/orders.sgl --emit constraint  prints what each hole may be filled with
       sglc build examples/orders.sgl --emit json-schema prints its types for other programs
     """
+    from sglc.commands.shared.programs import ARTEFACT
+
+    if file.suffix == ARTEFACT:
+        read = "" if emit is None else f", and --emit {emit} reads a source"
+        raise click.UsageError(f"{file} is compiled already{read}; `sglc disasm {file}` shows what is in it")
     invocation.options = replace(invocation.options, verify=verified)
     reports = _reports(printed, timed)
     asked = {"--pack": packed, "--mask-bytes": mask_bytes is not None, "--prefill": prefilled}
     if model is None and any(asked.values()):
         option = next(name for name, given in asked.items() if given)
         raise click.UsageError(f"{option} goes with --model: it is about what is made for a model")
+    _refuse_beside(emit, model, allow_wider, hole, as_json)
     if emit is not None:
-        if model is not None:
-            raise click.UsageError("--model makes masks for a compiled program, --emit compiles none")
         _emit(invocation, file, output, emit, reports, allow_wider, hole)
         return
-    from sglc.commands.shared.programs import ARTEFACT, build_path
+    from sglc.commands.shared.programs import build_path
 
-    if file.suffix == ARTEFACT:
-        raise click.UsageError(f"{file} is compiled already; `sglc disasm {file}` shows what is in it")
     invocation.stage = f"compiling {file}"
     built, diagnostics = build_path(file, invocation.options, reports, runs=model is not None)
     if reports is not None:
@@ -178,6 +180,18 @@ def command(
         click.echo(line)
     if kept is not None:
         click.echo(kept.line())
+
+
+def _refuse_beside(emit: str | None, model: str | None, allow_wider: bool, hole: str, as_json: bool) -> None:
+    """Refuse options that would do nothing beside what is written."""
+    if emit is not None and model is not None:
+        raise click.UsageError("--model makes masks for a compiled program, --emit compiles none")
+    if emit is not None and as_json:
+        raise click.UsageError("--json tells what was compiled, --emit compiles nothing")
+    if allow_wider and emit not in WRITTEN:
+        raise click.UsageError(f"--allow-wider goes with --emit of a target: {', '.join(WRITTEN)}")
+    if hole and emit not in OF_HOLES:
+        raise click.UsageError(f"--hole goes with --emit of a target that writes one: {', '.join(OF_HOLES)}")
 
 
 def _write_changed(invocation: Invocation, target: Path, data: bytes) -> None:

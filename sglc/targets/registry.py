@@ -18,6 +18,8 @@ TARGETS: dict[str, str] = {
     "regex": "a hole as a regular expression",
 }
 """What each target writes, as a noun without a full stop."""
+OF_HOLES = ("gbnf", "lark", "ebnf", "regex")
+"""Targets that write one hole."""
 
 
 def writer_of(name: str) -> Writer:

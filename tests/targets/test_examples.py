@@ -23,11 +23,9 @@ from sglc.driver import write_target
 from sglc.importers.typescript.reader import read_typescript
 from sglc.library import Library
 from sglc.source import Source
-from sglc.targets.registry import TARGETS
+from sglc.targets.registry import OF_HOLES, TARGETS
 
 TABLE = ROOT / "tests" / "golden" / "targets.txt"
-HOLES = ("gbnf", "lark", "ebnf", "regex")
-"""Targets that write one hole."""
 HEAD = """\
 # What each target makes of each example, and of each of its holes. `written` is exact, `wider` is written
 # with --allow-wider, `refused` is never written. What is lost stands behind it, without its place.
@@ -78,7 +76,7 @@ def rows(path: Path) -> Iterator[str]:
     assert checked is not None
     names = re.findall(r"\?\{(\w+):", source.text)
     for target in TARGETS:
-        for hole in dict.fromkeys(names) if target in HOLES else ("",):
+        for hole in dict.fromkeys(names) if target in OF_HOLES else ("",):
             text, found = write_target(source, target, allow_wider=True, hole=hole)
             errors = [each for each in found if each.severity == "error"]
             wider = [each for each in found if each.code == "W0224"]

@@ -100,7 +100,11 @@ def test_what_differs_is_told() -> None:
 def test_one_hole_of_several_is_named() -> None:
     source = Source(str(EXAMPLES / "orders.sgl"), (EXAMPLES / "orders.sgl").read_text(encoding="utf-8"))
     _, found = write_target(source, "gbnf")
-    assert "several holes at once (order.row, answer.said)" in found[-1].message
+    assert "several holes at once (order.row, answer.said: --hole says which)" in found[-1].message
+    _, found = write_target(source, "gbnf", hole="nope")
+    assert "cannot say the hole `nope` (the program has order.row, answer.said)" in found[-1].message
+    _, found = write_target(Source("p.sgl", "pub pure fn f() -> int:\n    return 1\n"), "gbnf")
+    assert "cannot say a program without holes" in found[-1].message
     for name in ("order.row", "row"):
         text, found = write_target(source, "gbnf", hole=name)
         assert not has_errors(found) and text.startswith("root ::= ")

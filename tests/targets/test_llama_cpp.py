@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from checkout import EXAMPLES
 from example_budget import examples
+from judges.llama_cpp import judged, needs_llama_cpp
 from sglc.automata.analysis.membership import is_word
 from sglc.cfg.notation.print_gbnf import to_gbnf
 from sglc.check.program import check
@@ -27,24 +22,10 @@ from sglc.types.language.language import language
 from strategies.near_misses import mutated
 from strategies.typed_values import has_words, types, words_of
 
-FOLDER = os.environ.get("SGLC_NODE_LLAMA_CPP", "")
-JUDGE = Path(__file__).with_name("llama_cpp_judge.mjs")
 LONGEST = 400
 """Characters of a text that the parser is asked about: it goes through them with every stack of a grammar."""
 
-pytestmark = pytest.mark.skipif(
-    not FOLDER or shutil.which("node") is None, reason="no node-llama-cpp (SGLC_NODE_LLAMA_CPP)"
-)
-
-
-def judged(cases: list[tuple[str, list[str]]]) -> list[list[bool] | str]:
-    """Which texts of each grammar the parser accepts, or its error."""
-    asked = [{"grammar": grammar, "texts": texts} for grammar, texts in cases]
-    done = subprocess.run(
-        ["node", str(JUDGE), FOLDER], input=json.dumps(asked), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+pytestmark = needs_llama_cpp
 
 
 def test_the_judge_tells_whole_texts_from_beginnings() -> None:

@@ -65,3 +65,36 @@ def test_the_command_writes_a_target(cli: Cli, tmp_path: Path) -> None:
     code, said, err = cli("build", program, "--emit", "json-schema", "--allow-wider", "-o", out)
     assert (code, said) == (0, "") and "W0224" in err
     assert json.loads(out.read_text(encoding="utf-8"))["$defs"]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--emit", "nonsense"), "'nonsense' is not one of"),
+        (("--hole", "x"), "--hole goes with --emit of a target that writes one: gbnf, lark, ebnf, regex"),
+        (("--emit", "python", "--hole", "x"), "--hole goes with --emit of a target that writes one"),
+        (("--allow-wider",), "--allow-wider goes with --emit of a target: json-schema"),
+        (("--emit", "ir", "--allow-wider"), "--allow-wider goes with --emit of a target"),
+        (("--emit", "stubs", "--json"), "--json tells what was compiled"),
+        (("--emit", "stubs", "--model", "m"), "--emit compiles none"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(
+    cli: Cli, tmp_path: Path, options: tuple[str, ...], why: str
+) -> None:
+    program = tmp_path / "p.sgl"
+    program.write_text(GRAMMAR, encoding="utf-8")
+    code, said, err = cli("build", program, *options)
+    assert (code, said) == (2, "") and why in err
+    assert list(tmp_path.iterdir()) == [program]
+
+
+def test_a_compiled_file_and_a_missing_folder_are_told(cli: Cli, tmp_path: Path) -> None:
+    program = tmp_path / "p.sgl"
+    program.write_text(GRAMMAR, encoding="utf-8")
+    assert cli("build", program)[0] == 0
+    code, said, err = cli("build", program.with_suffix(".sglb"), "--emit", "stubs")
+    assert (code, said) == (2, "") and "is compiled already, and --emit stubs reads a source" in err
+    place = tmp_path / "none" / "p.pyi"
+    code, said, err = cli("build", program, "--emit", "stubs", "-o", place)
+    assert (code, said) == (1, "") and f"{place} cannot be written" in err and "No such file" in err

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 
 from checkout import EXAMPLES
 from example_budget import examples
+from judges.typescript_compiler import compiled, needs_compiler
 from oracles.json_reading import is_of_type
 from sglc.driver import write_target
 from sglc.importers.typescript.reader import read_typescript
@@ -41,31 +40,6 @@ from sglc.types.type import (
 )
 from strategies.near_misses import edited
 from strategies.typed_values import SEEDS, types, values_of
-
-
-def compiler() -> str | None:
-    """`tsc` in the folder that SGLC_TYPESCRIPT names (or in its node_modules), or on PATH."""
-    folder = os.environ.get("SGLC_TYPESCRIPT", "")
-    places = [folder, f"{folder}/bin", f"{folder}/node_modules/.bin"] if folder else []
-    return shutil.which("tsc", path=os.pathsep.join(places)) if places else shutil.which("tsc")
-
-
-assert compiler() or "SGLC_TYPESCRIPT" not in os.environ, "SGLC_TYPESCRIPT names no folder with `tsc`"
-needs_compiler = pytest.mark.skipif(
-    compiler() is None or shutil.which("node") is None, reason="no TypeScript compiler (SGLC_TYPESCRIPT)"
-)
-
-
-def compiled(folder: Path, modules: dict[str, str]) -> None:
-    """The modules as JavaScript beside them; fails with what the compiler says."""
-    for name, text in modules.items():
-        (folder / f"{name}.ts").write_text(text, encoding="utf-8")
-    options = ["--strict", "--noEmitOnError", "--target", "es2022", "--module", "es2022"]
-    done = subprocess.run(
-        [str(compiler()), *options, *(f"{name}.ts" for name in modules)],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout
 
 
 @needs_compiler

@@ -13,6 +13,8 @@ from sglc.targets.core.target import Loss
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 """Characters that end a line somewhere, or that a source may not hold; line feed and tab left aside."""
+_QUOTES = re.compile(r'"{3,}')
+_QUOTES_THAT_END = re.compile(r'"{3,}|"+\Z')
 
 
 def lost(losses: Iterable[Loss], mark: str, end: str = "") -> str:
@@ -28,13 +30,17 @@ def in_line(text: str) -> str:
 
 def docstring(text: str) -> str:
     """A docstring of Python, with its quotes; Python reads the text itself."""
-    inner = in_docstring(text)
-    return f'"""{inner[:-1]}\\""""' if inner.endswith('"') else f'"""{inner}"""'
+    return f'"""{_quoted(text, _QUOTES_THAT_END)}"""'
 
 
 def in_docstring(text: str) -> str:
-    """A text inside a docstring that goes on behind it."""
-    return _escaped(text.replace("\\", "\\\\")).replace('"""', '\\"\\"\\"')
+    """A text inside a docstring that goes on in another line."""
+    return _quoted(text, _QUOTES)
+
+
+def _quoted(text: str, ends: re.Pattern[str]) -> str:
+    escaped = _escaped(text.replace("\\", "\\\\"))
+    return ends.sub(lambda found: '\\"' * len(found[0]), escaped)
 
 
 def _escaped(text: str) -> str:

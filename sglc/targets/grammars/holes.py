@@ -80,6 +80,14 @@ def in_grammar(hole: HoleLanguage) -> tuple[TermGrammar | None, tuple[Loss, ...]
     return writer, (*hole.losses, *lost)
 
 
+def _not_one(holes: list[HoleLanguage], subject: Subject) -> str:
+    """What is asked for, where that is not one hole."""
+    known = ", ".join(hole.name for hole in holes or subject.module.holes)
+    if holes:
+        return f"several holes at once ({known}: --hole says which)"
+    return f"the hole `{subject.hole}` (the program has {known})" if known else "a program without holes"
+
+
 def written(subject: Subject, show: Callable[[Grammar, tuple[Loss, ...]], str]) -> Written:
     """The one hole that the subject asks for. `show` writes its grammar, told what that lost.
 
@@ -87,9 +95,7 @@ def written(subject: Subject, show: Callable[[Grammar, tuple[Loss, ...]], str]) 
     """
     holes = list(holes_of(subject))
     if len(holes) != 1:
-        names = ", ".join(hole.name for hole in holes)
-        construct = f"several holes at once ({names})" if holes else "a program without holes"
-        return Written("", (Loss(construct, PROGRAM),))
+        return Written("", (Loss(_not_one(holes, subject), PROGRAM),))
     (hole,) = holes
     writer, losses = in_grammar(hole)
     if writer is None:
