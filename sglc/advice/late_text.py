@@ -29,9 +29,18 @@ DELIMITER = 20
 """Most characters of a line that only marks where something begins or ends: `</mail>`, three backquotes."""
 
 _SPEAKS_OF_PLACE = re.compile(
-    r"\b(above|aforementioned|foregoing|preceding|previous|so far|you (have )?just (read|saw|seen))\b", re.I
+    r"\b(above|aforementioned|earlier|foregoing|preceding|previous|so far|(this|that|these|those) (was|were)"
+    r"|you (have |were |have been )?just (read|saw|seen|given|shown))\b",
+    re.I,
 )
 """What only text says that must stand behind what it speaks of."""
+_GOES_ON = re.compile(
+    r"\s*((\w[\w'-]*\s+){0,3}(it|its|them|they|their)\b"
+    r"|(then|next|now|finally|second|secondly|third|thirdly|also|end of)\b|(step\s+)?[2-9][.):])",
+    re.I,
+)
+"""How text begins that goes on from what stands before: `Say what it is about`, `Step 2.`, `Then`. A pronoun
+among the first four words has hardly a noun before it in its own sentence."""
 
 
 Measure = Callable[[str], int]
@@ -89,7 +98,8 @@ class _Passage:
 
 def _passages(late: LateText, bodies: list[Body]) -> Iterator[_Passage]:
     """The late text by the innermost lists that it shares with what varies first."""
-    if _SPEAKS_OF_PLACE.search(" ".join(text.text for text in late.texts)):
+    written = " ".join(text.text for text in late.texts)
+    if _SPEAKS_OF_PLACE.search(written) or _GOES_ON.match(written):
         return
     placed = [(text, _shared(late.first.place, text, bodies)) for text in late.texts]
     for _, group in groupby(placed, key=lambda pair: pair[1] and (pair[1][0], id(pair[1][1].body))):

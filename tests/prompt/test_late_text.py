@@ -117,9 +117,32 @@ def test_openings_and_closings_stay_with_what_varies() -> None:
     assert finding.hint == "move lines 4-5 before line 3", "a longer word is text"
 
 
-@pytest.mark.parametrize("words", ["above", "so far", "The previous text", "what you just read"])
+@pytest.mark.parametrize(
+    "words",
+    ["above", "so far", "The previous text", "what you just read", "That was the letter", "were just given"],
+)
 def test_text_that_speaks_of_its_place_is_left_alone(words: str) -> None:
+    words = words.replace("were", "what you were")
     assert found_in(program("| ${x}", f"| {WORDS} {words}")) == []
+
+
+@pytest.mark.parametrize(
+    ("begins", "told"),
+    [
+        ("Say what it is about.", False),
+        ("Do not change it.", False),
+        ("Please do not change it.", True),
+        ("Step 2. Sort letters.", False),
+        ("2) Sort letters.", False),
+        ("12 kinds of letters are known.", True),
+        ("Then sort letters.", False),
+        ("End of the letter.", False),
+        ("Say what letters are about. If it is hard, say so.", True),
+        ("An item belongs to one kind.", True),
+    ],
+)
+def test_text_that_goes_on_from_what_stands_before_is_left_alone(begins: str, told: bool) -> None:
+    assert bool(found_in(program("| ${x}", f"| {begins} {WORDS}"))) == told
 
 
 def test_comments_move_with_their_lines_and_glued_lines_stay() -> None:
