@@ -15,7 +15,7 @@ an `if` is a `Choice` of arms and a `for` or `while` is a `Loop`:
     Choice(arms)            one of several ways; `origins` are those of the condition
     Loop(items, times)      what is repeated, with the least and the greatest number of rounds
     Attempt(items, handler) a `try` and what is written where it fails
-    Leave(kind)             the function returns or raises here
+    Leave(kind)             the function returns or raises here, or a round of a loop ends early
 
 Text *varies* where an item has origins (`sglc.analysis.origins`), and behind each `Filled`. `walk` gives all
 items in order with the depth and the origins of the conditions around them:
@@ -132,7 +132,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    kind: Literal["return", "raise"]
+    kind: Literal["return", "raise", "round"]
     span: Span | None = None
 
 
@@ -205,6 +205,10 @@ class _Reader:
         """Functions of which a call may have been started ahead."""
         self._behind: set[str] = set()
         """Where the loops go on that are being read."""
+        self._headers: set[str] = set()
+        """The headers of these loops: a way that comes to one has ended its round."""
+        self._stops: frozenset[str] = frozenset()
+        """The blocks of `until` that the ways of the last `_run` have come to."""
         self._begun: bool | None = None
         """Whether the message has text already; None where it has on some ways only."""
         self._glued = False
@@ -217,9 +221,12 @@ class _Reader:
     def _run(self, label: str | None, until: frozenset[str], inside: str = "") -> list[Item]:
         """The items from a block on, up to one of `until`. `inside` is the header of the loop being read."""
         found: list[Item] = []
+        self._stops = frozenset()
         while label is not None and label not in until:
             if label in self._seen:
-                break  # Ways that join where no structure of the language joins them are read once.
+                return _joined(
+                    found
+                )  # Ways that join where no structure of the language joins them are read once.
             if label in self._loops and label != inside:
                 item, label = self._loop(label, until)
                 if not _says_nothing(item.items):
@@ -229,11 +236,14 @@ class _Reader:
             block = self._blocks[label]
             self._block(block, found)
             label = self._end(block, until, found)
+        if label is not None:
+            self._stops = frozenset((label,))
         return _joined(found)
 
     def _end(self, block: Block, until: frozenset[str], found: list[Item]) -> str | None:
         """What a terminator adds to the items; the block to go on with."""
         end = block.end
+        self._stops = frozenset()
         match end:
             case terminators.Jump(target):
                 return target
@@ -249,10 +259,17 @@ class _Reader:
         state = self._begun, self._glued
         arms = []
         ends = []
+        stops = []
         for target in (first, second):
             self._begun, self._glued = state
             arms.append(tuple(self._run(target, around)))
             ends.append((self._begun, self._glued))
+            stops.append(self._stops)
+        if not self._headers.issuperset(stops[0] | stops[1]):  # one way goes on in the round
+            for at, stop in enumerate(stops):
+                if stop and self._headers.issuperset(stop):
+                    arms[at], stops[at] = (*arms[at], Leave("round")), frozenset()
+        self._stops = stops[0] | stops[1]
         self._begun = ends[0][0] if ends[0][0] == ends[1][0] else None
         self._glued = ends[0][1] and ends[1][1]
         if not all(map(_says_nothing, arms)):
@@ -312,6 +329,7 @@ class _Reader:
                 behind = min(outside, key=self._order.__getitem__)
         self._begun = None if self._begun is not True else True
         self._seen.add(header)
+        self._headers.add(header)
         items: list[Item] = []
         self._block(block, items)
         around = until | {header}
@@ -330,6 +348,7 @@ class _Reader:
                 join = self._end(block, around, items)
                 items += self._run(join, around)
         self._behind.discard(behind or "")
+        self._headers.discard(header)
         temps = self._origins.of_temps(self._module, block)
         decides = self._origins.of_end(self._module, block, temps)
         early = len(outside) > 1

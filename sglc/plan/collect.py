@@ -215,7 +215,7 @@ class _Collector:
             case Attempt():
                 yield from self._ways(item, spot, depth, row)
             case Leave(kind, span):
-                if depth or kind == "raise":
+                if kind == "raise" or (kind == "return" and depth):
                     yield row("leave", text=kind, span=span)
 
     def _ways(self, item: Choice | Attempt, spot: _Spot, depth: int, row: Any) -> Iterator[Row]:

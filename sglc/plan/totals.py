@@ -26,11 +26,13 @@ Bound = int | None
 @dataclass(frozen=True, slots=True)
 class Total:
     """Bounds of what some items take: at least `through` where control goes on behind them, at least `leave`
-    where it leaves the function in them, and at most `most` in any case."""
+    where it leaves the function in them, at least `round` where a round of the loop around them ends in them,
+    and at most `most` in any case."""
 
     through: int = 0
     leave: int = NEVER
     most: Bound = 0
+    round: int = NEVER
 
     @property
     def least(self) -> int:
@@ -77,14 +79,15 @@ class Totals:
 
     def of_items(self, items: tuple[Item, ...]) -> Total:
         """Of items one after the other."""
-        through, leave, most = 0, NEVER, 0
-        bound: Bound = most
+        through, leave, ended = 0, NEVER, NEVER
+        bound: Bound = 0
         for item in items:
             total = self._of(item)
             leave = min(leave, through + total.leave)
+            ended = min(ended, through + total.round)
             through = min(NEVER, through + total.through)
             bound = _sum(bound, total.most)
-        return Total(through, leave, bound)
+        return Total(through, leave, bound, ended)
 
     def _of(self, item: Item) -> Total:
         match item:
@@ -94,7 +97,7 @@ class Totals:
                 least = min(hole.least, hole.cut) if self._cut else hole.least
                 return Total(least * times, NEVER, _times(hole.most, hole.attempts * times))
             case Leave(kind):
-                return Total(NEVER, 0 if kind == "return" else NEVER, 0)
+                return Total(NEVER, 0 if kind == "return" else NEVER, 0, 0 if kind == "round" else NEVER)
             case Called(name, kind, items=items):
                 if kind == "fn":
                     total = self._within(name)
@@ -108,7 +111,8 @@ class Totals:
                 return Total(0 if skip else low * total.least, NEVER, _rounds(total.most, high))
             case Loop(items=items, times=(low, high)):
                 total = self.of_items(items)
-                through = low * total.through if total.through < NEVER else (NEVER if low else 0)
+                each = min(total.through, total.round)
+                through = low * each if each < NEVER else (NEVER if low else 0)
                 return Total(min(NEVER, through), total.leave, _rounds(total.most, high))
             case Choice(arms=arms):
                 totals = [self.of_items(arm) for arm in arms]
@@ -116,6 +120,7 @@ class Totals:
                     min(each.through for each in totals),
                     min(each.leave for each in totals),
                     _largest([each.most for each in totals]),
+                    min(each.round for each in totals),
                 )
             case Attempt(items, handler):
                 body, other = self.of_items(items), self.of_items(handler)
@@ -123,6 +128,7 @@ class Totals:
                     min(body.through, other.through),
                     min(body.leave, other.leave),
                     _sum(body.most, other.most),
+                    min(body.round, other.round),
                 )
         return Total()
 

@@ -130,6 +130,17 @@ def body(*lines: str, header: str = "fn f(x: bool, xs: [int; 1..3]) -> int:") ->
         (["if x:", "    | ?{a: int in 1..6}"], 0, 1),
         (["| ?{a: int in 1..6}", "if x: return 1", "| ?{b: int in 1..6}"], 1, 2),
         (["for i in xs:", "    | ?{a: int in 1..6}", "    if a == 3: break"], 0, 3),
+        (["for i in xs:", "    if i > 1 or x: continue", "    | ?{a: int in 1..6}"], 0, 3),
+        (["for i in xs:", "    if x:", "        if i > 1: continue", "    | ?{a: int in 1..6}"], 0, 3),
+        (["for i in xs:", "    if i > 1 or x:", "        | ?{a: int in 1..6}"], 0, 3),
+        (["for i in xs:", "    if x: continue", "    | ?{a: int in 1..6}"], 0, 3),
+        (
+            ["for i in xs:", "    | ?{a: int in 1..6}", "    if x:", "        if i > 1: continue"]
+            + ["        | ?{b: int in 1..6}", "    else:", "        | ?{c: int in 1..6}"]
+            + ["        | ?{d: int in 1..6}", "    | ?{e: int in 1..6}"],
+            1,
+            12,
+        ),
         (["while x limit 3:", "    | ?{a: int in 1..6}"], 0, 3),
         (["| ?{a: int in 1..6}", 'ensure a > 2 else "no"', "    retry 2 resample"], 1, 3),
         (["| ?{a: int in 1..6}", "| ?{b: str max 9 tok}"], 1, 10),
