@@ -106,7 +106,9 @@ def run_and_preview(
     with prompts_of_a_run(monkeypatch) as seen, TraceWriter.open(trace) as writer:
         try:
             session = Session(program, engine)
-            text = asyncio.run(session.run(function, arguments, trace=writer, max_tokens=400)).text
+            # Calls in their turn: of those ahead of it, some are asked in vain where another one fails.
+            ran = session.run(function, arguments, trace=writer, max_tokens=400, concurrency=0)
+            text = asyncio.run(ran).text
         except SglError:
             pass
     fills, problems = read_trace(program, trace)
