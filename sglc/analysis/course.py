@@ -61,6 +61,39 @@ class BlockFacts:
         if isinstance(block.end, Next):
             self.stores |= {block.end.iterator, block.end.item}
 
+    def merge(self, other: BlockFacts) -> None:
+        """Count all that another block does in."""
+        self.stores |= other.stores
+        self.calls |= other.calls
+        self.asks = self.asks or other.asks
+        self.moves = self.moves or other.moves
+        self.snapshots |= other.snapshots
+        self.retries |= other.retries
+
+
+class Blocks:
+    """The blocks of one function. `table` are the effects of all functions, `brief` the pure functions whose
+    calls may be done again."""
+
+    def __init__(
+        self,
+        blocks: Mapping[str, Block],
+        table: dict[str, FunctionEffects],
+        brief: Mapping[str, int],
+    ) -> None:
+        self.blocks = blocks
+        self.table = table
+        self.brief = brief
+        self._whole: dict[str, BlockFacts] = {}
+
+    def whole(self, label: str) -> BlockFacts:
+        """What a block does as a whole."""
+        found = self._whole.get(label)
+        if found is None:
+            found = self._whole[label] = BlockFacts()
+            found.add_block(self.blocks[label], self.table)
+        return found
+
 
 _SEEN = frozenset(
     {ops.Store, ops.Snapshot, ops.TryAgain, ops.SetSeed, ops.AdoptBranch, ops.Call, ops.CallPart}
@@ -80,18 +113,12 @@ class Place:
 
 
 class Course:
-    """The positions of one region. `brief` are the pure functions whose calls may be done again."""
+    """The positions of one region."""
 
-    def __init__(
-        self,
-        region: Region,
-        blocks: Mapping[str, Block],
-        table: dict[str, FunctionEffects],
-        brief: Mapping[str, int],
-    ) -> None:
+    def __init__(self, region: Region, known: Blocks) -> None:
         self.region = region
-        self.blocks = blocks
-        self.brief = brief
+        self.blocks = known.blocks
+        self.brief = known.brief
         self.places: list[Place] = []
         self.facts: list[BlockFacts] = []
         self.ends: dict[str, int] = {}
@@ -101,15 +128,26 @@ class Course:
         self._made: dict[int, int] = {}
         """For each temporary of the region, the position of its operation."""
         self._again: dict[int, Known | None] = {}
+        self._asking: list[int] = []
+        """Positions that ask the model."""
+        self._retrying: list[int] = []
+        """Positions from which a retry may go back."""
+        self._since: list[int] = []
+        """For each of them the last place that it surely goes back to; -1 where that is before the region."""
         for label, gap, faults in zip(region.blocks, region.gaps, region.faults, strict=True):
-            self._block(label, gap, faults, table)
+            self._block(label, gap, faults, known)
+        taken: dict[int, int] = {}
         for position, facts in enumerate(self.facts):
             for slot in facts.stores:
                 self.stores.setdefault(slot, []).append(position)
+            taken.update(dict.fromkeys(facts.snapshots, position))
+            if facts.asks:
+                self._asking.append(position)
+            if facts.retries:
+                self._retrying.append(position)
+                self._since.append(min(taken.get(retry, -1) for retry in facts.retries))
 
-    def _block(
-        self, label: str, gap: frozenset[str], faults: frozenset[str], table: dict[str, FunctionEffects]
-    ) -> None:
+    def _block(self, label: str, gap: frozenset[str], faults: frozenset[str], known: Blocks) -> None:
         block = self.blocks[label]
         for index, op in enumerate(block.ops):
             temp = result(op)
@@ -118,18 +156,17 @@ class Course:
             facts = _NOTHING
             if type(op) in _SEEN:
                 facts = BlockFacts()
-                facts.add(op, table)
+                facts.add(op, known.table)
             self.places.append(Place(label, index))
             self.facts.append(facts)
         facts = BlockFacts()
         if isinstance(block.end, Next):
             facts.stores |= {block.end.iterator, block.end.item}
         for inner in gap:
-            facts.add_block(self.blocks[inner], table)
+            facts.merge(known.whole(inner))
         for inner in faults:
             # Only retries lead back from there to the expected course.
-            found = BlockFacts()
-            found.add_block(self.blocks[inner], table)
+            found = known.whole(inner)
             facts.snapshots |= found.snapshots
             facts.retries |= found.retries
         self.ends[label] = len(self.places)
@@ -144,7 +181,8 @@ class Course:
 
     def asks_between(self, first: int, last: int) -> bool:
         """Whether anything from position `first` to before `last` asks the model."""
-        return any(self.facts[position].asks for position in range(first, last))
+        index = bisect_left(self._asking, first)
+        return index < len(self._asking) and self._asking[index] < last
 
     def last_store(self, slot: str, before: int) -> int | None:
         """The last position before another that stores a variable."""
@@ -161,11 +199,9 @@ class Course:
     def behind_retries(self, first: int, last: int) -> int:
         """The earliest position from `first` on from which no retry goes back on the way to `last`, but to
         a snapshot on that way: what is begun there is begun once."""
-        for position in range(first, last):
-            for retry in self.facts[position].retries:
-                taken = any(retry in self.facts[other].snapshots for other in range(first, position + 1))
-                if not taken:
-                    return self.behind_retries(position + 1, last)
+        for index in range(bisect_left(self._retrying, first), bisect_left(self._retrying, last)):
+            if self._since[index] < first:
+                first = self._retrying[index] + 1
         return first
 
     def iterated(self, iterator: int) -> tuple[int, int]:
@@ -187,8 +223,30 @@ class Course:
         """How the value of a temporary of this region can be had earlier, what was stored looked through."""
         found = self._again.get(temp)
         if found is None:
-            found = self._again[temp] = self._find(temp, True)
+            for needed in self._needed(temp):
+                found = self._again[needed] = self._find(needed, True)
+        assert found is not None
         return found
+
+    def _needed(self, temp: int) -> list[int]:
+        """What the value of a temporary is made of and not known yet, itself last: variables may be made of
+        each other in any number."""
+        found: set[int] = set()
+        work = [temp]
+        while work:
+            here = work.pop()
+            if here in found or here in self._again:
+                continue
+            found.add(here)
+            op = self.op(self._made[here])
+            if isinstance(op, ops.Load):
+                stored = self.last_store(op.slot, self._made[here])
+                store = None if stored is None else self.op(stored)
+                if isinstance(store, ops.Store):
+                    work.append(store.value)
+            elif op is not None and self._is_cheap(op):
+                work += operands(op)
+        return sorted(found, key=self._made.__getitem__)
 
     def known_here(self, temp: int) -> Known:
         """The same from the variables that the operation itself loads: never as early, but for longer."""

@@ -11,6 +11,7 @@ the table:
 * Starts of one `fn` come in the order of its calls, with none left out between. So a call in between whose
   arguments are not known, or that may not be reached, holds back those behind it.
 * No start stands where a `retry` goes back over it, and none crosses a `seed` or an `adopt`.
+* Of a function whose conditions lie too deep in each other (MOST_BETWEEN), nothing is in it.
 * A loop over known items, with calls whose arguments depend on the item and on what the loop leaves alone, is
   started as a whole, if nothing leaves it early. Conditions in it that depend on the same are asked again.
 """
@@ -20,10 +21,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sglc.analysis.course import Course, Place, given_in, loads_in
+from sglc.analysis.course import Blocks, Course, Place, given_in, loads_in
 from sglc.analysis.effects import NOTHING, Effect, FunctionEffects, of_op
 from sglc.analysis.known_values import Again, Given, Known
-from sglc.analysis.regions import OUT, Graph, Region, expected_flow, leading_out, regions, regions_from
+from sglc.analysis.regions import (
+    OUT,
+    Between,
+    Graph,
+    Region,
+    TooDeep,
+    expected_flow,
+    leading_out,
+    regions,
+    regions_from,
+)
 from sglc.ir import ops
 from sglc.ir.module import Block, Function
 from sglc.ir.shape import result
@@ -98,9 +109,10 @@ class _Context:
     flow: Graph
     table: dict[str, FunctionEffects]
     startable: frozenset[str]
-    brief: Mapping[str, int]
+    facts: Blocks
     originals: Mapping[str, str]
     """By copy of a function: the function. Calls of all copies take turns, as those of one function do."""
+    between: Between = field(default_factory=Between)
     covered: dict[str, set[str]] = field(default_factory=dict)
     """By block: the functions whose calls in it are started by a loop around."""
 
@@ -132,10 +144,14 @@ def independence(
     within each place. `declared` are the errors that the program declares, `originals` the functions of which
     there are copies, by copy."""
     blocks = {block.label: block for block in function.blocks}
-    context = _Context(blocks, expected_flow(function, declared), table, startable, brief, originals)
+    facts = Blocks(blocks, table, brief)
+    context = _Context(blocks, expected_flow(function, declared), table, startable, facts, originals)
     found: list[Ahead] = []
-    for region in regions(function, context.flow):
-        found += _region(region, context)
+    try:
+        for region in regions(function, context.flow, context.between):
+            found += _region(region, context)
+    except TooDeep:
+        return []
     return found
 
 
@@ -147,7 +163,7 @@ def _region(region: Region, context: _Context) -> list[Ahead]:
         for op in context.blocks[label].ops
     ):
         return []
-    course = Course(region, context.blocks, context.table, context.brief)
+    course = Course(region, context.facts)
     loops = _loops(course, context)
     planned = _useful(_plan(course, loops, context), course)
     for one in planned:
@@ -304,8 +320,7 @@ def _chain(root: str, flow: Graph, context: _Context) -> tuple[Region, dict[str,
     either ends the round or goes on; with each comes whether the round goes on where its condition holds."""
     guards: dict[str, bool] = {}
     while True:
-        found = regions_from(root, flow, context.blocks, context.flow)
-        chain = next(region for region in found if region.blocks[0] == root)
+        (chain,) = regions_from(root, flow, context.blocks, context.between, context.flow, only_first=True)
         last = chain.blocks[-1]
         branch = context.blocks[last].end
         if not isinstance(branch, Branch) or len(flow[last]) < 2 or OUT not in flow[last]:
@@ -333,7 +348,7 @@ class _Rounds:
         self.stores = stores
         self.variable = variable
         self.context = context
-        self.course = Course(chain, context.blocks, context.table, context.brief)
+        self.course = Course(chain, context.facts)
 
     def steps(self, body: frozenset[str]) -> tuple[Guard | CallAhead, ...]:
         found: list[Guard | CallAhead] = []

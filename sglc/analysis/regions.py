@@ -20,6 +20,11 @@ from sglc.ir.module import Block, Function
 from sglc.ir.shape import successors
 from sglc.ir.terminators import RaiseError, Reraise, Return, Try
 
+MOST_BETWEEN = 100_000
+"""Most blocks that are gone through to find the regions of a function and of its loops: each once, once more
+for each gap that it is in, and in a loop for each condition that ends a round. Two hundred conditions one in
+another have as many, or ten thousand in a row. Each takes some microseconds."""
+
 Graph = dict[str, tuple[str, ...]]
 """Blocks and the blocks that control goes to from each, errors apart. "" stands for every way out."""
 OUT = ""
@@ -34,6 +39,23 @@ class Region:
     blocks: tuple[str, ...]
     gaps: tuple[frozenset[str], ...]
     faults: tuple[frozenset[str], ...]
+
+
+class TooDeep(Exception):
+    """A function has conditions so deep in each other that MOST_BETWEEN is passed."""
+
+
+class Between:
+    """Counts the blocks that are gone through for one function."""
+
+    def __init__(self, left: int = MOST_BETWEEN) -> None:
+        self.left = left
+
+    def count(self, blocks: int) -> None:
+        """Raises TooDeep where the bound is passed."""
+        self.left -= blocks
+        if self.left < 0:
+            raise TooDeep
 
 
 def expected_flow(function: Function, declared: frozenset[str]) -> Graph:
@@ -80,8 +102,11 @@ def _reversed(flow: Graph) -> dict[str, list[str]]:
     return before
 
 
-def regions(function: Function, flow: Graph) -> list[Region]:
-    """The regions of a function: first those of its normal course, then those of each handler."""
+def regions(function: Function, flow: Graph, between: Between) -> list[Region]:
+    """The regions of a function: first those of its normal course, then those of each handler.
+
+    Raises TooDeep.
+    """
     blocks = {block.label: block for block in function.blocks}
     roots = [function.blocks[0].label]
     roots += [block.end.handler for block in function.blocks if isinstance(block.end, Try)]
@@ -90,7 +115,7 @@ def regions(function: Function, flow: Graph) -> list[Region]:
     for root in roots:
         if root in flow and root not in taken:
             part = _reachable(flow, root, taken)
-            found += regions_from(root, part, blocks, taken)
+            found += regions_from(root, part, blocks, between, taken)
             taken |= part.keys()
     return found
 
@@ -109,10 +134,16 @@ def _reachable(flow: Graph, root: str, without: Container[str]) -> Graph:
 
 
 def regions_from(
-    root: str, flow: Graph, blocks: Mapping[str, Block], without: Container[str] = ()
+    root: str,
+    flow: Graph,
+    blocks: Mapping[str, Block],
+    between: Between,
+    without: Container[str] = (),
+    only_first: bool = False,
 ) -> list[Region]:
-    """The regions of a graph all of whose blocks control reaches from `root`; the graph ends before the
-    blocks that are without."""
+    """The regions of a graph all of whose blocks control reaches from `root`, which is in the first of them;
+    the graph ends before the blocks that are without. Raises TooDeep."""
+    between.count(len(flow))
     above = dominators(root, flow)
     behind = dominators(OUT, {label: tuple(ones) for label, ones in _reversed(flow).items()})
     tree, places = _tree_places(above), _tree_places(behind)
@@ -132,26 +163,26 @@ def regions_from(
             other = above[other]
     following = {one: label for label, one in previous.items()}
     found = []
-    for label in above:
+    for label in [root] if only_first else above:
         if label in previous:
             continue
         chain = [label]
         while chain[-1] in following:
             chain.append(following[chain[-1]])
-        gaps = [_between(flow, one, {following[one]}.__contains__) for one in chain[:-1]]
+        gaps = [_between(flow, one, between, {following[one]}.__contains__) for one in chain[:-1]]
         last = chain[-1]
         inside = bodies.get(loops.get(last, OUT), flow.keys())
 
         def is_elsewhere(one: str, last: str = last, inside: Container[str] = inside) -> bool:
             return one == last or one not in inside or not _is_above(tree, last, one)
 
-        gaps.append(_between(flow, last, is_elsewhere))
+        gaps.append(_between(flow, last, between, is_elsewhere))
         faults = [_faults({one, *gap}, flow, blocks, without) for one, gap in zip(chain, gaps, strict=True)]
         found.append(Region(tuple(chain), tuple(gaps), tuple(faults)))
     return found
 
 
-def _between(flow: Graph, label: str, is_end: Callable[[str], bool]) -> frozenset[str]:
+def _between(flow: Graph, label: str, between: Between, is_end: Callable[[str], bool]) -> frozenset[str]:
     """The blocks behind one, up to where control leaves or comes to an end."""
     found: set[str] = set()
     work = list(flow[label])
@@ -159,6 +190,7 @@ def _between(flow: Graph, label: str, is_end: Callable[[str], bool]) -> frozense
         here = work.pop()
         if here != OUT and here not in found and not is_end(here):
             found.add(here)
+            between.count(1)
             work += flow[here]
     return frozenset(found)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_budget import examples
-from sglc.analysis.regions import OUT, Graph, Region, expected_flow, regions, regions_from
+from sglc.analysis.regions import OUT, Between, Graph, Region, TooDeep, expected_flow, regions, regions_from
 from sglc.ir.module import Block, Function
 from sglc.ir.terminators import Branch, Jump, RaiseError, Reraise, Return, Try
 
@@ -91,9 +91,9 @@ def test_regions_are_those_of_the_definition(function: Function) -> None:
     root = function.blocks[0].label
     if root in flow:
         part = {label: flow[label] for label in reached(flow, root) - {OUT}}
-        check(regions_from(root, part, blocks), part, root)
+        check(regions_from(root, part, blocks, Between()), part, root)
     # Every expected block is in a region once, those of handlers included, if control reaches it at all.
-    every = [label for region in regions(function, flow) for label in region.blocks]
+    every = [label for region in regions(function, flow, Between()) for label in region.blocks]
     assert len(every) == len(set(every)) and set(every) <= flow.keys()
 
 
@@ -111,7 +111,23 @@ def test_errors_of_the_machine_are_not_expected_and_declared_ones_are_ways_out()
         ),
     )
     flow = expected_flow(function, frozenset({"Odd"}))
-    assert [region.blocks for region in regions(function, flow)] == [("a", "c"), ("e",), ("d",)]
-    assert regions(function, flow)[0].faults == (frozenset({"b"}), frozenset())
+    assert [region.blocks for region in regions(function, flow, Between())] == [("a", "c"), ("e",), ("d",)]
+    assert regions(function, flow, Between())[0].faults == (frozenset({"b"}), frozenset())
     undeclared = expected_flow(function, frozenset())
-    assert [region.blocks for region in regions(function, undeclared)] == [("a", "c", "e")]
+    assert [region.blocks for region in regions(function, undeclared, Between())] == [("a", "c", "e")]
+
+
+def test_at_most_so_many_blocks_are_gone_through() -> None:
+    # Each of five once; "b" in the gap behind "a", "d" in that behind "c".
+    blocks = (
+        Block("a", (), Branch(0, "b", "c")),
+        Block("b", (), Jump("c")),
+        Block("c", (), Branch(0, "d", "e")),
+        Block("d", (), Jump("e")),
+        Block("e", (), Return(0)),
+    )
+    function = Function("f", "fn", (), blocks)
+    flow = expected_flow(function, frozenset())
+    assert regions(function, flow, Between(7))[0].gaps == (frozenset("b"), frozenset("d"), frozenset())
+    with pytest.raises(TooDeep):
+        regions(function, flow, Between(6))

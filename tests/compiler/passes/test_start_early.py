@@ -15,6 +15,8 @@ from outcomes import compiled, outcome
 from sglc.analysis.effects import Effect, effects
 from sglc.analysis.known_values import BRIEF, brief_functions
 from sglc.bytecode.opcodes import BY_NAME
+from sglc.driver import lowered
+from sglc.ir import ops
 from sglc.ir.module import Module
 from sglc.ir.print import print_function, print_module
 from sglc.ir.read import read
@@ -23,6 +25,7 @@ from sglc.passes import start_early
 from sglc.runtime.vm import machine as machine_module
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.strand import Outcome, Strand
+from sglc.source import Source
 from strategies.programs.source_programs import SourceProgram, source_program, source_programs
 
 DECLARED = """\
@@ -223,3 +226,47 @@ def test_random_programs_have_starts() -> None:
             program = source_program(Random(seed))
             outcome(compiled(program.text, 2), program.arguments, HashedEngine())
     assert watch.counts["same"] > 30
+
+
+def started(text: str) -> Module:
+    """A program as level 2 leaves it."""
+    module, found = lowered(Source("early.sgl", text))
+    assert module is not None, [each.message for each in found]
+    return module
+
+
+@pytest.mark.parametrize(("guards", "starts"), [(40, True), (400, False)])
+def test_a_loop_with_very_many_guards_is_left_as_it_is(guards: int, starts: bool) -> None:
+    skips = "".join(f"        if n == {k}: continue\n" for k in range(guards))
+    text = f"""\
+fn ask(n: int) -> int:
+    user: | ${{n}}
+    assistant: | ?{{a: int in 0..9}}
+    return a
+
+pub fn main(ns: [int]) -> [int]:
+    var found: [int] = []
+    for n in ns:
+{skips}        found += [ask(n)]
+    return found
+"""
+    made = started(text)
+    assert any(isinstance(op, ops.Start) for f in made.functions for b in f.blocks for op in b.ops) is starts
+
+
+@pytest.mark.parametrize("step", ["v{} + n", "v{}", "-v{}", "[v{}][0]"])
+def test_arguments_may_be_made_of_very_many_variables(step: str) -> None:
+    lines = "".join(f"    let v{k + 1} = {step.format(k)}\n" for k in range(1500))
+    text = f"""\
+fn ask(n: int) -> int:
+    user: | ${{n}}
+    assistant: | ?{{a: int in 0..9}}
+    return a
+
+pub fn main(n: int) -> int:
+    let v0 = n
+{lines}    let first = ask(0)
+    return first + ask(v1500)
+"""
+    (main,) = [each for each in started(text).functions if each.name == "main"]
+    assert sum(isinstance(op, ops.Start) for block in main.blocks for op in block.ops) == 2

@@ -39,6 +39,35 @@ class Fault:
 STARTS = "tests/compiler/passes/test_start_early.py::test_goldens"
 
 FAULTS = (
+    # -- calls that run ahead, branches that run side by side
+    Fault(
+        "branches of a fork note their checks as they come",
+        "runtime/vm/machine.py",
+        "        child.checks = []\n",
+        "",
+        "tests/vm/tasks/test_tasks_in_forks.py::test_checks_of_branches_come_in_the_order_of_the_branches",
+    ),
+    Fault(
+        "checks of a task go to the run, and not to the branch that waits for it",
+        "runtime/vm/state/tasks.py",
+        "        self.caller.checks += self.run.checks\n",
+        "        self.caller.run.checks += self.run.checks\n",
+        "tests/vm/tasks/test_tasks_in_forks.py::test_checks_of_branches_come_in_the_order_of_the_branches",
+    ),
+    Fault(
+        "a call begins where a retry goes back over it",
+        "sglc/analysis/course.py",
+        "                first = self._retrying[index] + 1\n",
+        "                pass\n",
+        STARTS,
+    ),
+    Fault(
+        "a retry goes back no further than to a hole behind the start",
+        "sglc/analysis/course.py",
+        "min(taken.get(retry, -1) for retry in facts.retries)",
+        "max(taken.get(retry, position) for retry in facts.retries)",
+        STARTS,
+    ),
     # -- previews and late text
     Fault(
         "a preview takes an arm that it cannot know",
