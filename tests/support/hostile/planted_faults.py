@@ -52,7 +52,7 @@ FAULTS = (
         "runtime/vm/state/tasks.py",
         "        self.caller.checks += self.run.checks\n",
         "        self.caller.run.checks += self.run.checks\n",
-        "tests/vm/tasks/test_tasks_in_forks.py::test_checks_of_branches_come_in_the_order_of_the_branches",
+        "tests/vm/tasks/test_tasks_in_forks.py::test_checks_of_a_branch_that_failed_stay",
     ),
     Fault(
         "a call begins where a retry goes back over it",
@@ -61,14 +61,6 @@ FAULTS = (
         "                pass\n",
         STARTS,
     ),
-    Fault(
-        "a retry goes back no further than to a hole behind the start",
-        "sglc/analysis/course.py",
-        "min(taken.get(retry, -1) for retry in facts.retries)",
-        "max(taken.get(retry, position) for retry in facts.retries)",
-        STARTS,
-    ),
-    # -- previews and late text
     Fault(
         "a preview takes an arm that it cannot know",
         "runtime/vm/preview/joins.py",
