@@ -395,13 +395,8 @@ def walk_characters(
             here = flags[state]
             if here & KNOWN == 0:
                 if here & LOADED == 0:
-                    cursor[At.ENTRY], cursor[At.NODE], cursor[At.OUT], cursor[At.CALM], cursor[At.REACH] = (
-                        entry,
-                        level,
-                        out,
-                        calm,
-                        reach,
-                    )
+                    cursor[At.ENTRY], cursor[At.NODE], cursor[At.OUT] = entry, level, out
+                    cursor[At.CALM], cursor[At.REACH] = calm, reach
                     return state
                 make_row(subtrees, lexeme, state)
                 here |= KNOWN

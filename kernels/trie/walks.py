@@ -110,13 +110,8 @@ def walk_lexeme(
             state, taken = states[above], counts[above]
             here = flags[state]
             if here & KNOWN == 0:
-                cursor[At.ENTRY], cursor[At.NODE], cursor[At.OUT], cursor[At.CALM], cursor[At.REACH] = (
-                    entry,
-                    node,
-                    out,
-                    calm,
-                    reach,
-                )
+                cursor[At.ENTRY], cursor[At.NODE], cursor[At.OUT] = entry, node, out
+                cursor[At.CALM], cursor[At.REACH] = calm, reach
                 return state
             read = trie.byte[node]
             if here & ENDS and above + eager > base and taken >= least and first[read]:

@@ -317,10 +317,10 @@ class Algebra:
                 return found
             case g.One(nodes):
                 none = self.negated_part(kind, g.Any_(nodes), here)
-                forms = [self.node_forms(kind, number, False, PLAIN) for number in nodes]
-                pairs = [
-                    self.product(kind, a, b, here) for index, a in enumerate(forms) for b in forms[:index]
-                ]
+                pairs = []
+                for a, b in ((a, b) for index, a in enumerate(nodes) for b in nodes[:index]):
+                    forms = self.node_forms(kind, a, False, PLAIN)
+                    pairs.append(self.product(kind, forms, self.node_forms(kind, b, False, PLAIN), here))
                 return self._union(kind, [none, *pairs])
             case g.Not(number):
                 return self.node_forms(kind, number, False, PLAIN)
