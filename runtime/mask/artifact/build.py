@@ -373,8 +373,6 @@ class _MaskPool:
 class _TextPool:
     """Byte strings one after the other; what is a part of what is there takes no room."""
 
-    _SEARCHED = 1 << 17
-
     def __init__(self) -> None:
         self._data = bytearray()
 
@@ -385,7 +383,7 @@ class _TextPool:
         return facts.mask, *run, *ending
 
     def add(self, text: bytes) -> int:
-        at = self._data.find(text, max(0, len(self._data) - self._SEARCHED))
+        at = self._data.find(text)
         if at < 0:
             at = len(self._data)
             self._data += text
