@@ -1,6 +1,6 @@
 """No name, doc comment or text of a program breaks the notation of a target, or becomes code of it.
 
-The texts of `strategies.hostile_names` call `INJECTED` where they get out of their strings and comments. Each
+Those of `strategies.programs.hostile_names` call `INJECTED` where they get out of a string or a comment. Each
 target's own parser reads what is written; Python's and TypeScript's say whether the name is used.
 """
 
@@ -30,7 +30,7 @@ from sglc.cfg.notation.ebnf import read_ebnf
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets import json_schema, pydantic_models, stubs, typescript
-from strategies.hostile_names import (
+from strategies.programs.hostile_names import (
     MARK,
     HostileProgram,
     hostile_program,

@@ -549,6 +549,13 @@ FAULTS = (
         "tests/targets/test_stubs.py::test_stubs_agree_with_what_python_sees",
     ),
     Fault(
+        "a line of a doc comment goes on behind its docstring",
+        "sglc/targets/core/comments.py",
+        "    return ends.sub(lambda found: '\\\\\"' * len(found[0]), escaped)\n",
+        "    return escaped\n",
+        "tests/targets/test_hostile_names.py::test_programs",
+    ),
+    Fault(
         "an object of strict mode takes other fields",
         "sglc/targets/requests/strict_schema.py",
         '            "additionalProperties": False,\n',
