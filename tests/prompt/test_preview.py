@@ -16,12 +16,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from checkout import EXAMPLES
 from example_budget import examples
 from golden_case import GoldenCase, golden_cases
+from prompts_of_runs import check_equal, run_and_preview
 from sglc.bytecode.code import Program
-from sglc.commands.prompting.fills import read_trace
 from sglc.driver import compile_file, compile_source
 from sglc.options import LEVELS, CompileOptions
-from sglc.runtime.decoding.hole_decoder import HoleDecoder
-from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.load import load_engine
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
@@ -33,7 +31,6 @@ from sglc.runtime.vm.instructions import text as text_steps
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.preview.pieces import pieces_of
 from sglc.runtime.vm.state.frame import Frame
-from sglc.runtime.vm.state.trace import TraceWriter
 from sglc.source import Source
 from strategies.programs.source_programs import SourceProgram, source_programs
 
@@ -72,72 +69,6 @@ PROGRAMS = programs()
 
 def test_all_examples_with_holes_are_looked_at() -> None:
     assert len(PROGRAMS) >= 16
-
-
-@contextmanager
-def prompts_of_a_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, ...]]]:
-    """The tokens that the engine's branch holds when the model is first asked for each hole."""
-    seen: list[tuple[int, ...]] = []
-    heal = HoleDecoder._heal
-
-    def noted(self: HoleDecoder, masks: object) -> object:
-        seen.append(tuple(self.conversation.branch.tokens))
-        return heal(self, masks)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as patched:
-        patched.setattr(HoleDecoder, "_heal", noted)
-        yield seen
-
-
-def run_and_preview(
-    program: Program,
-    function: str,
-    arguments: dict[str, object],
-    engine: Engine,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> tuple[list[tuple[int, ...]], str, Preview]:
-    """What a run gives the model for each hole, its first conversation, and a preview with the run's values.
-
-    The text is empty where the run failed, or a hole had no value left: then a preview has none for it.
-    """
-    trace = folder / "run.jsonl"
-    text = ""
-    with prompts_of_a_run(monkeypatch) as seen, TraceWriter.open(trace) as writer:
-        try:
-            session = Session(program, engine)
-            # Calls in their turn: of those ahead of it, some are asked in vain where another one fails.
-            ran = session.run(function, arguments, trace=writer, max_tokens=400, concurrency=0)
-            text = asyncio.run(ran).text
-        except SglError:
-            pass
-    fills, problems = read_trace(program, trace)
-    assert not problems
-    events = [json.loads(line)["event"] for line in trace.read_text(encoding="utf-8").splitlines()]
-    text = text if events.count("hole_start") == events.count("hole_end") else ""
-    tokenizer = engine.model.tokenizer
-    shown = asyncio.run(preview(program, function, arguments, tokenizer=tokenizer, fills=fills))
-    return seen, text, shown
-
-
-def asked_tokens(shown: Preview) -> list[tuple[int, ...]]:
-    """The tokens of what each hole is asked, in the order of the conversations."""
-    found = []
-    for recorded in shown.conversations:
-        for asked in recorded.asked:
-            conversation = recorded.conversation.sibling()
-            conversation.restore(asked.transcript)
-            found.append(conversation.tokens())
-    return found
-
-
-def check_equal(seen: list[tuple[int, ...]], text: str, shown: Preview) -> None:
-    asked = asked_tokens(shown)
-    missing = [tokens for tokens in seen if tokens not in asked]
-    assert not missing, "the model was given what the preview does not show"
-    first = shown.conversations[0] if shown.conversations else None
-    if text and first is not None and len(first.path) == 1:
-        assert first.conversation.rendered(close=True) == text
 
 
 @pytest.mark.parametrize(("name", "program", "function", "arguments"), PROGRAMS, ids=[p[0] for p in PROGRAMS])
