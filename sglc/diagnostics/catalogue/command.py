@@ -131,8 +131,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0819",
         "not a trace of this program",
-        "`sglc prompt --trace` reads what `sglc run … --trace` has written of the same program: one JSON "
-        "object a line. The message names the line.",
+        "`--trace` of `sglc prompt` and `sglc plan` reads what `sglc run … --trace` has written of the same "
+        "program: one JSON object a line. The message names the line.",
     ),
     Entry(
         "W0224",
