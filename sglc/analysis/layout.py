@@ -23,8 +23,9 @@ items in order with the depth and the origins of the conditions around them:
     for place in walk(layout(module, function).items):
         if isinstance(place.item, Constant) and not place.under: ...   # written in every call
 
-Parts are expanded where they are called, with the origins of their arguments; a part that calls itself
-is not expanded in itself. The IR may be that of any level.
+Parts are expanded where they are called, with the origins of their arguments. A part that calls itself is
+not expanded in itself, and none is any more where LARGEST operations have been read: its items are missing
+then. The IR may be that of any level.
 """
 
 from __future__ import annotations
@@ -33,13 +34,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from sglc.analysis.lengths import known_lengths, length_of, slot_of
 from sglc.analysis.origins import SAME, FunctionOrigins, Origins, origins
 from sglc.ir import ops, terminators
-from sglc.ir.flow import block_map
+from sglc.ir.flow import block_map, natural_loops, reverse_postorder
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.shape import successors
 from sglc.source import Span
-from sglc.types.type import ListOf, TupleOf
+
+LARGEST = 20_000
+"""Most operations that are read for one layout, parts that are expanded in it included: some thousand lines
+of text. Parts that call others twice, twenty deep, would have a million."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +165,7 @@ class Placed:
 
 def layout(module: Module, function: Function) -> Layout:
     """The layout of a function of the module."""
-    items = _Reader(module, function, origins(module, function), (function.name,)).items()
+    items = _Reader(module, function, origins(module, function), (function.name,), _Room()).items()
     return Layout(function.name, items, function.within)
 
 
@@ -181,25 +186,47 @@ def walk(items: tuple[Item, ...], depth: int = 0, under: Origins = SAME) -> Iter
                 yield from walk(handler, depth + 1, under)
 
 
+class _Room:
+    """How many operations may still be expanded."""
+
+    def __init__(self) -> None:
+        self.left = LARGEST
+
+    def takes(self, function: Function) -> bool:
+        """Whether there is room for a function; if so, it is taken."""
+        size = sum(len(block.ops) + 1 for block in function.blocks)
+        if size > self.left:
+            self.left = 0
+            return False
+        self.left -= size
+        return True
+
+
 class _Reader:
     """Reads the blocks of one function back into the structure that they were made from."""
 
     def __init__(
-        self, module: Module, function: Function, known: FunctionOrigins, within: tuple[str, ...]
+        self,
+        module: Module,
+        function: Function,
+        known: FunctionOrigins,
+        within: tuple[str, ...],
+        room: _Room,
     ) -> None:
         self._module = module
+        self._room = room
         self._function = function
         self._origins = known
         self._within = within
         """Names of the functions that are being read: a part is not expanded in itself."""
         self._blocks = block_map(function)
-        self._order = {label: at for at, label in enumerate(_topological(function))}
+        self._order = {label: at for at, label in enumerate(reverse_postorder(function))}
         self._ahead = self._reachable_ahead()
-        self._loops = self._natural_loops()
+        self._loops = natural_loops(function)
         self._attempts: dict[int, int] = {}
         for retry in function.retries:
             self._attempts[retry.hole] = self._attempts.get(retry.hole, 1) + retry.attempts
-        self._known = _known_slots(function)
+        self._known = known_lengths(function)
         self._seen: set[str] = set()
         self._started: set[str] = set()
         """Functions of which a call may have been started ahead."""
@@ -367,7 +394,7 @@ class _Reader:
         for label in self._loops[header.label]:
             for op in self._blocks[label].ops:
                 if isinstance(op, ops.Limit):
-                    return self._known.limits.get(_slot_of(self._blocks[label], op.count))
+                    return self._known.limits.get(slot_of(self._blocks[label], op.count))
         return None
 
     # -- one block -----------------------------------------------------------------------------------
@@ -422,18 +449,19 @@ class _Reader:
                     found.append(self._part(name, [of(temp) for temp in given], span))
                     self._begun = None if self._begun is not True else True
                 case ops.RunFork(function=name, items=temp):
-                    found.append(self._fork(op, of(temp), self._length(block, temp)))
+                    found.append(self._fork(op, of(temp), length_of(block, temp, self._known.lengths)))
 
     def _kind(self, name: str) -> str:
         return self._module.function(name).kind
 
     def _part(self, name: str, given: list[Origins], span: Span | None) -> Called:
         around = SAME.union(*given)
-        if name in self._within:
-            return Called(name, "part", around, span=span)
         part = self._module.function(name)
+        if name in self._within or not self._room.takes(part):
+            return Called(name, "part", around, span=span)
         slots = {p.slot: each for p, each in zip(part.parameters, given, strict=True)}
-        reader = _Reader(self._module, part, origins(self._module, part, slots), (*self._within, name))
+        known, within = origins(self._module, part, slots), (*self._within, name)
+        reader = _Reader(self._module, part, known, within, self._room)
         reader._begun, reader._glued = self._begun, self._glued
         items = tuple(item for item in reader.items() if not _is_last_return(item))
         return Called(name, "part", around, items, span=span)
@@ -443,14 +471,10 @@ class _Reader:
         body = self._module.function(name)
         slots = {parameter.slot: of for parameter in body.parameters}
         known = origins(self._module, body, slots, self._origins.slots)
-        reader = _Reader(self._module, body, known, (*self._within, name))
+        reader = _Reader(self._module, body, known, (*self._within, name), self._room)
         reader._begun, reader._glued = self._begun, self._glued
         items = tuple(item for item in reader.items() if not _is_last_return(item))
         return Forked(name, of, times, items, fork.skip, fork.span)
-
-    def _length(self, block: Block, temp: int) -> tuple[int, int | None]:
-        """The least and the greatest number of items of a value."""
-        return _length_of(block, temp, self._known.lengths)
 
     # -- the graph -----------------------------------------------------------------------------------
 
@@ -466,115 +490,8 @@ class _Reader:
             found[label] = frozenset({label}).union(*[found[t] for t in self._forward(label)])
         return found
 
-    def _natural_loops(self) -> dict[str, frozenset[str]]:
-        """By header: the blocks of the loop."""
-        before: dict[str, list[str]] = {label: [] for label in self._order}
-        for label in self._order:
-            for target in successors(self._blocks[label].end):
-                before[target].append(label)
-        found: dict[str, frozenset[str]] = {}
-        for label in self._order:
-            for header in successors(self._blocks[label].end):
-                if self._order[header] > self._order[label]:
-                    continue
-                members, work = {header}, [label]
-                while work:
-                    here = work.pop()
-                    if here not in members:
-                        members.add(here)
-                        work += before[here]
-                found[header] = found.get(header, frozenset()) | members
-        return found
-
-
-# -- what is known of values -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of a function's variables: numbers of items, rounds of iterators, limits of loops."""
-
-    lengths: dict[str, tuple[int, int | None]]
-    rounds: dict[str, tuple[int, int | None]]
-    limits: dict[str, int | None]
-
-
-def _known_slots(function: Function) -> _Known:
-    lengths: dict[str, tuple[int, int | None]] = {}
-    for parameter in function.parameters:
-        if isinstance(parameter.type, ListOf):
-            lengths[parameter.slot] = parameter.type.minimum, parameter.type.maximum
-        elif isinstance(parameter.type, TupleOf):
-            lengths[parameter.slot] = len(parameter.type.items), len(parameter.type.items)
-    rounds: dict[str, tuple[int, int | None]] = {}
-    limits: dict[str, int | None] = {}
-    stored: dict[str, int] = {}
-    for block in function.blocks:
-        for op in block.ops:
-            if isinstance(op, ops.Store):
-                stored[op.slot] = stored.get(op.slot, 0) + 1
-    for block in function.blocks:
-        makers = {op.result: op for op in block.ops if hasattr(op, "result")}
-        for op in block.ops:
-            if not isinstance(op, ops.Store):
-                continue
-            made = makers.get(op.value)
-            if isinstance(made, ops.Iterate):
-                usable = {slot: size for slot, size in lengths.items() if not stored.get(slot)}
-                rounds[op.slot] = _length_of(block, made.value, usable)
-            elif isinstance(made, ops.Const) and type(made.value) is int:
-                limits[op.slot] = max(limits.get(op.slot) or 0, made.value)
-    once = {slot: size for slot, size in lengths.items() if not stored.get(slot)}
-    return _Known(once, rounds, limits)
-
-
-def _length_of(
-    block: Block, temp: int, lengths: Mapping[str, tuple[int, int | None]]
-) -> tuple[int, int | None]:
-    """The least and the greatest number of items of a temporary."""
-    made = next((op for op in block.ops if getattr(op, "result", None) == temp), None)
-    match made:
-        case ops.Const(value=value) if isinstance(value, list | tuple | dict | str | range):
-            return len(value), len(value)
-        case ops.MakeList(items=items) | ops.MakeTuple(items=items):
-            return len(items), len(items)
-        case ops.MakeRange(start=start, stop=stop, inclusive=inclusive):
-            ends = {op.result: op.value for op in block.ops if isinstance(op, ops.Const)}
-            low, high = ends.get(start), ends.get(stop)
-            if type(low) is int and type(high) is int:
-                size = max(0, high - low + inclusive)
-                return size, size
-        case ops.Load(slot=slot):
-            return lengths.get(slot, (0, None))
-    return 0, None
-
-
-def _slot_of(block: Block, temp: int) -> str:
-    """The variable that a temporary was loaded from; empty for another one."""
-    return next((op.slot for op in block.ops if isinstance(op, ops.Load) and op.result == temp), "")
-
 
 # -- helpers -----------------------------------------------------------------------------------------
-
-
-def _topological(function: Function) -> list[str]:
-    """The reachable blocks, each before those that it leads to, but for ways back (reverse postorder)."""
-    blocks = block_map(function)
-    order: list[str] = []
-    seen = {function.blocks[0].label}
-    work: list[tuple[str, Iterator[str]]] = [
-        (function.blocks[0].label, iter(reversed(successors(function.blocks[0].end))))
-    ]
-    while work:
-        label, targets = work[-1]
-        target = next((t for t in targets if t not in seen), None)
-        if target is None:
-            order.append(label)
-            work.pop()
-        else:
-            seen.add(target)
-            work.append((target, iter(reversed(successors(blocks[target].end)))))
-    return order[::-1]
 
 
 def _joined(items: list[Item]) -> list[Item]:

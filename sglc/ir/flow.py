@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from sglc.ir.module import Block, Function
@@ -105,3 +105,46 @@ def handler_depths(function: Function) -> dict[str, frozenset[int]]:
         return state
 
     return forward(function, frozenset({0}), through, edge, frozenset.union)
+
+
+def reverse_postorder(function: Function) -> list[str]:
+    """The reachable blocks, each before those that it leads to, but for ways back (reverse postorder)."""
+    blocks = block_map(function)
+    order: list[str] = []
+    seen = {function.blocks[0].label}
+    work: list[tuple[str, Iterator[str]]] = [
+        (function.blocks[0].label, iter(reversed(successors(function.blocks[0].end))))
+    ]
+    while work:
+        label, targets = work[-1]
+        target = next((t for t in targets if t not in seen), None)
+        if target is None:
+            order.append(label)
+            work.pop()
+        else:
+            seen.add(target)
+            work.append((target, iter(reversed(successors(blocks[target].end)))))
+    return order[::-1]
+
+
+def natural_loops(function: Function) -> dict[str, frozenset[str]]:
+    """By first block of a loop: the blocks of the loop."""
+    blocks = block_map(function)
+    order = {label: at for at, label in enumerate(reverse_postorder(function))}
+    before: dict[str, list[str]] = {label: [] for label in order}
+    for label in order:
+        for target in successors(blocks[label].end):
+            before[target].append(label)
+    found: dict[str, frozenset[str]] = {}
+    for label in order:
+        for header in successors(blocks[label].end):
+            if order[header] > order[label]:
+                continue
+            members, work = {header}, [label]
+            while work:
+                here = work.pop()
+                if here not in members:
+                    members.add(here)
+                    work += before[here]
+            found[header] = found.get(header, frozenset()) | members
+    return found

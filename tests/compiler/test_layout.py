@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from checkout import ROOT
 from golden_case import GoldenCase, golden_cases
 from layout_text import picture, shown
-from sglc.analysis.layout import Called, Constant, Filled, Forked, Inserted, Loop, layout, walk
+from sglc.analysis.layout import LARGEST, Called, Constant, Filled, Forked, Inserted, Loop, layout, walk
 from sglc.driver import lowered
 from sglc.ir import ops
 from sglc.ir.flow import reachable
@@ -121,3 +121,17 @@ def found_without_start() -> list[Called]:
     other = read(STARTED.replace("  start @g ()\n", ""))
     found = [place.item for place in walk(layout(other, other.function("f")).items)]
     return [item for item in found if isinstance(item, Called)]
+
+
+@pytest.mark.parametrize(("depth", "expanded"), [(4, True), (24, False)])
+def test_parts_that_call_parts_twice_are_expanded_within_a_bound(depth: int, expanded: bool) -> None:
+    calls = "    let a = part {0}(n)\n    let b = part {0}(n + 1)\n    return a + b\n"
+    parts = "".join(f"part p{k}(n: int) -> int:\n{calls.format(f'p{k - 1}')}" for k in range(1, depth + 1))
+    text = f"part p0(n: int) -> int:\n    | ${{n}}\n    return n\n{parts}"
+    text += f"pub fn main(n: int) -> int:\n    user:\n        let a = part p{depth}(n)\n    return a\n"
+    module, _ = lowered(Source("parts.sgl", text), CompileOptions(level=0))
+    assert module is not None
+    placed = list(walk(layout(module, module.function("main")).items))
+    called = [each.item for each in placed if isinstance(each.item, Called)]
+    assert all(call.items for call in called) is expanded
+    assert len(called) == 2 ** (depth + 1) - 1 if expanded else len(called) < LARGEST
