@@ -284,7 +284,7 @@ class _Unroller:
         return made
 
     def _local(self, loop: Loop) -> set[str]:
-        """Variables that only the body writes. Each copy has its own, which is written once.
+        """Variables that only the body writes and reads. Each copy has its own, which is written once.
 
         Every load of such a variable has a store before it in the same round: in the first round there is no
         other.
@@ -300,6 +300,8 @@ class _Unroller:
                         written[op.slot] = written.get(op.slot, 0) + 1
                     else:
                         others.add(op.slot)
+                elif type(op) is ops.Load and not inside:
+                    others.add(op.slot)  # where an error leaves the loop
             if isinstance(block.end, terminators.Next):
                 if inside or block.label == loop.head:
                     written[block.end.item] = written[block.end.iterator] = 1

@@ -108,3 +108,23 @@ pub fn main(n: int, word: str) -> int:
         seen = outcome(compiled(text, level), {"n": 4, "word": "x"}, HashedEngine())
         left = [span for kind, data, span in seen.events[""] if kind == "return" and "error" in data]
         assert left == ["random.sgl:3:12"]
+
+
+def test_a_constant_loop_that_an_error_leaves_may_tell_of_its_item() -> None:
+    text = """\
+error Odd(n: int)
+
+fn inner() -> int raises Odd:
+    for x in [1, 2]:
+        if ((x > 1) and (x > 0)) or (0 < 0):
+            raise Odd(x)
+    return 2
+
+pub fn main(n: int, word: str) -> int:
+    try:
+        return inner()
+    except Odd as odd:
+        return odd.n + 40
+"""
+    for level in LEVELS:
+        assert outcome(compiled(text, level), {"n": 4, "word": "x"}, HashedEngine()).value == 42
