@@ -18,6 +18,9 @@ WORTH_MOVING = 256
 """Characters of late text from which on a program is told. They are some 64 tokens, or four blocks of the
 prefix cache. A model reads these in the time in which it draws about ten tokens (SmolLM2 with the native
 executor: 2,856 tokens a second read, 444 drawn). Less is lost in what a block may gain or lose."""
+MOST_READ = 5_000
+"""Statements of one function that are read, those of its parts included at each call: more than programs have.
+Behind them any text may follow."""
 
 
 def may_have_late_text(checked: CheckedModule) -> bool:
@@ -34,8 +37,8 @@ def may_have_late_text(checked: CheckedModule) -> bool:
     )
 
 
-class _Asked(Exception):
-    """The first hole: what is behind it does not count."""
+class _Ended(Exception):
+    """The first hole, behind which nothing counts, or the limit of reading."""
 
 
 class _Reading:
@@ -48,11 +51,12 @@ class _Reading:
         """Variables that hold the same in every call."""
         self._varied = False
         self._late = 0.0
+        self._left = MOST_READ
         self._within: list[str] = []
 
     def of(self, body: tuple[ast.Statement, ...]) -> float:
         """Characters of late text at most, up to the first hole."""
-        with suppress(_Asked):
+        with suppress(_Ended):
             self._read(body)
         return self._late
 
@@ -61,6 +65,10 @@ class _Reading:
             self._statement(statement)
 
     def _statement(self, statement: ast.Statement) -> None:
+        self._left -= 1
+        if self._left < 0:
+            self._late = inf
+            raise _Ended
         match statement:
             case ast.PipeLine(pieces):
                 for piece in pieces:
@@ -106,7 +114,7 @@ class _Reading:
                 else:
                     self._varied = True
             case ast.Hole():
-                raise _Asked
+                raise _Ended
 
     def _part(self, call: ast.Call) -> None:
         """What a part of this module writes; of another's anything may be expected."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from checkout import EXAMPLES, GOLDEN
 from command_line import Cli
 from example_budget import examples
-from sglc.advice.candidates import WORTH_MOVING, may_have_late_text
+from sglc.advice.candidates import MOST_READ, WORTH_MOVING, may_have_late_text
 from sglc.advice.examine import examine
 from sglc.advice.late_text import DELIMITER, late_text
 from sglc.bytecode.code import Program
@@ -99,6 +99,24 @@ def test_text_is_told_from_a_length_on() -> None:
     (finding,) = found_in(program("| ${x}", f"| {long}"))
     assert finding.message.startswith(f"each call reads {WORTH_MOVING} characters")
     assert found_in(program("| ${x}", f"| {long[1:]}")) == []
+
+
+def doubling_parts(depth: int) -> str:
+    """Parts that call the one before twice. The first writes text behind the name of a mail."""
+    text = "part p0():\n    | ok\n"
+    for level in range(1, depth):
+        text += f"part p{level}():\n    part p{level - 1}()\n    part p{level - 1}()\n"
+    return f"{text}fn f(a: str) -> str:\n    user:\n        | ${{a}}\n        part p{depth - 1}()\n" + (
+        '    assistant: | ?{x: "a" | "b"}\n    return x\n'
+    )
+
+
+@pytest.mark.parametrize("depth", [4, 30])
+def test_parts_are_read_up_to_a_limit(depth: int) -> None:
+    """Beyond it any text is expected, and the layout with its own limit decides."""
+    checked, found = check(Source("p.sgl", doubling_parts(depth)), Library())
+    assert checked is not None and not has_errors(found)
+    assert may_have_late_text(checked.main) is (2**depth > MOST_READ)
 
 
 def test_the_end_of_a_line_that_varies_is_not_moved() -> None:
