@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,6 +21,9 @@ from sglc.runtime.mask.lexeme.utf8_states import Characters, Edge
 ENCODINGS = {"raw": RAW, "json": JSON, "json-any": JSON_ANY}
 _WIDE = 32
 """States with more edges beyond ASCII have blocks."""
+TOGETHER = 24
+"""So many states with few edges are loaded at once: walks come to many of those that are numbered next, and
+to stop a walk and go on takes as long as to load some ten."""
 _OF_STATE, _OF_EDGE = 600, 24
 """Bytes of a state and of an edge, roughly."""
 _NO_LABELS = np.zeros(0, np.uint64)
@@ -195,7 +199,25 @@ class TextCharacters(CharacterLexeme):
         arrays.hi[1:] = [UNBOUNDED if most is None else most for most in longest]
 
     def load(self, number: int) -> None:
-        state, dfa = number - 1, self._table.dfa
+        dfa, state = self._table.dfa, number - 1
         row = dfa.edges[state]
-        spend(5 + len(row) // 4)
-        self._take(state, row, state in dfa.accepting, self._table.rows.array(state))
+        if len(row) > _WIDE:
+            spend(5 + len(row) // 4)
+            self._take(state, row, state in dfa.accepting, self._table.rows.array(state))
+            return
+        flags = self._arrays.flags
+        rows = [row]
+        for row in dfa.edges[number : state + TOGETHER]:
+            if len(row) > _WIDE or flags.item(number + len(rows)):
+                break
+            rows.append(row)
+        count, sizes = len(rows), list(map(len, rows))
+        bounds = list(itertools.accumulate(sizes, initial=self._loaded))
+        spend(5 * count + sum(sizes) // 4)
+        self._count(count, sum(sizes))
+        self._append_array(edge_array([*itertools.chain.from_iterable(rows)]))
+        arrays, stop = self._arrays, number + count
+        arrays.starts[number:stop], arrays.sizes[number:stop] = bounds[:-1], sizes
+        flags[number:stop] = [
+            LOADED | ENDS if at in dfa.accepting else LOADED for at in range(state, stop - 1)
+        ]

@@ -16,6 +16,8 @@ from sglc.automata.charset import Ranges, ranges
 from sglc.automata.term import CharDfa
 
 _Edge = tuple[int, int, int]
+_Part = list[tuple[int, int]] | Ranges
+"""Edges, or the characters of these once somebody has asked."""
 
 
 class RowKinds:
@@ -28,7 +30,8 @@ class RowKinds:
         self._kinds: Sequence[int] = dfa.kinds or range(len(dfa.edges))
         self._covered: dict[int, Ranges] = {}
         self._places: dict[int, tuple[int, ...]] = {}
-        self._parts: dict[int, tuple[tuple[int, Ranges], ...]] = {}
+        self._parts: dict[int, list[tuple[int, _Part]]] = {}
+        """By kind: the place of the first edge to each target, and what leads there."""
         self._widest: dict[int, int] = {}
         """By kind: the number of the part with most characters, -1 if there is none."""
         self._arrays: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -62,31 +65,40 @@ class RowKinds:
             places = self._places[kind] = tuple(firsts.values())
         return [row[place][2] for place in places]
 
-    def leading(self, state: int) -> list[tuple[int, Ranges]]:
-        """(a state after one character, the characters that lead there) of a state, by first edge."""
+    def _parts_of(self, state: int) -> list[tuple[int, _Part]]:
         kind = self._kinds[state]
-        parts = self._parts.get(kind)
-        if parts is None:
+        if kind not in self._parts:
             by_target: dict[int, tuple[int, list[tuple[int, int]]]] = {}
             for place, (low, high, target) in enumerate(self._row(state)):
                 by_target.setdefault(target, (place, []))[1].append((low, high))
-            found = [(place, ranges(these)) for place, these in by_target.values()]
-            same = self._same.setdefault
-            parts = self._parts[kind] = tuple([(place, same(these, these)) for place, these in found])
+            self._parts[kind] = [*by_target.values()]
+        return self._parts[kind]
+
+    def _part(self, state: int, number: int) -> Ranges:
+        parts = self._parts_of(state)
+        place, found = parts[number]
+        if isinstance(found, list):
+            these = ranges(found)
+            found = self._same.setdefault(these, these)
+            parts[number] = place, found
+        return found
+
+    def leading(self, state: int, target: int) -> Ranges:
+        """The characters that lead from a state to another one, to which some do."""
         row = self.dfa.edges[state]
-        return [(row[place][2], these) for place, these in parts]
+        targets = [row[place][2] for place, _ in self._parts_of(state)]
+        return self._part(state, targets.index(target))
 
     def widest(self, state: int) -> tuple[int, Ranges]:
         """The state to which most characters lead from a state, and these; -1 if none do."""
         kind = self._kinds[state]
         if kind not in self._widest:
-            sizes = [sum([high - low + 1 for low, high in these]) for _, these in self.leading(state)]
+            sizes = [sum([high - low + 1 for low, high in these]) for _, these in self._parts_of(state)]
             self._widest[kind] = sizes.index(max(sizes)) if sizes else -1
         at = self._widest[kind]
         if at < 0:
             return -1, ()
-        place, these = self._parts[kind][at]
-        return self.dfa.edges[state][place][2], these
+        return self.dfa.edges[state][self._parts_of(state)[at][0]][2], self._part(state, at)
 
     def array(self, state: int) -> np.ndarray:
         """int32[n, 3]: the edges of a state."""

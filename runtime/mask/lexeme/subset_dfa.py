@@ -11,7 +11,7 @@ from sglc.automata.term import CharNfa
 from sglc.kernels.trie.subset_api import SubsetTable
 from sglc.kernels.trie.walks import ENDS
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
+from sglc.runtime.mask.lexeme.codepoint_lexeme import TOGETHER, CharacterLexeme
 from sglc.runtime.mask.lexeme.utf8_states import Characters, Edge
 
 _MOST_RANGES = 6
@@ -20,8 +20,8 @@ _MOST_STATES = 512
 """States of an automaton, of which each has a row of steps."""
 _ROOM = 4096
 """Subsets that there is room for at first."""
-_FEW, _TOGETHER = 2, 24
-"""So many states with so few edges are loaded together: each, then its targets."""
+_FEW = 2
+"""States with so few edges are loaded together: each, then its targets."""
 
 
 def few_ranges(nfa: CharNfa) -> frozenset[tuple[int, int]] | None:
@@ -67,11 +67,11 @@ class SubsetStates(CharacterLexeme):
         table = self._table
         if table.count > subsets.MOST_STATES:
             raise ConstraintError(f"the pattern needs more than {subsets.MOST_STATES} states")
-        room = table.room(_TOGETHER)
+        room = table.room(TOGETHER)
         self._reserve(table.count + room)
         self._make_room(room)
         before = self._loaded
-        loaded, self._loaded = table.load(number - 1, _TOGETHER, _FEW, before, self._arrays)
+        loaded, self._loaded = table.load(number - 1, TOGETHER, _FEW, before, self._arrays)
         self._count(len(loaded), self._loaded - before)
 
     def edges(self, state: int) -> tuple[Edge, ...]:

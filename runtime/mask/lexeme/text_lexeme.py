@@ -155,11 +155,10 @@ class TextLexeme(LexemeDfa):
         stay = {target for target in targets(local) if target in targets(target)}
         if not stay:
             return None, local
-        leading = dict(rows.leading(local))
-        first = back = leading.get(local, ())
+        first = back = rows.leading(local, local) if local in stay else ()
         most, home = size(first), local
         for target in stay - {local}:
-            to, again = leading[target], dict(rows.leading(target))[target]
+            to, again = rows.leading(local, target), rows.leading(target, target)
             common = size(meet(to, again))
             if common > most:
                 first, back, most, home = to, again, common, target

@@ -38,7 +38,7 @@ def test_kinds_say_what_the_edges_say(dfa: CharDfa, known: bool) -> None:
         leading = [(to, ranges([(a, b) for a, b, target in row if target == to])) for to in firsts]
         assert rows.covered(state) == ranges([(low, high) for low, high, _ in row])
         assert rows.targets(state) == firsts
-        assert rows.leading(state) == leading
+        assert [(to, rows.leading(state, to)) for to in firsts] == leading
         sizes = [sum([high - low + 1 for low, high in these]) for _, these in leading]
         assert rows.widest(state) == (leading[sizes.index(max(sizes))] if sizes else (-1, ()))
         assert [tuple(edge) for edge in rows.array(state).tolist()] == list(row)

@@ -70,7 +70,7 @@ def test_states_are_those_of_the_construction(
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(subset_states, "_ROOM", 2)
-            patch.setattr(subset_states, "_TOGETHER", together)
+            patch.setattr(subset_states, "TOGETHER", together)
             compare(nfa)
     finally:
         jit_library.use_reference(False)

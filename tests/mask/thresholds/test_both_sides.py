@@ -79,6 +79,7 @@ WAYS = {
     "gss_walk.masks._MOST_LARGE": (0, HUGE),
     "gss_walk.tables._MOST_PARTS": (0, 5),
     "gss_walk.tables._MOST_STATES": (0, 2),
+    "lexeme.codepoint_lexeme.TOGETHER": (1, HUGE),
     "lexeme.codepoint_lexeme._WIDE": (1, HUGE),
     "lexeme.self_loops._FEW": (1, HUGE),
     "lexeme.self_loops._MANY": (1, HUGE),
