@@ -19,8 +19,8 @@ WORTH_MOVING = 256
 prefix cache. A model reads these in the time in which it draws about ten tokens (SmolLM2 with the native
 executor: 2,856 tokens a second read, 444 drawn). Less is lost in what a block may gain or lose."""
 MOST_READ = 5_000
-"""Statements of one function that are read, those of its parts included at each call: more than programs have.
-Behind them any text may follow."""
+"""Statements of one function that are read, those of its parts included at each call: more than programs
+have. Behind them any text may follow."""
 
 
 def may_have_late_text(checked: CheckedModule) -> bool:
