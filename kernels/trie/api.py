@@ -30,9 +30,8 @@ from sglc.kernels.trie.word_list import Found, WordList
 UNBOUNDED = 1 << 30
 """For `most`, `lo` and `hi` of a lexeme: no limit."""
 
-JOINED = 2000
-"""Nodes below which layers are walked in one call: a call costs as much as so many nodes, and what it meets
-more than once has to be sorted out."""
+JOINED = 1 << 17
+"""So many nodes may be met more than once in one walk: for each there is room for a boundary, 8 bytes."""
 
 
 WALKS = typed_library(
@@ -106,8 +105,8 @@ class SubtreeWalk:
     """Walks subtrees of one trie, with scratch memory of its own. Used by one thread at a time.
 
     The caller vouches for the numbers inside the arrays; kinds are checked where they are made. Entries are
-    in order, and none of them lies below another one, or they are few: what is below two of them is
-    walked twice, and boundaries there come twice.
+    in order, and none of them lies below another one, or they are of one of the `portions`: what is below two
+    of them is walked twice, and boundaries there come twice.
     """
 
     def __init__(self, trie: TrieArrays, subtrees: Subtrees | None = None) -> None:
@@ -146,23 +145,11 @@ class SubtreeWalk:
         sorted_nodes, stops = nodes[order], np.cumsum(np.bincount(levels)).tolist()
         return [sorted_nodes[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
-    def portions(self, layers: list[np.ndarray]) -> list[np.ndarray]:
-        """Layers, those in a row joined whose subtrees have at most `JOINED` nodes together.
-
-        A walk from such a list may meet a node more than once.
-        """
-        if len(layers) < 2:
-            return layers
-        joined: list[list[np.ndarray]] = []
-        room = 0
-        for layer in layers:
-            size = int((self.trie.end[layer] - layer).sum())
-            if size > room:
-                joined.append([])
-                room = JOINED
-            joined[-1].append(layer)
-            room -= size
-        return [np.sort(np.concatenate(some)) if len(some) > 1 else some[0] for some in joined]
+    def portions(self, nodes: np.ndarray) -> list[np.ndarray]:
+        """Nodes in order as lists from each of which one walk may begin, though it meets some nodes twice."""
+        below = np.cumsum(self.trie.end[nodes] - nodes, dtype=np.int64)
+        cuts = np.flatnonzero(np.diff(below // JOINED)) + 1
+        return np.split(nodes, cuts)
 
     def read_before(self, nodes: np.ndarray, spelled: bool) -> np.ndarray:
         """int64: the characters begun on the paths to nodes, without their own byte; `spelled`: in JSON."""
@@ -193,11 +180,20 @@ class SubtreeWalk:
         starts = self.subtrees.starts
         return self.subtrees.nodes[starts.item(node) : starts.item(node + 1)]
 
+    def set_tokens(self, nodes: np.ndarray, mask: np.ndarray) -> None:
+        """Set the bits of the tokens at nodes, not of those below."""
+        tokens = self._ids(self.trie.token[nodes])
+        np.bitwise_or.at(mask.view(np.uint32), tokens >> 5, np.uint32(1) << (tokens & 31).astype(np.uint32))
+
     def tokens(self, nodes: Iterable[int]) -> np.ndarray:
         """int32: the tokens at and below nodes."""
         token, end = self.trie.token, self.trie.end
-        parts = [token[node : end.item(node)] for node in nodes]
-        found = np.concatenate([*parts, np.zeros(0, np.int32)])
+        return self._ids(
+            np.concatenate([*[token[node : end.item(node)] for node in nodes], np.zeros(0, np.int32)])
+        )
+
+    def _ids(self, found: np.ndarray) -> np.ndarray:
+        """int32: the tokens that stand for some of `TrieArrays.token`."""
         more: list[int] = []
         for place in (-2 - found[found < -1]).tolist():
             while (index := self.trie.duplicates.item(place)) >= 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -66,26 +68,36 @@ def test_layers_are_apart(words, random):
 @given(
     st.lists(st.binary(min_size=1, max_size=6).map(lambda word: bytes(b & 1 for b in word)), min_size=1),
     st.randoms(use_true_random=False),
-    st.integers(0, 12),
+    st.integers(1, 12),
 )
-def test_portions_join_layers_while_there_is_room(words, random, room):
+def test_portions_meet_no_more_nodes_twice_than_there_is_room_for(words, random, room):
     vocabulary = Vocabulary(words)
     walk = SubtreeWalk(vocabulary.arrays, vocabulary.subtrees)
     every = range(len(walk.trie.byte))
-    layers = walk.layers(np.array(sorted(random.sample(every, random.randint(1, len(every)))), np.int32))
-
-    def below(nodes):
-        return sum(walk.trie.end[node] - node for node in nodes)
-
+    nodes = np.array(sorted(random.sample(every, random.randint(1, len(every)))), np.int32)
+    below = dict(zip(nodes.tolist(), (walk.trie.end[nodes] - nodes).tolist(), strict=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(api, "JOINED", room)
-        portions = walk.portions(layers)
-    assert sorted(node for part in portions for node in part) == sorted(n for part in layers for n in part)
-    waiting = list(layers)
-    for portion in portions:
-        joined = [waiting.pop(0)]
-        while sum(map(len, joined)) < len(portion):
-            joined.append(waiting.pop(0))
-        assert portion.tolist() == sorted(np.concatenate(joined).tolist())
-        assert len(joined) == 1 or below(portion) <= room
-        assert not waiting or below(portion) + below(waiting[0]) > room
+        portions = [part.tolist() for part in walk.portions(nodes)]
+    assert [node for part in portions for node in part] == nodes.tolist()
+    assert all(sum(below[node] for node in part[1:]) < room for part in portions)
+    for part, following in pairwise(portions):
+        assert sum(below[node] for node in part) + below[following[0]] >= room
+
+
+@pytest.mark.parametrize("reference", [False, True])
+@given(
+    st.lists(st.binary(min_size=1, max_size=4).map(lambda word: bytes(b & 3 for b in word)), min_size=1),
+    st.randoms(use_true_random=False),
+)
+def test_tokens_at_nodes_are_set(reference, words, random):
+    vocabulary = Vocabulary(words + words[:2])
+    trie, walk = vocabulary.trie, SubtreeWalk(vocabulary.arrays, vocabulary.subtrees)
+    nodes = sorted(random.sample(range(len(trie.byte)), random.randint(1, len(trie.byte))))
+    row = np.zeros(vocabulary.words, np.int32)
+    use_reference(reference)
+    try:
+        walk.set_tokens(np.array(nodes, np.int32), row)
+        assert set(vocabulary.unpack(row).tolist()) == {index for node in nodes for index in trie.ids(node)}
+    finally:
+        use_reference(False)

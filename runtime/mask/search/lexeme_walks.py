@@ -160,7 +160,7 @@ class LexemeWalks:
             boundaries, row = whole.later, whole.row if whole.rest is None else whole.rest
             assert boundaries is not None
             ends = np.zeros(len(boundaries), np.int32)
-            found = WalkResult(table, row, boundaries, ends, whole.reach, nested=whole.nested, of=whole)
+            found = WalkResult(table, row, boundaries, ends, whole.reach, of=whole)
             self._lexemes.keep(key, found)
         return found, inside
 
@@ -186,10 +186,10 @@ class LexemeWalks:
             found = self._self_loops.keep(key, self_loop_class(characters, encoding, 0, characters))
         return found
 
-    def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
+    def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray, nested: bool = False) -> np.ndarray:
         """A walk of fixed bytes from some nodes, into `row`; the boundaries."""
         boundaries = self.whole.literal(entries, data, row)
-        return np.unique(boundaries) if len(boundaries) > 1 and self.whole.nested(entries) else boundaries
+        return np.unique(boundaries) if nested and len(boundaries) > 1 else boundaries
 
     def _set_words(self) -> _Bits:
         """The words of the blank row that a walk has set, and their bits; it is blank again."""
@@ -214,9 +214,9 @@ class LexemeWalks:
         return some
 
     def entered(
-        self, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
+        self, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray, nested: bool
     ) -> WalkResult:
-        """A walk from some nodes, into `row`, remembered."""
+        """A walk from some nodes, into `row`, remembered; `nested`: some may lie below others."""
         table = place.table
         names = table.names(place)
         if names is not None:
@@ -227,7 +227,7 @@ class LexemeWalks:
         walked = self._walks.get(key)
         if walked is None:
             found = self._walk(entries, place, first, self._blank, None)
-            if self.whole.nested(entries):
+            if nested:
                 found = once(found)
             walked = (self._set_words(), found)
             self._walks.keep(key, walked)
@@ -351,9 +351,7 @@ class LexemeWalks:
         row = self._short_rows.get((*key, most))
         if row is None:
             row = self._short_rows.keep((*key, most), self._short(counts, self_loop, most, table.encoding))
-        found = WalkResult(
-            table, row, boundaries, ends, 0, nested=whole.nested and self.whole.nested(boundaries)
-        )
+        found = WalkResult(table, row, boundaries, ends, 0)
         self._lexemes.keep((*key, least, most, id(table)), found)
         return found, inside
 
@@ -403,11 +401,8 @@ class LexemeWalks:
         if walked is not None:
             boundaries, labels = walked
             ends = np.zeros(len(boundaries), np.int32)
-            return WalkResult(
-                table, row, boundaries, ends, 0, labels=labels, nested=self.whole.nested(boundaries)
-            )
-        boundaries, ends, reach = table.walk_states(self.whole, entries, place, first, row, quiet)
-        return WalkResult(table, row, boundaries, ends, reach, nested=self.whole.nested(boundaries))
+            return WalkResult(table, row, boundaries, ends, 0, labels=labels)
+        return WalkResult(table, row, *table.walk_states(self.whole, entries, place, first, row, quiet))
 
     def paths(self, found: WalkResult, entries: np.ndarray | None) -> list[bytes]:
         """What has been read in a lexeme before each boundary."""

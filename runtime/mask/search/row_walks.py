@@ -43,14 +43,18 @@ class RowMasks:
         self.walk.rows(entries, start, row, lambda: (machine.rows, machine.row_of), fill)
         return unknown
 
-    def step_through(self, top: int, root: int, row: np.ndarray) -> None:
-        """Set the bits of the legal tokens at and below one node, stepped byte by byte.
+    def step_through(self, tops: list[int], root: int, row: np.ndarray) -> None:
+        """Set the bits of the legal tokens at and below nodes, stepped byte by byte.
 
         `root` is the configuration before the first byte of all tokens, with all that has been read.
         """
+        legal = [node for top in tops for node in self._alive(top, root)]
+        if legal:
+            self.walk.set_tokens(np.array(legal, np.int32), row)
+
+    def _alive(self, top: int, root: int) -> list[int]:
         trie, machine = self.walk.trie, self.machine
-        bits = row.view(np.uint32)
-        stack = [root]
+        stack, legal = [root], []
         for byte in self.walk.path(top)[:-1]:
             stack.append(machine.step(stack[-1], byte))
         node = top
@@ -62,13 +66,6 @@ class RowMasks:
             if following == DEAD:
                 node = int(trie.end[node])
                 continue
-            index = int(trie.token[node])
-            ids = [index] if index >= 0 else []
-            if index < -1:
-                place = -2 - index
-                while trie.duplicates[place] >= 0:
-                    ids.append(int(trie.duplicates[place]))
-                    place += 1
-            for index in ids:
-                bits[index >> 5] |= np.uint32(1 << (index & 31))
+            legal.append(node)
             node += 1
+        return legal

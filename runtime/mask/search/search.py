@@ -1,8 +1,8 @@
 """The search for one mask: from a configuration through lexemes and runs until no token is left.
 
 A mask is the union of the masks of the threads. Each thread takes the tokens (or rests of tokens) as far as
-its lexeme goes, and the continuation goes on with what is left of them: breadth first, from each
-configuration with all nodes of the trie that have come to it so far. A search says how it went
+its lexeme goes, and the continuation goes on with what is left of them: from each configuration with all
+nodes of the trie that have come to it so far, those with most nodes first. A search says how it went
 (`mask_sharing`), so that configurations which answer alike have its mask.
 """
 
@@ -66,7 +66,7 @@ class _Search:
     walks: bool = False
     needs_history: bool = False
     waiting: dict[int, list[np.ndarray]] = field(default_factory=dict)
-    """Nodes before which rests of tokens go on, by configuration; those that have waited longest first."""
+    """Nodes before which rests of tokens go on, by configuration."""
     places: dict[int, int] = field(default_factory=dict)
     """By configuration: where it comes first on the path."""
 
@@ -190,7 +190,8 @@ class MaskSearch:
             if search.path is None and len(waiting) > many:
                 self._merge(waiting)
                 many = 2 * len(waiting)
-            config = next(iter(waiting))
+            # What comes to the others meanwhile is walked with them.
+            config = max(waiting, key=lambda config: sum(map(len, waiting[config])))
             parts = waiting.pop(config)
             entries = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
             entries = search.visited.fresh(entries, config)
@@ -201,13 +202,13 @@ class MaskSearch:
             search.account.check()
             groups, numbers = self._groups(search, config)
             at = search.places.get(config, 0)
-            # What is below two nodes would be met twice.
-            layers = whole.layers(entries) if whole.nested(entries) else [entries]
-            portions = whole.portions(layers)
+            nested = whole.nested(entries)
+            portions = whole.portions(entries) if nested else [entries]
             for number, group in enumerate(groups):
                 known = None if numbers is None else numbers[number]
-                for part in portions if self._meets_twice(group) else layers:
-                    self._pass(search, group, part, (at, number), known)
+                apart = nested and not self._meets_twice(group)
+                for part in whole.layers(entries) if apart else portions:
+                    self._pass(search, group, part, (at, number), known, nested and not apart)
 
     def _meets_twice(self, group: Group) -> bool:
         """Whether a walk through a group may begin at nodes below one another: not where it matters what is
@@ -232,12 +233,18 @@ class MaskSearch:
             waiting.setdefault(config, []).extend(parts)
 
     def _pass(
-        self, search: _Search, group: Group, entries: np.ndarray, at: tuple[int, int], numbers: _Numbers
+        self,
+        search: _Search,
+        group: Group,
+        entries: np.ndarray,
+        at: tuple[int, int],
+        numbers: _Numbers,
+        nested: bool,
     ) -> None:
-        """Rests of tokens go through what a group reads."""
+        """Rests of tokens go through what a group reads; `nested`: some may begin below others."""
         walks = self._walks
         if group.run:
-            boundaries = walks.literal(entries, group.run, search.row)
+            boundaries = walks.literal(entries, group.run, search.row, nested)
             if len(boundaries):
                 self._behind(search, group, boundaries, at)
         elif group.lexeme is None:
@@ -246,7 +253,7 @@ class MaskSearch:
             entries = walks.beginning(entries, group.lexeme)
             if not len(entries):
                 return
-            found = walks.entered(entries, group.lexeme, group.follow(self._machine), search.row)
+            found = walks.entered(entries, group.lexeme, group.follow(self._machine), search.row, nested)
             self._left(search, group, found, entries, at, numbers)
 
     # What follows
@@ -346,16 +353,13 @@ class MaskSearch:
         if search.unknown is not None:
             search.unknown += unknown
             return
-        for node in unknown:
-            self._rows.step_through(node, search.root, search.row)
+        self._rows.step_through(unknown, search.root, search.row)
 
     def _check(self, search: _Search, nodes: list[int]) -> None:
         """Set the bits of the legal tokens at nodes, not of those below."""
         if search.unknown is not None:
             search.unknown += nodes
             return
-        bits = search.row.view(np.uint32)
-        for node in nodes:
-            if self._machine.advance(search.root, self._walks.whole.path(node)) != DEAD:
-                for index in self._trie.ids(node):
-                    bits[index >> 5] |= np.uint32(1 << (index & 31))
+        machine, whole = self._machine, self._walks.whole
+        legal = [node for node in nodes if machine.advance(search.root, whole.path(node)) != DEAD]
+        whole.set_tokens(np.array(legal, np.int32), search.row)

@@ -28,8 +28,6 @@ class WalkResult:
     """Labels of the boundaries where the table does not say them."""
     parts: list[tuple[int, np.ndarray]] | None = None
     """The same as labels with the places of their boundaries, in order."""
-    nested: bool = False
-    """Whether some boundary lies below another one."""
     rest: np.ndarray | None = None
     """The row without the tokens that are looked up, where only these are not walked."""
     later: np.ndarray | None = None
@@ -55,4 +53,4 @@ def once(found: WalkResult) -> WalkResult:
         at = np.unique(pairs, return_index=True)[1]
         boundaries = found.boundaries[at]
     labels = None if found.labels is None else found.labels[at]
-    return replace(found, boundaries=boundaries, ends=found.ends[at], labels=labels, nested=True)
+    return replace(found, boundaries=boundaries, ends=found.ends[at], labels=labels)
