@@ -1,8 +1,4 @@
-"""docs/GLOSSARY.md: retired words stand in no name and no docstring, but where they are not replaced yet.
-
-`tests/golden/retired_words.txt` lists where, a line for each word and room. The list only shrinks: a line
-that is not needed fails, and `pytest tests/project/pages/test_glossary.py --update-golden` takes it out.
-"""
+"""docs/GLOSSARY.md: retired words stand in no name and no docstring."""
 
 from __future__ import annotations
 
@@ -15,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from checkout import DOCS, GOLDEN, ROOT
+from checkout import DOCS, ROOT
 from source_tree import source_files
 
-NOT_YET = GOLDEN / "retired_words.txt"
 KINDS = ("class", "name", "word")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -116,10 +111,6 @@ def uses(files: Iterable[Path], words: Iterable[Retired], root: Path = ROOT) -> 
     return found
 
 
-def not_yet() -> list[str]:
-    return [line for line in NOT_YET.read_text(encoding="utf-8").splitlines() if line]
-
-
 @pytest.fixture(scope="module")
 def found() -> dict[str, list[str]]:
     page = (DOCS / "GLOSSARY.md").read_text(encoding="utf-8")
@@ -128,20 +119,7 @@ def found() -> dict[str, list[str]]:
 
 @pytest.mark.slow
 def test_retired_words_stand_nowhere_else(found: dict[str, list[str]]) -> None:
-    left = set(not_yet())
-    assert [place for key, places in sorted(found.items()) if key not in left for place in places] == []
-
-
-@pytest.mark.slow
-def test_what_is_not_replaced_yet_is_needed(
-    found: dict[str, list[str]], request: pytest.FixtureRequest
-) -> None:
-    lines = not_yet()
-    if request.config.getoption("--update-golden"):
-        lines = [line for line in lines if line in found]
-        NOT_YET.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    assert [line for line in lines if line not in found] == [], "run this test with --update-golden"
-    assert lines == sorted(set(lines))
+    assert [place for _, places in sorted(found.items()) for place in places] == []
 
 
 def test_every_term_is_defined_in_a_module_that_is_there() -> None:

@@ -27,19 +27,50 @@ def is_of_type(data: Any, type: Type, table: TypeTable) -> bool:
         value = from_json(data, type, table)
     except MemberError:
         return False
-    return _same(data, to_json(value, type, table))
+    return _same(data, to_json(value, type, table), table)
 
 
-def _same(data: Any, written: Any) -> bool:
-    """Fields that have their default may be absent of the data."""
+def _same(data: Any, written: Any, table: TypeTable) -> bool:
+    """Fields that have their default may be absent of the data, and null may stand where it is not written."""
     match data:
         case dict():
-            return all(key in written and _same(item, written[key]) for key, item in data.items())
+            return all(
+                _same(item, written[key], table)
+                if key in written
+                else item is None and _may_be_null(key, table)
+                for key, item in data.items()
+            )
         case list():
-            return all(_same(item, other) for item, other in zip(data, written, strict=True))
+            return all(_same(item, other, table) for item, other in zip(data, written, strict=True))
         case bool() | str() | None:
             return type(data) is type(written) and data == written
     return bool(float(data) == written if isinstance(written, float) else data == written)
+
+
+def _may_be_null(name: str, table: TypeTable) -> bool:
+    """Whether fields of a name that may be absent may be null, too. Raises Undecided where only some may."""
+    answers = {
+        holds_null(field.type, table)
+        for declared in table.values()
+        for record in getattr(declared, "variants", [declared])
+        for field in getattr(record, "fields", ())
+        if field.name == name and field.optional
+    }
+    if len(answers) != 1:
+        raise Undecided(name)
+    return answers.pop()
+
+
+def holds_null(type: Type, table: TypeTable) -> bool:
+    """Whether null is a value of a type."""
+    try:
+        return from_json(None, type, table) is None
+    except MemberError:
+        return False
+
+
+class Undecided(Exception):
+    """Records of one table differ in whether the field may be null: the data do not tell which is meant."""
 
 
 def _pattern(validator, pattern, instance, schema):
