@@ -31,7 +31,7 @@ def is_of_type(data: Any, type: Type, table: TypeTable) -> bool:
 
 
 def _same(data: Any, written: Any, table: TypeTable) -> bool:
-    """Fields that have their default may be absent of the data, and null may stand where it is not written."""
+    """Fields that have their default may be absent of the data; null may stand where none is written."""
     match data:
         case dict():
             return all(
