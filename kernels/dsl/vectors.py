@@ -63,14 +63,8 @@ def store_bytes(array: Any, at: int, lanes: np.ndarray) -> None:
     np.asarray(array)[at : at + LANES] = lanes.astype(np.int8)
 
 
-def store_halves(array: Any, at: int, lanes: np.ndarray) -> None:
-    """Floats rounded to 16 bits, to nearest and to even, into a U16 array; what is too large is infinite."""
-    with np.errstate(over="ignore"):
-        np.asarray(array)[at : at + LANES] = lanes.astype(np.float16).view(np.uint16)
-
-
 def half_of(number: float) -> int:
-    """The bits of a number rounded to a float of 16 bits."""
+    """The bits of a number rounded to 16 bits, to nearest and to even; what is too large is infinite."""
     with np.errstate(over="ignore"):
         return int(np.float32(number).astype(np.float16).view(np.uint16))
 

@@ -89,7 +89,6 @@ _MEMORY: dict[str, tuple[tuple[str, ...], ir.Type, str]] = {
     "put_word": (("I8", "U8"), I32, ""),
     "store_floats": (("F32",), FLOATS, ""),
     "store_bytes": (("I8",), BYTES, ""),
-    "store_halves": (("U16",), SHORTS, ""),
     "prefetch": (tuple(ELEMENTS), I8, ""),
     "arrive": (("I64",), I64, ""),
     "take": (("I64",), I64, "int"),
@@ -506,9 +505,7 @@ class Expressions:
             case "put_word":
                 array.store(b, b.trunc(self._as("int", values[0]), I32), place, align)
             case "store_bytes":
-                array.store(b, code.narrow(self._as("ints", values[0])), place, align)
-            case "store_halves":
-                array.store(b, code.to_halves(self._as("floats", values[0])), place, align)
+                array.store(b, b.trunc(self._as("ints", values[0]), BYTES), place, align)
             case "prefetch":
                 code.prefetch(place)
             case "take":

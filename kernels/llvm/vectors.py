@@ -9,7 +9,6 @@ from llvmlite import ir
 from sglc.kernels.dsl.vectors import LANES
 from sglc.kernels.llvm.target import Target
 from sglc.kernels.llvm.values import (
-    BYTES,
     DOUBLE,
     FLOAT,
     FLOATS,
@@ -257,10 +256,6 @@ class LaneCode:
         if self.target.halves:
             return self.b.fpext(self.b.fpext(self.b.bitcast(bits, HALF), FLOAT), DOUBLE)
         return self.b.fpext(self.b.extract_element(self.from_halves(self.splat(bits)), I32(0)), DOUBLE)
-
-    def narrow(self, value: ir.Value) -> ir.Value:
-        """Ints cut to bytes."""
-        return self.b.trunc(value, BYTES)
 
     def square_root(self, number: ir.Value) -> ir.Value:
         """See `dsl.vectors.square_root`."""

@@ -64,7 +64,6 @@ from sglc.kernels.dsl.vectors import (
     square_root,
     store_bytes,
     store_floats,
-    store_halves,
     store_ints,
     sum_floats,
     sum_ints,
@@ -146,7 +145,8 @@ def store_floats_of(x: F32, lanes: floats) -> None:
 def halves(bits: U16, raw: U8, x: F32, out: F32) -> int:
     store_floats(out, 0, load_halves(bits, 0))
     store_floats(out, 16, load_halves(raw, 1))
-    store_halves(bits, 16, load_floats(x, 0))
+    for k in range(16):
+        bits[16 + k] = half_of(x[k])
     out[32] = half_at(raw, 7)
     return half_of(x[3])
 
