@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 
 from sglc.automata.caches import small_cache
@@ -108,13 +108,14 @@ def contains(these: Ranges, point: int) -> bool:
     return at >= 0 and these[at][1] >= point
 
 
-def atoms(sets: Sequence[Ranges]) -> tuple[list[Ranges], list[list[int]]]:
+def blocks_of(sets: Iterable[Ranges]) -> tuple[list[Ranges], dict[Ranges, list[int]]]:
     """Blocks of code points that lie in the same sets; and, for each set, the blocks it is made of.
 
     Points in none of the sets are in no block. Linear in the number of ranges but for one sort.
     """
     events: dict[int, int] = {}
-    for index, these in enumerate(sets):
+    distinct = list(dict.fromkeys(sets))
+    for index, these in enumerate(distinct):
         bit = 1 << index
         for low, high in these:
             events[low] = events.get(low, 0) ^ bit
@@ -127,11 +128,11 @@ def atoms(sets: Sequence[Ranges]) -> tuple[list[Ranges], list[list[int]]]:
             blocks.setdefault(active, []).append((previous, point - 1))
         active ^= events[point]
         previous = point
-    members: list[list[int]] = [[] for _ in sets]
+    members: dict[Ranges, list[int]] = {these: [] for these in distinct}
     for number, mask in enumerate(blocks):
         while mask:
             bit = mask & -mask
-            members[bit.bit_length() - 1].append(number)
+            members[distinct[bit.bit_length() - 1]].append(number)
             mask ^= bit
     return [ranges(parts) for parts in blocks.values()], members
 

@@ -6,11 +6,12 @@ at one state (counted patterns, literals, numbers: linear), and partition refine
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 
 from sglc.automata import work
 from sglc.automata.charset import Ranges
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.term import CharDfa
 
 _Take = Callable[[dict[int, int]], tuple[int, ...]]
@@ -176,13 +177,11 @@ def _only(row: dict[int, int]) -> tuple[int, ...]:
 def _numbered(
     rows: dict[int, dict[int, int]], accepting: set[int], merged: dict[int, int], blocks: Sequence[Ranges]
 ) -> CharDfa:
-    start = merged[0]
-    number = {start: 0}
-    queue = [start]
+    number = Numbering(merged[0])
     edges: list[tuple[tuple[int, int, int], ...]] = []
     kinds: list[int] = []
-    known: dict[tuple[tuple[int, int], ...], tuple[int, _Edges, tuple[int, ...]]] = {}
-    for state in queue:
+    known: dict[tuple[tuple[int, int], ...], tuple[int, _Edges]] = {}
+    for state in number.order:
         places: dict[int, int] = {}
         """The targets in the order of their blocks."""
         key = tuple(
@@ -193,32 +192,27 @@ def _numbered(
         )
         found = known.get(key)
         if found is None:
-            joined = _joined(key, blocks)
-            found = known[key] = len(known), joined, tuple(dict.fromkeys([place for *_, place in joined]))
-        kind, joined, order = found
+            parts = [(low, high, place) for block, place in key for low, high in blocks[block]]
+            found = known[key] = len(known), joined_edges(sorted(parts))
+        kind, row = found
         targets = list(places)
-        for place in order:
-            if targets[place] not in number:
-                number[targets[place]] = len(queue)
-                queue.append(targets[place])
-        numbers = [number[target] for target in targets]
-        edges.append(tuple([(low, high, numbers[place]) for low, high, place in joined]))
+        edges.append(tuple([(low, high, number[targets[place]]) for low, high, place in row]))
         kinds.append(kind)
-    return CharDfa(tuple(edges), frozenset([number[s] for s in queue if s in accepting]), tuple(kinds))
+    accepted = frozenset([number[state] for state in number.order if state in accepting])
+    return CharDfa(tuple(edges), accepted, tuple(kinds))
 
 
-def _joined(row: tuple[tuple[int, int], ...], blocks: Sequence[Ranges]) -> _Edges:
-    """The edges for (block, target) in order, those as one that lie side by side and lead to one target."""
-    parts = sorted([(low, high, target) for block, target in row for low, high in blocks[block]])
-    joined: _Edges = []
+def joined_edges(edges: Iterable[tuple[int, int, int]]) -> _Edges:
+    """Edges in order, those as one that lie side by side and lead to one target."""
+    out: _Edges = []
     begin, end, last = -1, -1, -1
-    for low, high, target in parts:
+    for low, high, target in edges:
         if target == last and low == end + 1:
             end = high
             continue
         if last >= 0:
-            joined.append((begin, end, last))
+            out.append((begin, end, last))
         begin, end, last = low, high, target
     if last >= 0:
-        joined.append((begin, end, last))
-    return joined
+        out.append((begin, end, last))
+    return out

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sglc.automata import work
-from sglc.automata.charset import Ranges, atoms
+from sglc.automata.charset import Ranges, blocks_of
 from sglc.automata.dfa import operations
 from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import TooLarge, labelled
 from sglc.automata.term import CharDfa
 
@@ -55,12 +56,8 @@ class Nfa:
 
     def determinise(self, start: int, end: int) -> CharDfa:
         """The canonical automaton; raises TooLarge beyond the limit of states or of work."""
-        numbers: dict[Ranges, int] = {}
-        for row in self.moves:
-            for these, _ in row:
-                numbers.setdefault(these, len(numbers))
-        blocks, members = atoms(list(numbers))
-        moves = [[(members[numbers[these]], target) for these, target in row] for row in self.moves]
+        blocks, members = blocks_of(these for row in self.moves for these, _ in row)
+        moves = [[(members[these], target) for these, target in row] for row in self.moves]
         left = self.limit * _WORK_PER_STATE
 
         def spend(amount: int) -> None:
@@ -115,12 +112,11 @@ def determinised(
 
     everything = frozenset({end})
     first, looked = arrive(frozenset({start}))
-    number = {first: 0}
-    order = [first]
+    number = Numbering(first, limit=limit)
     rows: list[dict[int, int]] = []
     accepting: set[int] = set()
     arrived: dict[frozenset[int], tuple[int, int]] = {}
-    for kernel in order:
+    for kernel in number.order:
         if end in kernel:
             accepting.add(len(rows))
         # Many states move on by the same set of characters: the lists of blocks are shared.
@@ -148,9 +144,6 @@ def determinised(
                 found = arrived.get(targets)
                 if found is None:
                     following, cost = arrive(targets)
-                    if following not in number:
-                        number[following] = len(order)
-                        order.append(following)
                     found = arrived[targets] = number[following], cost
                 place = same[names] = found[0]
                 if targets not in met:
@@ -159,8 +152,6 @@ def determinised(
             row[block] = place
         spend(looked)
         looked = 0
-        if len(order) > limit:
-            raise TooLarge(f"more than {limit} states")
     return minimal_dfa(rows, accepting, blocks)
 
 

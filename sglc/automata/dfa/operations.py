@@ -11,17 +11,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
 from sglc.automata import work
-from sglc.automata.charset import ALL, LAST, Ranges, atoms, invert, meet, ranges
-from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.charset import ALL, LAST, Ranges, blocks_of, invert, meet, ranges
+from sglc.automata.dfa.minimize import joined_edges, minimal_dfa
+from sglc.automata.dfa.numbering import Numbering
+from sglc.automata.dfa.numbering import TooLarge as TooLarge
 from sglc.automata.term import CharDfa
 
 NONE = CharDfa((), frozenset())
 """No word at all."""
 EMPTY_WORD = CharDfa(((),), frozenset({0}))
-
-
-class TooLarge(ValueError):
-    """An operation would pass its limit of states."""
 
 
 class TooLong(TooLarge):
@@ -112,12 +110,8 @@ def is_endless(dfa: CharDfa) -> bool:
 
 def build(edges: Sequence[Sequence[tuple[Ranges, int]]], accepting: Iterable[int]) -> CharDfa:
     """The canonical automaton of a deterministic one given as (set, target) edges, state 0 the start."""
-    numbers: dict[Ranges, int] = {}
-    for row in edges:
-        for these, _ in row:
-            numbers.setdefault(these, len(numbers))
-    blocks, members = atoms(list(numbers))
-    table = [{block: target for these, target in row for block in members[numbers[these]]} for row in edges]
+    blocks, members = blocks_of(these for row in edges for these, _ in row)
+    table = [{block: target for these, target in row for block in members[these]} for row in edges]
     return minimal_dfa(table, set(accepting), blocks)
 
 
@@ -164,22 +158,12 @@ def words(texts: Iterable[str]) -> CharDfa:
         row = tuple([(point, same[child]) for point, child in sorted(nodes[node].items())])
         edges_of[node] = row
         same[node] = kind.setdefault((node in ends, row), node)
-    number = {0: 0}
-    queue = [0]
-    edges: list[tuple[tuple[int, int, int], ...]] = []
-    for node in queue:
-        joined: list[tuple[int, int, int]] = []
-        for point, child in edges_of[node]:
-            if child not in number:
-                number[child] = len(queue)
-                queue.append(child)
-            target = number[child]
-            if joined and joined[-1][2] == target and joined[-1][1] + 1 == point:
-                joined[-1] = (joined[-1][0], point, target)
-            else:
-                joined.append((point, point, target))
-        edges.append(tuple(joined))
-    return CharDfa(tuple(edges), frozenset([number[node] for node in queue if node in ends]))
+    number = Numbering(0)
+    edges = [
+        tuple(joined_edges([(point, point, number[child]) for point, child in edges_of[node]]))
+        for node in number.order
+    ]
+    return CharDfa(tuple(edges), frozenset([number[node] for node in number.order if node in ends]))
 
 
 def without(texts: Iterable[str], stops: Iterable[str] = (), alphabet: Ranges = ALL) -> CharDfa:
@@ -258,10 +242,9 @@ def _others(dfa: CharDfa) -> CharDfa:
     )
     if lost == 0:
         return NONE
-    number = {0 if states else -1: 0}
-    queue = list(number)
+    number = Numbering(0 if states else -1)
     edges: list[tuple[tuple[int, int, int], ...]] = []
-    for state in queue:
+    for state in number.order:
         row: list[tuple[int, int, int]] = []
         for low, high in whole:
             at = low
@@ -269,33 +252,16 @@ def _others(dfa: CharDfa) -> CharDfa:
                 if last < low or first > high:
                     continue
                 if first > at:
-                    row.append((at, first - 1, -1))
+                    row.append((at, first - 1, number[-1]))
                 if target != lost:
-                    row.append((first, last, target))
+                    row.append((first, last, number[target]))
                 at = last + 1
             if at <= high:
-                row.append((at, high, -1))
-        joined: list[tuple[int, int, int]] = []
-        for first, last, target in row:
-            if target not in number:
-                number[target] = len(queue)
-                queue.append(target)
-            if joined and joined[-1][2] == number[target] and joined[-1][1] + 1 == first:
-                joined[-1] = (joined[-1][0], last, number[target])
-            else:
-                joined.append((first, last, number[target]))
-        work.spend(1 + len(joined))
-        edges.append(tuple(joined))
-    return CharDfa(tuple(edges), frozenset([number[state] for state in queue if state not in dfa.accepting]))
-
-
-def minimise(dfa: CharDfa) -> CharDfa:
-    """The canonical automaton of the same language: trimmed, and equal states made one."""
-    if not dfa.edges:
-        return NONE
-    return build(
-        [[(((low, high),), target) for low, high, target in row] for row in dfa.edges], dfa.accepting
-    )
+                row.append((at, high, number[-1]))
+        edges.append(tuple(joined_edges(row)))
+        work.spend(1 + len(edges[-1]))
+    accepting = [number[state] for state in number.order if state not in dfa.accepting]
+    return CharDfa(tuple(edges), frozenset(accepting))
 
 
 def labelled(dfa: CharDfa) -> list[list[tuple[Ranges, int]]]:
@@ -315,28 +281,23 @@ def shared_blocks(
     """One cut of the code points for all automata and some sets: its blocks, the automata's transition tables
     over them, and the blocks of each set."""
     rows_of = [labelled(dfa) for dfa in dfas]
-    numbers: dict[Ranges, int] = {}
-    for these in (*(these for rows in rows_of for row in rows for these, _ in row), *more):
-        numbers.setdefault(these, len(numbers))
-    blocks, members = atoms(list(numbers))
-    work.spend(sum([len(members[numbers[these]]) for rows in rows_of for row in rows for these, _ in row]))
+    blocks, members = blocks_of((*(these for rows in rows_of for row in rows for these, _ in row), *more))
+    work.spend(sum([len(members[these]) for rows in rows_of for row in rows for these, _ in row]))
     tables = [
-        [{block: target for these, target in row for block in members[numbers[these]]} for row in rows]
+        [{block: target for these, target in row for block in members[these]} for row in rows]
         for rows in rows_of
     ]
-    return blocks, tables, {these: members[number] for these, number in numbers.items()}
+    return blocks, tables, members
 
 
 def _product(left: CharDfa, right: CharDfa, accept: Callable[[bool, bool], bool]) -> CharDfa:
     blocks, (table_left, table_right), _ = shared_blocks((left, right))
     needs_left = not accept(False, True)
     needs_right = not accept(True, False)
-    start = (0 if left.edges else -1, 0 if right.edges else -1)
-    number = {start: 0}
-    order = [start]
+    number = Numbering((0 if left.edges else -1, 0 if right.edges else -1), limit=MAX_STATES)
     rows: list[dict[int, int]] = []
     accepting: set[int] = set()
-    for a, b in order:
+    for a, b in number.order:
         if accept(a in left.accepting, b in right.accepting):
             accepting.add(len(rows))
         row_left = table_left[a] if a >= 0 else {}
@@ -347,11 +308,6 @@ def _product(left: CharDfa, right: CharDfa, accept: Callable[[bool, bool], bool]
             pair = (row_left.get(block, -1), row_right.get(block, -1))
             if needs_right and pair[1] < 0:
                 continue
-            if pair not in number:
-                if len(order) >= MAX_STATES:
-                    raise TooLarge(f"more than {MAX_STATES} states")
-                number[pair] = len(order)
-                order.append(pair)
             row[block] = number[pair]
         work.spend(1 + len(row))
     return minimal_dfa(rows, accepting, blocks)

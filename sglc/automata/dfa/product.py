@@ -11,6 +11,7 @@ from itertools import accumulate
 
 from sglc.automata import work
 from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import MAX_STATES, NONE, TooLarge, all_words, complement, shared_blocks
 from sglc.automata.term import CharDfa
 
@@ -101,14 +102,12 @@ class _Together:
             joined += [[(block, target + offset) for block, target in row.items()] for row in table]
             owners += [index] * len(table)
             accepting.update([state + offset for state in dfa.accepting])
-        start = tuple(starts)
-        number = {start: 0}
-        order = [start]
+        number = Numbering(tuple(starts), limit=limit)
         self.rows: list[dict[int, int]] = []
         self.members: list[frozenset[int]] = []
         """Of each state, the automata that accept there."""
         known: dict[tuple[int, ...], bool] = {}
-        for states in order:
+        for states in number.order:
             self.members.append(frozenset([owners[state] for state in states if state in accepting]))
             row: dict[int, int] = {}
             self.rows.append(row)
@@ -119,17 +118,10 @@ class _Together:
                     before = reached.get(block)
                     reached[block] = (target,) if before is None else (*before, target)
             for block, targets in reached.items():
-                found = number.get(targets)
-                if found is None:
-                    if targets not in known:
-                        known[targets] = hopeless(targets, owners)
-                    if known[targets]:
-                        continue
-                    if len(order) >= limit:
-                        raise TooLarge(f"more than {limit} states")
-                    found = number[targets] = len(order)
-                    order.append(targets)
-                row[block] = found
+                if targets not in known:
+                    known[targets] = targets not in number and hopeless(targets, owners)
+                if not known[targets]:
+                    row[block] = number[targets]
 
     def where(self, accept: Callable[[frozenset[int]], bool]) -> CharDfa:
         """The words after which the automata that accept are as asked."""

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Iterable
 
 from sglc.automata.charset import ALL, Ranges, invert, meet, ranges
-from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.dfa.minimize import joined_edges
+from sglc.automata.dfa.numbering import Numbering, TooLarge
 from sglc.automata.term import CharNfa
 
 _FEW = 6
@@ -60,10 +61,11 @@ class Subsets:
 
     def __init__(self, nfa: CharNfa) -> None:
         self.nfa = nfa
-        self._sets: list[int] = []
-        """By state: its members."""
-        self._numbers: dict[int, int] = {}
+        beyond = TooLarge(f"the pattern needs more than {MOST_STATES} states")
+        self._numbers = Numbering[int](limit=MOST_STATES, beyond=beyond)
         """By members: the state."""
+        self._sets = self._numbers.order
+        """By state: its members."""
         self._targets: dict[int, int] = {}
         """By groups: the state of their members."""
         self._groups: list[int] = [-1] * len(nfa.groups)
@@ -114,7 +116,7 @@ class Subsets:
         for low, high, group in parts:
             alike.setdefault((low, high), []).append(group)
         if len(alike) <= _FEW:
-            return _joined(self._cut(alike))
+            return joined_edges(self._cut(alike))
         events: dict[int, list[int]] = {}
         for low, high, group in parts:
             events.setdefault(low, []).append(group)
@@ -135,7 +137,7 @@ class Subsets:
                     active[group] -= 1
                     if not active[group]:
                         groups ^= 1 << group
-        return _joined(out)
+        return joined_edges(out)
 
     def _cut(self, alike: dict[tuple[int, int], list[int]]) -> list[tuple[int, int, int]]:
         """The edges for a few ranges with the groups that they lead to: each piece between two bounds is
@@ -165,25 +167,8 @@ class Subsets:
             if every := members & self._everything:
                 # All texts are good from here on; the others add nothing.
                 members = every & -every
-            found = self._numbers.get(members)
-            if found is None:
-                if len(self._sets) >= MOST_STATES:
-                    raise TooLarge(f"the pattern needs more than {MOST_STATES} states")
-                found = self._numbers[members] = len(self._sets)
-                self._sets.append(members)
-            self._targets[groups] = found
+            found = self._targets[groups] = self._numbers[members]
         return found
-
-
-def _joined(edges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Edges in order, those as one that lie side by side and lead to one state."""
-    out: list[tuple[int, int, int]] = []
-    for edge in edges:
-        if out and out[-1][2] == edge[2] and out[-1][1] + 1 == edge[0]:
-            out[-1] = (out[-1][0], edge[1], edge[2])
-        else:
-            out.append(edge)
-    return out
 
 
 def characters(nfa: CharNfa) -> Ranges:

@@ -18,6 +18,7 @@ from functools import cache
 
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.dfa.nfa_union import concatenate
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import build, union
 from sglc.automata.formats.packed import packed_automaton
 from sglc.automata.regex.compile import compile_regex
@@ -128,22 +129,17 @@ def _email(more: str = "", domain_more: str = "") -> CharDfa:
 
 def _at_most_octets(dfa: CharDfa, most: int) -> CharDfa:
     """The words of at most so many bytes in UTF-8."""
-    numbers = {(0, 0): 0}
-    queue = [(0, 0)]
+    number = Numbering((0, 0))
     rows: list[list[tuple[Ranges, int]]] = []
-    for state, octets in queue:
+    for state, octets in number.order:
         row: list[tuple[Ranges, int]] = []
         for low, high, target in dfa.edges[state]:
             for size, these in enumerate(_UTF8, 1):
                 part = meet(((low, high),), these)
                 if part and octets + size <= most:
-                    key = (target, octets + size)
-                    if key not in numbers:
-                        numbers[key] = len(queue)
-                        queue.append(key)
-                    row.append((part, numbers[key]))
+                    row.append((part, number[target, octets + size]))
         rows.append(row)
-    return build(rows, [number for (state, _), number in numbers.items() if state in dfa.accepting])
+    return build(rows, [at for (state, _), at in number.items() if state in dfa.accepting])
 
 
 _UTF8: tuple[Ranges, ...] = (((0, 0x7F),), ((0x80, 0x7FF),), ((0x800, 0xFFFF),), ((0x10000, 0x10FFFF),))

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Callable, Sequence
 
 from sglc.automata import work
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.json.counter_tree import Bounds, CounterTree
 from sglc.automata.json.counters import MOST_STEPS, NO_COUNTS, Counts, TooComplex, Vector
 from sglc.automata.term import Counter
@@ -52,18 +53,10 @@ class ArrayStates:
         self._clamp = max(self.last, minimum, 1)
         self._tree = CounterTree.of(self.counts, self._places[-1])
         self._possible = self.counts.possible and (maximum is None or minimum <= maximum)
-        self._ids: dict[tuple[int, Vector], int] = {}
-        self._states: dict[int, tuple[int, Vector]] = {}
+        self._numbers = Numbering[tuple[int, Vector]]((0, self.counts.zero))
+        self._states = self._numbers.order
         self._feasible: dict[int, bool] = {}
         self._options: dict[int, tuple[tuple[int, int], ...]] = {}
-        self._state((0, self.counts.zero))
-
-    def _state(self, state: tuple[int, Vector]) -> int:
-        found = self._ids.get(state)
-        if found is None:
-            found = self._ids[state] = len(self._states)
-            self._states[found] = state
-        return found
 
     def place(self, state: int) -> int:
         """The place of the next item."""
@@ -94,7 +87,7 @@ class ArrayStates:
         for option, vector in enumerate(self._places[min(items, self.last)]):
             sum_of = self.counts.add(counts, vector)
             if sum_of is not None:
-                out.append((option, self._state((following, sum_of))))
+                out.append((option, self._numbers[following, sum_of]))
         return out
 
     def feasible(self, state: int) -> bool:

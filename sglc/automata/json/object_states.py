@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from sglc.automata import work
 from sglc.automata.caches import small_cache
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.json.counters import MOST_STEPS, NO_COUNTS, Counts, TooComplex, Vector
 from sglc.automata.json.unit_propagation import Clauses, Residue, TooManySteps, bit_set, propagate, solutions
 from sglc.automata.term import Counter
@@ -104,15 +105,15 @@ class ObjectStates:
             if _is_usable(label):
                 by_options[label.options] = by_options.get(label.options, 0) | bit_set(some)
         self._alike = tuple(by_options.values())
-        self._ids: dict[_State, int] = {}
-        self.values: dict[int, _State] = {}
+        begin: _State = (0, 0, 0, self.counts.zero, (0,) * len(self._limited))
+        self._numbers = Numbering(begin)
+        self.values = self._numbers.order
         self._residues: dict[int, Residue | None] = {}
         self._feasible: dict[int, bool] = {}
         self._ends: dict[int, bool] = {}
         self._goes: dict[int, bool] = {}
         self._advanced: dict[tuple[int, int, int], int] = {}
         self._profiles: dict[int, Profile] = {}
-        self._state((0, 0, 0, self.counts.zero, (0,) * len(self._limited)))
 
     def _set_clauses(self, clauses: Iterable[Iterable[tuple[int, bool]]]) -> None:
         kept: dict[tuple[int, int], None] = {}
@@ -139,13 +140,6 @@ class ObjectStates:
         self._clauses = tuple(kept)
 
     # States
-
-    def _state(self, state: _State) -> int:
-        found = self._ids.get(state)
-        if found is None:
-            found = self._ids[state] = len(self.values)
-            self.values[found] = state
-        return found
 
     def advance(self, state: int, label: int, option: int) -> int:
         """The state behind an entry, or -1 if it breaks something already; perhaps it cannot be completed."""
@@ -186,7 +180,7 @@ class ObjectStates:
                 return -1
             else:
                 seen |= bit
-        return -1 if seen < 0 else self._state((seen, held, entries, sum_of, taken))
+        return -1 if seen < 0 else self._numbers[seen, held, entries, sum_of, taken]
 
     def _pass(self, position: int, held: int, label: int, bit: int) -> tuple[int, int]:
         """In declared order: the properties before `label` are left out and it is there (`bit`, if not 0)."""

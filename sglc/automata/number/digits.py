@@ -13,6 +13,7 @@ from sglc.automata import work
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.dfa.nfa_union import MAX_STATES
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.number.remainder import NumberError, divisor
 from sglc.automata.term import CharDfa
 
@@ -123,20 +124,12 @@ class Table:
     def automaton(self) -> CharDfa:
         """The words of all, by one subset construction."""
         single: dict[int, int] = {}
-        number: dict[tuple[int, ...], int] = {}
-        order: list[tuple[int, ...]] = []
-
-        def numbered(states: tuple[int, ...]) -> int:
-            if len(order) >= MAX_STATES:
-                raise NumberError(f"the set of numbers needs more than {MAX_STATES} states")
-            order.append(states)
-            work.spend(10)
-            return len(order) - 1
-
-        number[tuple(self.starts)] = numbered(tuple(self.starts))
+        beyond = NumberError(f"the set of numbers needs more than {MAX_STATES} states")
+        number = Numbering(tuple(self.starts), limit=MAX_STATES, beyond=beyond)
         rows: list[dict[int, int]] = []
         accepting: set[int] = set()
-        for states in order:
+        for states in number.order:
+            work.spend(10)
             if not self.accepting.isdisjoint(states):
                 accepting.add(len(rows))
             row: dict[int, int] = {}
@@ -148,13 +141,10 @@ class Table:
             for symbol, target in alone.items():
                 found = single.get(target)
                 if found is None:
-                    found = single[target] = numbered((target,))
+                    found = single[target] = number[target,]
                 row[symbol] = found
             for symbol, targets in several.items():
-                found = number.get(targets)
-                if found is None:
-                    found = number[targets] = numbered(targets)
-                row[symbol] = found
+                row[symbol] = number[targets]
         return minimal_dfa(rows, accepting, BLOCKS)
 
 

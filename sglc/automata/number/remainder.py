@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sglc.automata import work
 from sglc.automata.caches import small_cache
+from sglc.automata.dfa.numbering import Numbering
 
 MAX_CLASSES = 5_000
 """Most classes that a divisor may have; the automaton of a prime p has p of them."""
@@ -41,21 +42,19 @@ def divisor(number: int) -> Divisor:
         suffixes = (-remainder * power % number for power in powers)
         return tuple(suffix if suffix < power else -1 for suffix, power in zip(suffixes, powers, strict=True))
 
-    known = {kind(0): 0}
+    beyond = NumberError(f"multiples of {number} need more than {MAX_CLASSES} states")
+    numbers = Numbering(kind(0), limit=MAX_CLASSES, beyond=beyond)
     members = [0]
+    """A remainder of each class."""
     following: list[tuple[int, ...]] = []
     for remainder in members:
         row = []
         work.spend(20 + 2 * len(powers))
         for digit in range(10):
             target = (remainder * 10 + digit) % number
-            key = kind(target)
-            if key not in known:
-                if len(members) >= MAX_CLASSES:
-                    raise NumberError(f"multiples of {number} need more than {MAX_CLASSES} states")
-                known[key] = len(members)
+            row.append(numbers[kind(target)])
+            if len(numbers) > len(members):
                 members.append(target)
-            row.append(known[key])
         following.append(tuple(row))
     return Divisor(number, tuple(following), tuple(_zeros(member, number) for member in members))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.dfa.nfa_union import MAX_STATES, determinised
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import NONE, TooLarge
 from sglc.automata.regex.lazy_nfa import char_nfa
 from sglc.automata.regex.nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
@@ -167,11 +168,11 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
 
     everything = (frozenset({nfa.end}), 0)
     first = arrive({nfa.start}, NO_CHAR)
-    number = {first: 0}
-    order = [first]
+    beyond = RegexError(0, f"the pattern needs more than {limit} states")
+    number = Numbering(first, limit=limit, beyond=beyond)
     rows: list[dict[int, int]] = []
     accepting: set[int] = set()
-    for kernel, before in order:
+    for kernel, before in number.order:
         waits = bool(waiting) and any(state in waiting for state in kernel)
         if nfa.end in (closure(kernel, before, NO_CHAR) if waits else kernel):
             accepting.add(len(rows))
@@ -196,16 +197,10 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
             if known is None:
                 arrived = arrive(targets, kinds[block])
                 looked += len(arrived[0]) + 1
-                known = number.get(arrived)
-                if known is None:
-                    known = number[arrived] = len(order)
-                    order.append(arrived)
-                same[key] = known
+                known = same[key] = number[arrived]
             targets_of[block] = known
         budget.spend(looked)
         looked = 0
-        if len(order) > limit:
-            raise RegexError(0, f"the pattern needs more than {limit} states")
     return minimal_dfa(rows, accepting, cut_up.blocks)
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 
 from sglc.automata.charset import ALL
 from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import step
 from sglc.automata.regex.nfa import NO_CHAR, Blocks, LookEdge, Nfa
 from sglc.automata.regex.tree import RegexError
@@ -80,15 +81,15 @@ class _Looks:
         else:
             begin = self.arrive(part, {(self.nfas[part].start, _NONE)})
             place = ((*place[0], begin), place[1])
-        number = {place: 0}
-        order = [place]
+        beyond = RegexError(0, f"the pattern needs more than {self.limit} states")
+        number = Numbering(place, limit=self.limit, beyond=beyond)
         rows: list[dict[int, int]] = []
         accepting: set[int] = set()
         kinds = self.cut.kinds
         # Behind the end of an open part every text is good, whatever the searches find.
         done = (self.nfas[part].end, _NONE)
         everything = ((*(frozenset[Thread]() for _ in parts[1:]), frozenset({done})), 0)
-        for here in order:
+        for here in number.order:
             ends = self.closures(parts, here, NO_CHAR)[-1]
             if any(state == self.nfas[part].end and self.good(promises) for state, promises in ends):
                 accepting.add(len(rows))
@@ -107,11 +108,6 @@ class _Looks:
                         target = everything
                     if not target[0][-1]:
                         continue
-                    if target not in number:
-                        if len(order) >= self.limit:
-                            raise RegexError(0, f"the pattern needs more than {self.limit} states")
-                        number[target] = len(order)
-                        order.append(target)
                     row[block] = number[target]
         return minimal_dfa(rows, accepting, self.cut.blocks)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sglc.automata import work
-from sglc.automata.charset import ALL, Ranges, atoms
+from sglc.automata.charset import ALL, Ranges, blocks_of
 from sglc.automata.regex.tree import Chars, Edge, Either, Join, Look, Loop, Node, RegexError
 
 
@@ -140,28 +140,17 @@ class Blocks:
     """
 
     def __init__(self, nfas: Sequence[Nfa]) -> None:
-        numbers: dict[Ranges, int] = {}
-        asked: dict[Ranges, int] = {}
-        for nfa in nfas:
-            for row in nfa.moves:
-                for these, _ in row:
-                    numbers.setdefault(these, len(numbers))
-            for edges in nfa.edges.values():
-                for edge, _ in edges:
-                    if edge.these:
-                        numbers.setdefault(edge.these, len(numbers))
-                        asked.setdefault(edge.these, len(asked))
-        if asked:
-            numbers.setdefault(ALL, len(numbers))
-        self.blocks, members = atoms(list(numbers))
-        self.bits = {these: 1 << bit for these, bit in asked.items()}
+        read = [these for nfa in nfas for row in nfa.moves for these, _ in row]
+        guards = [edge.these for nfa in nfas for edges in nfa.edges.values() for edge, _ in edges]
+        asked = dict.fromkeys(filter(None, guards))
+        self.blocks, members = blocks_of((*read, *asked, ALL) if asked else read)
+        self.bits = {these: 1 << bit for bit, these in enumerate(asked)}
         self.kinds = [0] * len(self.blocks)
         for these, bit in self.bits.items():
-            for block in members[numbers[these]]:
+            for block in members[these]:
                 self.kinds[block] |= bit
         self.moves = [
-            [[(members[numbers[these]], target) for these, target in row] for row in nfa.moves]
-            for nfa in nfas
+            [[(members[these], target) for these, target in row] for row in nfa.moves] for nfa in nfas
         ]
 
     def holds(self, edge: Edge, before: int, behind: int) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sglc.automata.charset import Ranges, meet
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import first_characters
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.lexical_spec import LexicalSpec
@@ -44,10 +45,9 @@ class LookaheadRelations:
             raise GrammarError(f"terminals look ahead in more than {MAX_CLASSES} ways")
         self.forbidden_next = list(self.classes)
         # Relations are few, and come up again and again: they are numbered. 0 holds nowhere.
-        self._rows: list[tuple[int, ...]] = []
-        self._numbers: dict[tuple[int, ...], int] = {}
-        self._numbered((0,) * len(self.classes))
-        self._identity = self._numbered(tuple(1 << before for before in range(len(self.forbidden_next))))
+        self._numbers = Numbering((0,) * len(self.classes))
+        self._rows = self._numbers.order
+        self._identity = self._numbers[tuple(1 << before for before in range(len(self.forbidden_next)))]
         self._ends: list[int] = []
         """By relation: all classes that it may end in."""
         self._products: dict[tuple[int, int], int] = {}
@@ -114,7 +114,7 @@ class LookaheadRelations:
                     if self._begins(before, first):
                         ends |= after
                 row.append(ends)
-            known = self._leaves[key] = self._numbered(tuple(row))
+            known = self._leaves[key] = self._numbers[tuple(row)]
         return known
 
     def alive_parts(self, node: int, alive: int) -> list[tuple[CharDfa, Ranges]]:
@@ -129,12 +129,6 @@ class LookaheadRelations:
         return [part for part in self.spec.skip or () if alive >> self.classes[part[1]] & 1]
 
     # Relations
-
-    def _numbered(self, row: tuple[int, ...]) -> int:
-        found = self._numbers.setdefault(row, len(self._rows))
-        if found == len(self._rows):
-            self._rows.append(row)
-        return found
 
     def _fixpoint(
         self, graph: Graph, nodes: list[int], leaves: Sequence[int] | Mapping[int, int]
@@ -200,14 +194,14 @@ class LookaheadRelations:
         found = self._products.get((first, second))
         if found is None:
             row = tuple([_image(ends, self._rows[second]) for ends in self._rows[first]])
-            found = self._products[first, second] = self._numbered(row)
+            found = self._products[first, second] = self._numbers[row]
         return found
 
     def _either(self, one: int, other: int) -> int:
         found = self._unions.get((one, other))
         if found is None:
             rows = zip(self._rows[one], self._rows[other], strict=True)
-            found = self._unions[one, other] = self._numbered(tuple([a | b for a, b in rows]))
+            found = self._unions[one, other] = self._numbers[tuple([a | b for a, b in rows])]
         return found
 
     def _repeated(self, item: int, minimum: int, maximum: int | None) -> int:

@@ -6,6 +6,7 @@ from sglc.automata import charset, work
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.dfa.nfa_union import MAX_STATES
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import shared_blocks
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.match_semantics import Automaton
@@ -56,11 +57,11 @@ class _Skip:
 
     def parts(self) -> Automaton:
         start = frozenset((index, 0) for index, rows in enumerate(self.rows) if rows)
-        number = {start: 0}
-        order = [start]
+        beyond = GrammarError(f"ignored text needs more than {MAX_STATES} states")
+        number = Numbering(start, limit=MAX_STATES, beyond=beyond)
         rows: list[dict[int, int]] = []
         ends: dict[Ranges, set[int]] = {}
-        for current in order:
+        for current in number.order:
             row: dict[int, set[tuple[int, int]]] = {}
             forbidden: set[int] | None = None
             for index, state in current:
@@ -78,13 +79,7 @@ class _Skip:
             numbered: dict[int, int] = {}
             for block, places in row.items():
                 work.spend(2 + len(places))
-                key = frozenset(places)
-                if key not in number:
-                    if len(order) > MAX_STATES:
-                        raise GrammarError(f"ignored text needs more than {MAX_STATES} states")
-                    number[key] = len(order)
-                    order.append(key)
-                numbered[block] = number[key]
+                numbered[block] = number[frozenset(places)]
             rows.append(numbered)
         found = [(minimal_dfa(rows, states, self.blocks), forbidden) for forbidden, states in ends.items()]
         return tuple(part for part in found if part[0].edges)

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sglc.automata import charset
-from sglc.automata.charset import Ranges, atoms, meet
+from sglc.automata.charset import Ranges, blocks_of, meet
 from sglc.automata.dfa.nfa_union import alternation
 from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.term import CharDfa
@@ -223,9 +223,8 @@ def _relevant(
     else:
         classes, of = None, list(range(len(graph.kind)))
         sets = {node: _first_of_all(begins) for node, begins in beginnings.items()}
-    distinct = list(dict.fromkeys(sets.values()))
-    blocks, members = atoms(distinct)
-    bits = {these: sum(1 << block for block in members[index]) for index, these in enumerate(distinct)}
+    blocks, members = blocks_of(sets.values())
+    bits = {these: sum(1 << block for block in inside) for these, inside in members.items()}
     follow = follow_sets(graph, nodes, FirstSets(graph, lambda leaf: bits[sets[leaf]]))
     skipped = first_of(skip) if skip else ()
 
@@ -256,7 +255,7 @@ def _relevant(
             found = kept[number] = same.setdefault((mask, forbidden), meet(forbidden, known[mask]))
         texts[node] = found
     if skip:
-        skip = _narrowed(skip, charset.ranges(part for these in distinct for part in these))
+        skip = _narrowed(skip, charset.ranges(part for these in members for part in these))
     found_parts = LexemeParts(made, parts.texts, texts)
     ends, hollow = tuple(found_parts.ends()), found_parts.hollow
     return LexicalSpec(found_parts, skip, equivalence=classes, ends=ends, hollow=hollow)

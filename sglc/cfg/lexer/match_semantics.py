@@ -22,9 +22,10 @@ from typing import Any
 
 from sglc.automata import charset, work
 from sglc.automata.caches import remembered
-from sglc.automata.charset import ALL, Ranges, atoms, contains
+from sglc.automata.charset import ALL, Ranges, blocks_of, contains
 from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.dfa.nfa_union import MAX_STATES
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.pattern_nfa import (
     WORK_PER_STATE,
@@ -104,14 +105,11 @@ def _simulated(parsed: Any, flags: int) -> _Simulation:
         sets += [move[0] for move in sub[0].moves if move is not None and move[0]]
     if builder.sources:
         sets.append(ALL)
-    blocks, members = atoms(list(dict.fromkeys(sets)))
-    number = {these: index for index, these in enumerate(dict.fromkeys(sets))}
-    blocks_of = {these: tuple(members[number[these]]) for these in number}
-    blocks_of[()] = ()
+    blocks, members = blocks_of([*sets, ()])
     for sub, (_, _, ahead, negative, width) in zip(subs, builder.sources, strict=True):
-        rows, accepting, at_end = sub[0].rows(sub[1], sub[2], blocks_of, anywhere=not ahead)
+        rows, accepting, at_end = sub[0].rows(sub[1], sub[2], members, anywhere=not ahead)
         looks.append(Look(rows, accepting, at_end, ahead, negative, width))
-    return _Simulation(builder, start, end, looks, blocks, blocks_of)
+    return _Simulation(builder, start, end, looks, blocks, members)
 
 
 class _Simulation:
@@ -124,14 +122,14 @@ class _Simulation:
         end: int,
         looks: list[Look],
         blocks: list[Ranges],
-        blocks_of: dict[Ranges, tuple[int, ...]],
+        members: dict[Ranges, list[int]],
     ) -> None:
         self.builder = builder
         self.start = start
         self.end = end
         self.looks = looks
         self.blocks = blocks
-        self.blocks_of = blocks_of
+        self.members = members
         self.behind = [index for index, look in enumerate(looks) if not look.ahead]
         self.reach = max((looks[index].width for index in self.behind), default=0)
         self.budget = MAX_STATES * WORK_PER_STATE
@@ -142,10 +140,10 @@ class _Simulation:
         # A place: threads, the states of what is looked behind for, characters read (as far as they matter).
         first = self.close([(self.start, frozenset())], (0,) * len(self.behind), 0)
         place = (first, (0,) * len(self.behind), 0)
-        number = {place: 0}
-        order = [place]
+        beyond = PatternError(f"the pattern needs more than {MAX_STATES} states")
+        number = Numbering(place, limit=MAX_STATES, beyond=beyond)
         rows: list[dict[int, int]] = []
-        for threads, trackers, count in order:
+        for threads, trackers, count in number.order:
             row: dict[int, int] = {}
             rows.append(row)
             if watching and (self.end, frozenset()) in threads:
@@ -157,16 +155,9 @@ class _Simulation:
                 )
                 size = min(count + 1, self.reach)
                 closed = self.close(targets, after, size)
-                if not closed:
-                    continue
-                key = (closed, after, size)
-                if key not in number:
-                    if len(order) > MAX_STATES:
-                        raise PatternError(f"the pattern needs more than {MAX_STATES} states")
-                    number[key] = len(order)
-                    order.append(key)
-                row[block] = number[key]
-        return [threads for threads, _, _ in order], rows
+                if closed:
+                    row[block] = number[closed, after, size]
+        return [threads for threads, _, _ in number.order], rows
 
     def matches(self) -> Automaton:
         """The texts that can be a match."""
@@ -207,8 +198,8 @@ class _Simulation:
                 if not watching or state != self.end:
                     continue
                 move = (ALL, self.end)
-            work.spend(len(self.blocks_of[move[0]]))
-            for block in self.blocks_of[move[0]]:
+            work.spend(len(self.members[move[0]]))
+            for block in self.members[move[0]]:
                 self.budget -= 1
                 if pending:
                     kept = self.step_pending(pending, block)

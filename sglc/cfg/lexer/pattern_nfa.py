@@ -12,6 +12,7 @@ from typing import Any
 from sglc.automata import charset, work
 from sglc.automata.charset import ALL, Ranges, invert, meet
 from sglc.automata.dfa.nfa_union import MAX_STATES
+from sglc.automata.dfa.numbering import Numbering
 
 WORK_PER_STATE = 200
 
@@ -230,7 +231,7 @@ class Builder:
         return True
 
     def rows(
-        self, start: int, end: int, blocks_of: dict[Ranges, tuple[int, ...]], *, anywhere: bool
+        self, start: int, end: int, members: dict[Ranges, list[int]], *, anywhere: bool
     ) -> tuple[list[dict[int, int]], set[int], set[int]]:
         """Rows of all texts (or of all that end in one); accepting states; those that accept at the end."""
 
@@ -245,31 +246,26 @@ class Builder:
             return frozenset(found)
 
         first = close([start])
-        number = {first: 0}
-        order = [first]
+        beyond = PatternError("what the pattern looks at is too large")
+        number = Numbering(first, limit=MAX_STATES, beyond=beyond)
         rows: list[dict[int, int]] = []
-        for current in order:
+        for current in number.order:
             gathered: dict[int, set[int]] = {}
             if anywhere:
-                gathered = {block: {start} for block in blocks_of[ALL]}
+                gathered = {block: {start} for block in members[ALL]}
             for state in current:
                 move = self.moves[state]
                 if move is not None:
-                    for block in blocks_of[move[0]]:
+                    for block in members[move[0]]:
                         gathered.setdefault(block, set()).add(move[1])
             row: dict[int, int] = {}
             for block, targets in gathered.items():
                 closed = close(targets)
                 work.spend(2 + 2 * len(closed))
-                if closed not in number:
-                    if len(order) > MAX_STATES:
-                        raise PatternError("what the pattern looks at is too large")
-                    number[closed] = len(order)
-                    order.append(closed)
                 row[block] = number[closed]
             rows.append(row)
-        accepting = {index for index, states in enumerate(order) if end in states}
-        return rows, accepting, {index for index, states in enumerate(order) if states & self.at_end}
+        accepting = {index for states, index in number.items() if end in states}
+        return rows, accepting, {index for states, index in number.items() if states & self.at_end}
 
 
 def plain_builder(source: Any, flags: int) -> tuple[Builder, int, int]:

@@ -10,6 +10,7 @@ from sglc.automata import charset, work
 from sglc.automata.caches import small_cache
 from sglc.automata.charset import Ranges, invert, meet
 from sglc.automata.dfa.nfa_union import MAX_STATES, alternation
+from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import EMPTY_WORD, build, first_characters, literal, step, words
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.conflict_sets import ConflictSets
@@ -128,8 +129,8 @@ class _Run:
     def __init__(self, machines: list[_Machine]) -> None:
         self.machines = machines
         start = _start(machines)
-        self.places = [start]
-        self._numbers = {start: 0}
+        self._numbers = Numbering(start)
+        self.places = self._numbers.order
         self._rows: dict[tuple[int, str], int] = {}
         self._forbidden_next: dict[int, Ranges | None] = {}
 
@@ -145,9 +146,7 @@ class _Run:
     def _step(self, state: int, char: str) -> int:
         found, places = LOST, _after(self.machines, self.places[state], ord(char))
         if places is not None:
-            found = self._numbers.setdefault(places, len(self.places))
-            if found == len(self.places):
-                self.places.append(places)
+            found = self._numbers[places]
         self._rows[state, char] = found
         return found
 
@@ -342,23 +341,18 @@ def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, R
     if not dfa.edges:
         return []
     start = 0, _start(machines)
-    number = {start: 0}
-    order = [start]
+    beyond = GrammarError(f"telling terminals apart needs more than {MAX_STATES} states")
+    number = Numbering(start, limit=MAX_STATES, beyond=beyond)
     rows: list[list[tuple[Ranges, int]]] = []
     ends: dict[Ranges, set[int]] = {}
-    for own, competitors in order:
+    for own, competitors in number.order:
+        work.spend(20)
         if own in dfa.accepting:
             forbidden = _forbidden_after(dfa, own, competitors, machines)
             if forbidden is not None:
                 ends.setdefault(forbidden, set()).add(len(rows))
         row: dict[int, list[tuple[int, int]]] = {}
         for low, high, following in _steps(dfa, own, competitors, machines):
-            if following not in number:
-                if len(order) > MAX_STATES:
-                    raise GrammarError(f"telling terminals apart needs more than {MAX_STATES} states")
-                number[following] = len(order)
-                order.append(following)
-                work.spend(20)
             row.setdefault(number[following], []).append((low, high))
         rows.append([(charset.ranges(parts), target) for target, parts in row.items()])
     parts = ((build(rows, states), forbidden) for forbidden, states in ends.items())
