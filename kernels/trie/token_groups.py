@@ -15,6 +15,7 @@ import numpy as np
 from sglc.kernels.dsl.language import I32, U64, kernel
 from sglc.kernels.dsl.structs import Struct, shape
 from sglc.kernels.trie.arrays import Subtrees, TrieArrays
+from sglc.kernels.trie.walks import find_edge
 
 
 class Group:
@@ -130,15 +131,9 @@ def beyond_group(subtrees: Subtrees, point: int) -> int:
         return Group.CONTROL_1
     if point == 0x2028 or point == 0x2029:
         return Group.SEPARATOR
-    left, right = 0, SCRIPT_COUNT
-    while left < right:
-        middle = (left + right) >> 1
-        if scripts[3 * middle + 1] < point:
-            left = middle + 1
-        else:
-            right = middle
-    if left < SCRIPT_COUNT and scripts[3 * left] <= point:
-        return scripts[3 * left + 2]
+    at = find_edge(scripts, 0, SCRIPT_COUNT, point)
+    if at < SCRIPT_COUNT and scripts[3 * at] <= point:
+        return scripts[3 * at + 2]
     return Group.REST
 
 

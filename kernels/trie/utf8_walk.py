@@ -13,7 +13,7 @@ from sglc.kernels.dsl.language import I32, U8, U32, U64, kernel
 from sglc.kernels.trie.arrays import At, CharacterArrays, Quiet, Subtrees, TrieWalk
 from sglc.kernels.trie.codepoint_blocks import BLOCKS, block_goes_on, block_target, goes_on, make_blocks
 from sglc.kernels.trie.token_groups import SCRIPT_BITS, SCRIPT_COUNT, SCRIPTS, Fact, Group
-from sglc.kernels.trie.walks import BACKSLASH, ENDS, KNOWN
+from sglc.kernels.trie.walks import BACKSLASH, ENDS, KNOWN, find_edge
 
 RAW, JSON, JSON_ANY = 0, 1, 2
 """Encodings: UTF-8; inside a JSON string, in one spelling; there, in every spelling."""
@@ -33,18 +33,6 @@ _REST = _OTHERS - int((SCRIPTS[:, 1] - SCRIPTS[:, 0] + 1).sum())
 _BEYOND = SCRIPT_BITS | 1 << Group.REST | 1 << Group.CONTROL_1 | 1 << Group.SEPARATOR
 _SHORT_CONTROLS = 0x3700
 """The control characters that have a short escape, as bits: U+0008, 9, A, C, D."""
-
-
-@kernel
-def find_edge(edges: I32, left: int, right: int, point: int) -> int:
-    """The first of the edges `left` to `right` whose highest character is not below `point`."""
-    while left < right:
-        middle = (left + right) >> 1
-        if edges[3 * middle + 1] < point:
-            left = middle + 1
-        else:
-            right = middle
-    return left
 
 
 @kernel

@@ -19,6 +19,18 @@ BACKSLASH = 0x5C
 
 
 @kernel
+def find_edge(edges: I32, left: int, right: int, point: int) -> int:
+    """The first of the edges `left` to `right` whose highest character is not below `point`."""
+    while left < right:
+        middle = (left + right) >> 1
+        if edges[3 * middle + 1] < point:
+            left = middle + 1
+        else:
+            right = middle
+    return left
+
+
+@kernel
 def set_bits(token: I32, duplicates: I32, node: int, mask: U32) -> None:
     """Set the bits of the tokens that end at a node."""
     index = token[node]
