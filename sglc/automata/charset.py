@@ -206,7 +206,11 @@ def _case_orbits() -> dict[int, tuple[int, ...]]:
 @small_cache(1024)
 def ignoring_case(these: Ranges) -> Ranges:
     """The set with every other case form of its members."""
-    orbits = _case_orbits()
+    return closure(these, _case_orbits())
+
+
+def closure(these: Ranges, orbits: dict[int, tuple[int, ...]]) -> Ranges:
+    """A set with all that its members are folded together with; `orbits` says with what."""
     extra: list[tuple[int, int]] = []
     for low, high in these:
         points = range(low, high + 1) if high - low < len(orbits) else (p for p in orbits if low <= p <= high)

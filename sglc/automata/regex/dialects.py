@@ -14,7 +14,7 @@ from functools import cache
 from typing import Literal
 
 from sglc.automata import charset
-from sglc.automata.charset import Ranges, ranges
+from sglc.automata.charset import Ranges, closure, ranges
 
 DialectName = Literal["sgl", "ecma", "python"]
 
@@ -71,8 +71,6 @@ def _python_orbits() -> dict[int, tuple[int, ...]]:
 
 
 def _python_closure(these: Ranges) -> Ranges:
-    from sglc.automata.unicode.properties import closure
-
     return closure(these, _python_orbits())
 
 

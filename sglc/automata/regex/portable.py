@@ -70,7 +70,7 @@ def _text(node: r.Node, *, loose: bool = True) -> str:
         case r.Loop(item, low, high):
             inner = _text(item)
             one = inner if isinstance(item, r.Chars | r.Either) else f"(?:{inner})"
-            return one + _count(low, high)
+            return one + quantifier(low, high)
         case r.Edge():
             return _edge(node)
         case r.Look(item, behind, negated):
@@ -85,7 +85,8 @@ def _arms(look: r.Look) -> tuple[r.Node, ...]:
     return look.item.arms if isinstance(look.item, r.Either) else (look.item,)
 
 
-def _count(low: int, high: int | None) -> str:
+def quantifier(low: int, high: int | None) -> str:
+    """What says behind an item that it comes so many times (None: any number)."""
     if high is None:
         return {0: "*", 1: "+"}.get(low, f"{{{low},}}")
     if (low, high) == (0, 1):

@@ -13,7 +13,7 @@ import zlib
 from functools import cache
 from pathlib import Path
 
-from sglc.automata.charset import ALL, Ranges, invert, ranges
+from sglc.automata.charset import ALL, Ranges, closure, invert, ranges
 from sglc.automata.dfa.serialize import read_numbers
 
 __all__ = ["VERSION", "case_orbits", "property_set", "simple_case_closure"]
@@ -179,12 +179,3 @@ def case_orbits() -> dict[int, tuple[int, ...]]:
 def simple_case_closure(these: Ranges) -> Ranges:
     """The set with all characters that simple case folding takes for one of its members."""
     return closure(these, case_orbits())
-
-
-def closure(these: Ranges, orbits: dict[int, tuple[int, ...]]) -> Ranges:
-    """A set with all that its members are folded together with; `orbits` says with what."""
-    extra: list[tuple[int, int]] = []
-    for low, high in these:
-        points = range(low, high + 1) if high - low < len(orbits) else (p for p in orbits if low <= p <= high)
-        extra += [(other, other) for point in points for other in orbits.get(point, ())]
-    return ranges([*these, *extra])

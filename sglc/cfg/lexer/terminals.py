@@ -12,6 +12,7 @@ from functools import cached_property
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.nfa_union import alternation
 from sglc.automata.dfa.operations import NONE, first_characters, literal, words
+from sglc.automata.regex.portable import quantifier
 from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.match_semantics import (
     Automaton,
@@ -293,7 +294,7 @@ class Tokens:
                 return self._joined("(?:", "|".join([part.regex for part in parts]), ")")
             case g.Repeat(inner, minimum, maximum):
                 part = self._part(inner)
-                made = self._joined("(?:", part.regex, ")" + _quantifier(minimum, maximum))
+                made = self._joined("(?:", part.regex, ")" + quantifier(minimum, maximum))
                 return _Part(made.value, part.flags, False)
             case g.Named():
                 raise PatternError("an alias has no place in a terminal")
@@ -322,14 +323,6 @@ def _preference(part: _Part) -> tuple[int, int, int]:
         return -len(part.value), -len(part.value), -len(part.value)
     low, high = pattern_width(part.regex)
     return -high, -low, -len(part.value)
-
-
-def _quantifier(minimum: int, maximum: int | None) -> str:
-    if maximum is None:
-        return {0: "*", 1: "+"}.get(minimum, f"{{{minimum},}}")
-    if (minimum, maximum) == (0, 1):
-        return "?"
-    return f"{{{minimum}}}" if minimum == maximum else f"{{{minimum},{maximum}}}"
 
 
 def _class(points: tuple[tuple[int, int], ...]) -> str:

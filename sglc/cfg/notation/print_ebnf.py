@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 
+from sglc.automata.regex.portable import quantifier
 from sglc.cfg.model import grammar as g
 
 MANY_WORDS = 40
 """Words of one set that are shown; of larger sets the first ones and how many there are."""
 
 _ARMS, _ITEMS, _ONE = 0, 1, 2
-_MARKS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
 def show_grammar(grammar: g.Grammar) -> str:
@@ -57,9 +57,8 @@ def _show(body: g.Expression, around: int) -> str:
         case g.Repeat(item, low, high):
             if (low, high) == (1, 1):
                 return _show(item, around)
-            count = f"{{{low}}}" if low == high else f"{{{low},{'' if high is None else high}}}"
             inner = _show(item, _ONE)
-            return (f"({inner})" if isinstance(item, g.Repeat) else inner) + _MARKS.get((low, high), count)
+            return (f"({inner})" if isinstance(item, g.Repeat) else inner) + quantifier(low, high)
         case g.Difference(item, without):
             return f"({_show(item, _ONE)} - {_show(without, _ONE)})"
         case g.Named(item):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
+from sglc.automata.regex.portable import quantifier
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 
 _ARMS, _ITEMS, _ONE = 0, 1, 2
-_MARKS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
@@ -58,9 +58,8 @@ def _show(body: g.Expression, around: int, names: dict[str, str]) -> str:
         case g.Alternatives(arms) if arms:
             return _within(" | ".join(_show(arm, _ITEMS, names) for arm in arms), _ARMS, around)
         case g.Repeat(item, low, high):
-            count = f"{{{low}}}" if low == high else f"{{{low},{'' if high is None else high}}}"
             inner = _show(item, _ONE, names)
-            return (f"({inner})" if isinstance(item, g.Repeat) else inner) + _MARKS.get((low, high), count)
+            return (f"({inner})" if isinstance(item, g.Repeat) else inner) + quantifier(low, high)
         case g.Named(item):
             return _show(item, around, names)
     raise GrammarError(f"GBNF has no {type(body).__name__.lower()} like this", None, -1)
