@@ -7,10 +7,11 @@ Terminals match exactly where the mask allows them, so every text that a hole ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sglc.automata import work
 from sglc.automata.dfa.operations import step
+from sglc.automata.graphs import reached, successors_first
 from sglc.cfg.lexer.lexical_spec import LexicalSpec
 from sglc.cfg.lexer.match_semantics import Automaton
 from sglc.cfg.lexer.terminals import Token
@@ -70,12 +71,9 @@ class Parser:
             for node, below in enumerate(graph.below):
                 for inner in below:
                     above[inner].append(node)
-            waiting = [n for n, kind in enumerate(graph.kind) if kind == RULE and graph.about[n] == rule]
-            while waiting:
-                node = waiting.pop()
-                if not found[node]:
-                    found[node] = True
-                    waiting += above[node]
+            starts = [n for n, kind in enumerate(graph.kind) if kind == RULE and graph.about[n] == rule]
+            for node in reached(starts, above.__getitem__):
+                found[node] = True
         return found
 
 
@@ -254,14 +252,14 @@ class _Tree:
     def _apart(self, span: Span, banned: frozenset[int]) -> bool:
         """`_fits` in a cycle of nodes: those that need none of `banned`, by least fixed point."""
         start, end = span[1:]
-        nodes = {span[0]: None}
-        waiting = [span[0]]
-        while waiting:
-            for inner in self.graph.below[waiting.pop()]:
-                here = inner in self.cyclic and end in self.chart.ends.get((inner, start), ())
-                if here and inner not in nodes and inner not in banned:
-                    nodes[inner] = None
-                    waiting.append(inner)
+
+        def asked(node: int) -> Iterator[int]:
+            for inner in self.graph.below[node]:
+                if inner in self.cyclic and inner not in banned:
+                    if end in self.chart.ends.get((inner, start), ()):
+                        yield inner
+
+        nodes = reached([span[0]], asked)
         sure: set[int] = set()
         changed = True
         while changed and span[0] not in sure:
@@ -356,17 +354,4 @@ def _cyclic(graph: Graph) -> set[int]:
             needed = [item for item in below if not graph.nullable[item]]
             below = tuple(below if not needed else needed if len(needed) == 1 else ())
         units[node] = list(dict.fromkeys(below))
-    left = {node: len(inner) for node, inner in units.items()}
-    above: dict[int, list[int]] = {}
-    for node, inner in units.items():
-        for one in inner:
-            above.setdefault(one, []).append(node)
-    waiting = [node for node, count in left.items() if not count]
-    while waiting:
-        node = waiting.pop()
-        del left[node]
-        for outer in above.get(node, ()):
-            left[outer] -= 1
-            if not left[outer]:
-                waiting.append(outer)
-    return set(left)
+    return units.keys() - successors_first(units)

@@ -18,6 +18,7 @@ from sglc.automata.dfa import operations as dfa
 from sglc.automata.dfa.operations import char_rank
 from sglc.automata.dfa.subset_construction import has_cycle
 from sglc.automata.encoding import spellings
+from sglc.automata.graphs import successors_first
 
 Known = Mapping[str, tuple[bytes, ...]]
 _MOST_WRITTEN = 1 << 28
@@ -406,23 +407,8 @@ def is_finite(language: t.Language) -> bool:
             if not _finite(language.rules[name], known, here.add):
                 return False
             waiting.extend(here)
-    return not _has_cycle(asked)
-
-
-def _has_cycle(asked: Mapping[str, set[str]]) -> bool:
-    """Whether a rule asks for itself, through others or not: then it adds bytes each time round."""
-    left = {name: len(below) for name, below in asked.items()}
-    above: dict[str, list[str]] = {name: [] for name in asked}
-    for name, below in asked.items():
-        for other in below:
-            above[other].append(name)
-    ended = [name for name, count in left.items() if not count]
-    for name in ended:
-        for other in above[name]:
-            left[other] -= 1
-            if not left[other]:
-                ended.append(other)
-    return len(ended) < len(asked)
+    # A rule that asks for itself, through others or not, adds bytes each time round.
+    return len(successors_first(asked)) == len(asked)
 
 
 def _finite(term: t.Term, known: Known, ask: Callable[[str], None]) -> bool:

@@ -13,6 +13,7 @@ from sglc.automata import term as t
 from sglc.automata.analysis.shortest_words import number_of_words
 from sglc.automata.analysis.term_fold import Asking, folded
 from sglc.automata.encoding import written
+from sglc.automata.graphs import successors_first
 
 Bound = int | None
 """Bytes; None for no bound."""
@@ -196,29 +197,13 @@ def _text(edges: Edges, encoding: t.Encoding, most: Bound, start: int = 0) -> Bo
     of the widest characters."""
     if not edges:
         return 0
-    order = _order(edges)
+    order = successors_first({state: {to for _, _, to in row} for state, row in enumerate(edges)})
     widths = [[(to, _range_width(low, high, encoding)) for low, high, to in row] for row in edges]
     widest = max((width for row in widths for _, width in row), default=0)
     bound = None if most is None else most * widest
-    if order is None:
+    if len(order) < len(edges):
         return bound
     far = [0] * len(edges)  # of a trimmed automaton: every way leads to an accepting state
     for state in order:
         far[state] = max((width + far[to] for to, width in widths[state]), default=0)
     return _smaller(bound, far[start])
-
-
-def _order(edges: Edges) -> list[int] | None:
-    """The states, each behind those that it leads to; None where there is a cycle."""
-    before: list[list[int]] = [[] for _ in edges]
-    left = [len(row) for row in edges]
-    for state, row in enumerate(edges):
-        for _, _, to in row:
-            before[to].append(state)
-    order = [state for state, count in enumerate(left) if not count]
-    for state in order:  # grows meanwhile
-        for other in before[state]:
-            left[other] -= 1
-            if not left[other]:
-                order.append(other)
-    return order if len(order) == len(edges) else None

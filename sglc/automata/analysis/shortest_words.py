@@ -14,6 +14,7 @@ from sglc.automata import term as t
 from sglc.automata.caches import remembered, small_cache
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.encoding import encoded, spellings, written
+from sglc.automata.graphs import reached
 from sglc.automata.json.array_states import ArrayStates
 from sglc.automata.json.counters import Counts
 from sglc.automata.json.object_plans import cheapest_entries
@@ -336,17 +337,11 @@ def listed_words(term: t.Listed, count: int) -> Words:
 @small_cache(256)
 def number_of_words(keys: t.CharDfa) -> int | None:
     """How many words an automaton has, None if they are infinitely many."""
-    if not dfa.is_finite(keys):
+    order = dfa.ends_first(keys)
+    if len(order) < len(keys.edges):
         return None
     known: dict[int, int] = {}
-    stack = [0] if keys.edges else []
-    while stack:
-        state = stack[-1]
-        missing = [target for _, _, target in keys.edges[state] if target not in known]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
+    for state in order:
         ways = sum([(high - low + 1) * known[target] for low, high, target in keys.edges[state]])
         known[state] = ways + (state in keys.accepting)
     return known.get(0, 0)
@@ -359,21 +354,15 @@ def array_is_finite(term: t.Array, best: Best, finite: Callable[[t.Term], bool])
     """For an array that has a word."""
     nodes = _Places(term, best, 2)
     states = nodes.states
-    seen = {0}
-    stack = [0]
     items: set[tuple[int, int]] = set()
     repeated: set[tuple[int, int]] = set()
     several = False
-    while stack:
-        state = stack.pop()
+    for state in reached([0], lambda state: [after for _, after in states.options(state)]):
         for option, after in states.options(state):
             items.add((states.place(state), option))
             several = several or state != 0
             if after == state:
                 repeated.add((states.place(state), option))
-            elif after not in seen:
-                seen.add(after)
-                stack.append(after)
     if several and not finite(term.comma):
         return False
     if not all(finite(part) for place, option in items for part in nodes.terms[place][option]):

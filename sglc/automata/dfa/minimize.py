@@ -12,6 +12,7 @@ from operator import itemgetter
 from sglc.automata import work
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.numbering import Numbering
+from sglc.automata.graphs import reached
 from sglc.automata.term import CharDfa
 
 _Take = Callable[[dict[int, int]], tuple[int, ...]]
@@ -28,7 +29,7 @@ def minimal_dfa(table: Table, accepting: set[int], blocks: Sequence[Ranges]) -> 
     for state, targets in followers.items():
         for target in targets:
             before[target].append(state)
-    alive = _alive(before, accepting)
+    alive = set(reached(accepting & before.keys(), before.__getitem__))
     if 0 not in alive:
         return CharDfa((), frozenset())
     if len(alive) < len(followers):
@@ -55,18 +56,6 @@ def _reached(table: Table) -> dict[int, set[int]]:
             found[state] = targets = set(table[state].values())
             stack += targets
     return found
-
-
-def _alive(before: dict[int, list[int]], accepting: set[int]) -> set[int]:
-    """The states that reach acceptance."""
-    alive = accepting & before.keys()
-    stack = list(alive)
-    while stack:
-        for state in before[stack.pop()]:
-            if state not in alive:
-                alive.add(state)
-                stack.append(state)
-    return alive
 
 
 def _loops_only_order(followers: dict[int, set[int]], before: dict[int, list[int]]) -> list[int] | None:

@@ -10,6 +10,7 @@ from sglc.automata.dfa import operations
 from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import TooLarge, labelled
+from sglc.automata.graphs import reached
 from sglc.automata.term import CharDfa
 
 MAX_STATES = 20_000
@@ -91,13 +92,7 @@ def determinised(
 
     def reach(state: int) -> frozenset[int]:
         """The states that matter after silent edges."""
-        seen = {state}
-        stack = [state]
-        for here in stack:
-            for target in silent[here]:
-                if target not in seen:
-                    seen.add(target)
-                    stack.append(target)
+        seen = reached([state], silent.__getitem__)
         spend(len(seen))
         found = known_reach[state] = frozenset([s for s in seen if moves[s] or s == end])
         return found

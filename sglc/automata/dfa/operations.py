@@ -15,6 +15,7 @@ from sglc.automata.charset import ALL, LAST, Ranges, blocks_of, invert, meet, ra
 from sglc.automata.dfa.minimize import joined_edges, minimal_dfa
 from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.numbering import TooLarge as TooLarge
+from sglc.automata.graphs import successors_first
 from sglc.automata.term import CharDfa
 
 NONE = CharDfa((), frozenset())
@@ -81,19 +82,12 @@ def is_empty(dfa: CharDfa) -> bool:
 
 def is_finite(dfa: CharDfa) -> bool:
     """No cycle; every state of a trimmed automaton is useful, so a cycle makes infinitely many words."""
-    incoming = [0] * len(dfa.edges)
-    for edges in dfa.edges:
-        for _, _, target in edges:
-            incoming[target] += 1
-    ready = [state for state, count in enumerate(incoming) if not count]
-    done = 0
-    while ready:
-        done += 1
-        for _, _, target in dfa.edges[ready.pop()]:
-            incoming[target] -= 1
-            if not incoming[target]:
-                ready.append(target)
-    return done == len(dfa.edges)
+    return len(ends_first(dfa)) == len(dfa.edges)
+
+
+def ends_first(dfa: CharDfa) -> list[int]:
+    """The states, each behind all that it leads to; those from which a cycle can be reached are left out."""
+    return successors_first({state: {to for _, _, to in row} for state, row in enumerate(dfa.edges)})
 
 
 def is_endless(dfa: CharDfa) -> bool:
@@ -316,10 +310,14 @@ def _product(left: CharDfa, right: CharDfa, accept: Callable[[bool, bool], bool]
 # --- questions about words ------------------------------------------------------------------------------
 
 
+_READABLE = ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x7E), (0x20, 0x20), (0xA1, LAST))
+"""Characters as they are preferred."""
+
+
 def nice_char(edges: Iterable[tuple[int, int]]) -> int:
     """A readable member of a set: a letter if there is one, then a digit, then printable ASCII, then any."""
     parts = list(edges)
-    for low, high in ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x7E), (0x20, 0x20), (0xA1, LAST)):
+    for low, high in _READABLE:
         found = [max(low, a) for a, b in parts if a <= high and b >= low]
         if found:
             return min(found)
@@ -328,9 +326,7 @@ def nice_char(edges: Iterable[tuple[int, int]]) -> int:
 
 def char_rank(point: int) -> tuple[int, int]:
     """Sorts characters by how readable a witness they make."""
-    for rank, (low, high) in enumerate(
-        ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x7E), (0x20, 0x20), (0xA1, LAST))
-    ):
+    for rank, (low, high) in enumerate(_READABLE):
         if low <= point <= high:
             return rank, point
     return 9, point

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from sglc.automata.charset import ALL, Ranges, invert, meet, ranges
 from sglc.automata.dfa.minimize import joined_edges
 from sglc.automata.dfa.numbering import Numbering, TooLarge
+from sglc.automata.graphs import successors_first
 from sglc.automata.term import CharNfa
 
 _FEW = 6
@@ -178,20 +179,9 @@ def characters(nfa: CharNfa) -> Ranges:
 
 def has_cycle(nfa: CharNfa) -> bool:
     """Whether there are infinitely many words."""
-    following = [{target for *_, group in row for target in nfa.groups[group]} for row in nfa.edges]
-    incoming = [0] * len(following)
-    for targets in following:
-        for target in targets:
-            incoming[target] += 1
-    ready = [state for state, count in enumerate(incoming) if not count]
-    done = 0
-    while ready:
-        done += 1
-        for target in following[ready.pop()]:
-            incoming[target] -= 1
-            if not incoming[target]:
-                ready.append(target)
-    return done < len(following)
+    groups = [[group for *_, group in row] for row in nfa.edges]
+    following = {s: {target for group in row for target in nfa.groups[group]} for s, row in enumerate(groups)}
+    return len(successors_first(following)) < len(following)
 
 
 def accepts(nfa: CharNfa, text: str) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.dfa.nfa_union import MAX_STATES, determinised
 from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import NONE, TooLarge
+from sglc.automata.graphs import reached
 from sglc.automata.regex.lazy_nfa import char_nfa
 from sglc.automata.regex.nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
 from sglc.automata.regex.tree import (
@@ -134,18 +135,14 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
         key = (state, before, behind)
         found = known_reach.get(key)
         if found is None:
-            seen = {state}
-            stack = [state]
-            while stack:
-                here = stack.pop()
-                targets = list(nfa.silents[here])
-                targets += [t for edge, t in eager.get(here, ()) if cut_up.holds(edge, before, 0)]
+
+            def following(here: int) -> Iterator[int]:
+                yield from nfa.silents[here]
+                yield from [t for edge, t in eager.get(here, ()) if cut_up.holds(edge, before, 0)]
                 if behind is not None and here in waiting:
-                    targets += [t for edge, t in waiting[here] if cut_up.holds(edge, before, behind)]
-                for target in targets:
-                    if target not in seen:
-                        seen.add(target)
-                        stack.append(target)
+                    yield from [t for edge, t in waiting[here] if cut_up.holds(edge, before, behind)]
+
+            seen = reached([state], following)
             looked += len(seen)
             found = frozenset(s for s in seen if moves[s] or s == nfa.end or s in waiting)
             known_reach[key] = found

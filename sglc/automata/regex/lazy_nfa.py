@@ -10,10 +10,10 @@ came before, and which kind is promised to come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Iterable
 
 from sglc.automata.charset import Ranges, meet, ranges
+from sglc.automata.graphs import reached
 from sglc.automata.regex.nfa import NO_CHAR, Blocks, Nfa
 from sglc.automata.regex.tree import RegexError
 from sglc.automata.term import CharNfa
@@ -21,7 +21,6 @@ from sglc.automata.term import CharNfa
 MAX_SIZE = 400_000
 """States, edges and members of groups together."""
 
-_T = TypeVar("_T")
 _FREE = -2
 _Spot = tuple[int, int, int]
 """A state, the kind of the character before, the kind of the next one; both `_FREE` where none is asked."""
@@ -60,7 +59,7 @@ class _Build:
             targets = [*nfa.silents[state], *(target for _, target in nfa.moves[state])]
             for target in targets + [target for _, target in nfa.edges.get(state, ())]:
                 before.setdefault(target, []).append(state)
-        return _closed(nfa.edges, lambda state: before.get(state, ()))
+        return set(reached(nfa.edges, lambda state: before.get(state, ())))
 
     def spots(self, state: int, before: int) -> list[_Spot]:
         """A state after a character of a kind, with each promise for the next one."""
@@ -71,19 +70,16 @@ class _Build:
     def reach(self, spots: Iterable[_Spot]) -> list[_Spot]:
         """The spots with characters to read, or where a text may end, after silent moves."""
         nfa, cut = self.nfa, self.cut
-        seen = set(spots)
-        stack = list(seen)
-        while stack:
-            state, before, behind = stack.pop()
+
+        def following(spot: _Spot) -> list[_Spot]:
+            state, before, behind = spot
             targets = list(nfa.silents[state])
             if cut is not None and before != _FREE:
                 edges = nfa.edges.get(state, ())
                 targets += [target for edge, target in edges if cut.holds(edge, before, behind)]
-            for target in targets:
-                spot = (target, before, behind)
-                if spot not in seen:
-                    seen.add(spot)
-                    stack.append(spot)
+            return [(target, before, behind) for target in targets]
+
+        seen = reached(spots, following)
         self.nfa.budget.spend(len(seen))
         return sorted(spot for spot in seen if nfa.moves[spot[0]] or self.ends(spot))
 
@@ -137,7 +133,7 @@ class _Build:
         for spot, row in rows.items():
             for target in {target for _, number in row for target in groups[number]}:
                 before.setdefault(target, []).append(spot)
-        alive = _closed(filter(self.ends, rows), lambda spot: before.get(spot, ()))
+        alive = set(reached(filter(self.ends, rows), lambda spot: before.get(spot, ())))
         number = {spot: index for index, spot in enumerate(spot for spot in rows if spot in alive)}
         if not number:
             return None
@@ -154,15 +150,3 @@ class _Build:
             edges.append(tuple(sorted(parts)))
         accepting = frozenset(number[spot] for spot in number if self.ends(spot))
         return CharNfa(tuple(edges), tuple(used), accepting)
-
-
-def _closed(start: Iterable[_T], following: Callable[[_T], Iterable[_T]]) -> set[_T]:
-    """All that can be reached."""
-    seen = set(start)
-    stack = list(seen)
-    while stack:
-        for target in following(stack.pop()):
-            if target not in seen:
-                seen.add(target)
-                stack.append(target)
-    return seen

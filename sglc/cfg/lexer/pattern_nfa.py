@@ -13,6 +13,7 @@ from sglc.automata import charset, work
 from sglc.automata.charset import ALL, Ranges, invert, meet
 from sglc.automata.dfa.nfa_union import MAX_STATES
 from sglc.automata.dfa.numbering import Numbering
+from sglc.automata.graphs import reached
 
 WORK_PER_STATE = 200
 
@@ -236,14 +237,7 @@ class Builder:
         """Rows of all texts (or of all that end in one); accepting states; those that accept at the end."""
 
         def close(states: Iterable[int]) -> frozenset[int]:
-            found = set(states)
-            stack = list(found)
-            while stack:
-                for target in self.silent[stack.pop()]:
-                    if target not in found:
-                        found.add(target)
-                        stack.append(target)
-            return frozenset(found)
+            return frozenset(reached(states, self.silent.__getitem__))
 
         first = close([start])
         beyond = PatternError("what the pattern looks at is too large")

@@ -11,6 +11,7 @@ from collections.abc import Sequence as Sequenced
 from typing import cast
 
 from sglc.automata import work
+from sglc.automata.graphs import reached
 from sglc.cfg.model.errors import GrammarError
 
 LEAF, SEQUENCE, CHOICE, REPEAT, RULE = range(5)
@@ -263,14 +264,7 @@ class Graph:
 
     def reached(self, start: int) -> list[int]:
         """The nodes below one, itself first."""
-        found = [start]
-        seen = {start}
-        for node in found:
-            for inner in self.below[node]:
-                if inner not in seen:
-                    seen.add(inner)
-                    found.append(inner)
-        return found
+        return reached([start], self.below.__getitem__)
 
     def left(self, node: int) -> tuple[int, ...]:
         """The nodes with which a text of this node may begin."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from sglc.automata.graphs import reached, successors_first
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 from sglc.diagnostics.suggest import nearest
@@ -91,24 +92,13 @@ def _undefined(grammar: g.Grammar, reference: g.Reference, where: str, source: S
 
 
 def _refuse_cycles(grammar: g.Grammar, uses: dict[str, list[g.Reference]]) -> None:
-    done: set[str] = set()
-    for first in uses:
-        path: dict[str, None] = {}
-        stack: list[tuple[str, bool, g.Reference | None]] = [(first, False, None)]
-        while stack:
-            name, leaving, reference = stack.pop()
-            if leaving:
-                del path[name]
-                done.add(name)
-            elif name in path:
-                assert reference is not None
-                raise GrammarError(
-                    f"the terminal {name} is used in its own definition",
-                    grammar.terminals[name].source,
-                    grammar.terminals[name].at,
-                    "only rules may be recursive",
-                )
-            elif name not in done:
-                path[name] = None
-                stack.append((name, True, None))
-                stack += [(use.name, False, use) for use in uses[name]]
+    below = {name: [use.name for use in used] for name, used in uses.items()}
+    if len(successors_first(below)) == len(below):
+        return
+    name = next(name for name in below if name in reached(below[name], below.__getitem__))
+    raise GrammarError(
+        f"the terminal {name} is used in its own definition",
+        grammar.terminals[name].source,
+        grammar.terminals[name].at,
+        "only rules may be recursive",
+    )

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sglc.automata import work
+from sglc.automata.graphs import reached
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.graph import CHOICE, LEAF, NO, REPEAT, RULE, SEQUENCE, YES, Graph, bounds
 from sglc.cfg.transforms.left_cycles import left_recursive_sccs
@@ -326,13 +327,7 @@ class _Remover:
         for state, following in cycle.edges.items():
             for after in [after for _, after in following] + cycle.silent[state]:
                 before.setdefault(after, []).append(state)
-        found = [target]
-        seen = {target}
-        for state in found:
-            for earlier in before.get(state, ()):
-                if earlier not in seen:
-                    seen.add(earlier)
-                    found.append(earlier)
+        found = reached([target], lambda state: before.get(state, ()))
         self.spend(len(found))
         return found
 
