@@ -117,7 +117,7 @@ def command(
         read = "" if emit is None else f", and --emit {emit} reads a source"
         raise click.UsageError(f"{file} is compiled already{read}; `sglc disasm {file}` shows what is in it")
     invocation.options = replace(invocation.options, verify=verified)
-    reports = _reports(printed, timed)
+    reports = _reports(printed, timed, invocation.options.level)
     asked = {"--pack": packed, "--mask-bytes": mask_bytes is not None, "--prefill": prefilled}
     if model is None and any(asked.values()):
         option = next(name for name, given in asked.items() if given)
@@ -203,15 +203,17 @@ def _write_changed(invocation: Invocation, target: Path, data: bytes) -> None:
     write_whole(invocation, target, data)
 
 
-def _reports(printed: str, timed: bool) -> PassReports | None:
+def _reports(printed: str, timed: bool, level: int) -> PassReports | None:
     """What tells about passes, or None where nothing is to be told."""
     if not printed and not timed:
         return None
     from sglc.commands.pass_reports import ALL, PassReports
-    from sglc.passes.pipeline import NAMES
+    from sglc.passes.pipeline import NAMES, of_level
 
     if printed not in ("", ALL, *NAMES):
         raise click.UsageError(f"--print-passes: there is no pass {printed!r}; passes are {', '.join(NAMES)}")
+    if printed and printed not in (ALL, *(step.name for step in of_level(level))):
+        raise click.UsageError(f"--print-passes: -O{level} does not run {printed!r}; leave -O{level} out")
     return PassReports(printed, timed)
 
 

@@ -51,6 +51,15 @@ def test_one_pass_is_printed_before_and_after(cli: Cli, program: Path) -> None:
     assert 'text "Name a friend.\\nOf "\n' in after
 
 
+@pytest.mark.parametrize(("name", "level"), [("fold", 0), ("unroll", 1)])
+def test_a_pass_that_the_level_leaves_out_is_not_printed_in_silence(
+    cli: Cli, program: Path, name: str, level: int
+) -> None:
+    code, _, err = cli("build", program, f"--print-passes={name}", f"-O{level}")
+    assert code == 2 and f"-O{level} does not run '{name}'" in err
+    assert cli("build", program, f"--print-passes={name}", f"-O{level + 1}")[0] == 0
+
+
 def test_the_stage_shows_what_the_level_made(cli: Cli, program: Path) -> None:
     first = cli("build", program, "--emit", "ir", "-O0")[1]
     assert first.count("\n  line\n") == 3
