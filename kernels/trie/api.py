@@ -30,8 +30,9 @@ from sglc.kernels.trie.word_list import Found, WordList
 UNBOUNDED = 1 << 30
 """For `most`, `lo` and `hi` of a lexeme: no limit."""
 
-JOINED = 1 << 17
-"""So many nodes may be met more than once in one walk: for each there is room for a boundary, 8 bytes."""
+JOINED = 1 << 14
+"""So many nodes may be met more than once in one walk. Each has 36 bytes in the arrays of a walk, half a
+megabyte together. Behind `[%` of a regular expression 662 nodes lie below one another in 21 layers."""
 
 
 WALKS = typed_library(

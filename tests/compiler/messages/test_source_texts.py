@@ -1,29 +1,20 @@
 """SQL tables and TypeScript declarations: SQLite and the compiler of TypeScript agree with the readers.
 
-The compiler runs where `SGLC_TYPESCRIPT` is the folder of the package `typescript`, and node is there.
+The compiler of TypeScript is the one of `judges.typescript_compiler`.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sqlite3
 import subprocess
-from random import Random
+from pathlib import Path
 from typing import Any
 
-import pytest
-
-from example_budget import examples
+from judges.typescript_compiler import compiler, needs_compiler
 from sglc.importers.core.fault import SourceFault
 from sglc.importers.sql.reader import read_sql
 from sglc.importers.typescript.reader import read_typescript
-from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.session import BYTES
-from sglc.runtime.vm.holes.fuzz import random_word
-from sglc.types.language.language import language
-from sglc.types.type import Named
 
 MANY = 20
 SQL_GOOD = [
@@ -177,58 +168,33 @@ def test_which_declarations_are_taken() -> None:
         assert not taken(read_typescript, text), text
 
 
-COMPILER = os.environ.get("SGLC_TYPESCRIPT", "")
-SCRIPT = """
-const ts = require(process.argv[1]);
-const options = { strict: true, noEmit: true, lib: ["lib.es2020.d.ts"], types: [] };
-const texts = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const files = new Map(texts.map((text, at) => [`/f${at}.ts`, text + "\\nexport {}\\n"]));
-const host = ts.createCompilerHost(options);
-const read = host.getSourceFile;
-host.getSourceFile = (name, target) => files.has(name)
-  ? ts.createSourceFile(name, files.get(name), target, true) : read(name, target);
-const old = host.fileExists;
-host.fileExists = (name) => files.has(name) || old(name);
-const program = ts.createProgram([...files.keys()], options, host);
-const found = [...files.keys()].map((name) => {
-  const file = program.getSourceFile(name);
-  const faults = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
-  return faults.map((fault) => ts.flattenDiagnosticMessageText(fault.messageText, " ")).join("; ");
-});
-console.log(JSON.stringify(found));
-"""
+def compiler_says(texts: list[str], folder: Path) -> list[str]:
+    """What the compiler has against each text, as a file of its own; empty where it takes it.
 
-
-def compiler_says(texts: list[str]) -> list[str]:
-    """What the compiler has against each text, as a file of its own."""
-    node = shutil.which("node")
-    assert node is not None
-    ran = subprocess.run(
-        [node, "-e", SCRIPT, os.path.abspath(COMPILER)],
-        input=json.dumps(texts),
-        capture_output=True,
-        text=True,
+    It tells of types only where no file has a fault of syntax: the others are compiled again.
+    """
+    names = [f"f{number}.ts" for number in range(len(texts))]
+    for name, text in zip(names, texts, strict=True):
+        (folder / name).write_text(f"{text}\nexport {{}}\n", encoding="utf-8", newline="")
+    options = {"strict": True, "noEmit": True, "lib": ["es2020"], "types": []}
+    (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": names}))
+    done = subprocess.run(
+        [str(compiler()), "--pretty", "false", "-p", "."], cwd=folder, capture_output=True, text=True
     )
-    assert ran.returncode == 0, ran.stderr
-    found: list[str] = json.loads(ran.stdout)
-    return found
+    said = dict.fromkeys(names, "")
+    for line in done.stdout.splitlines():
+        said[line.partition("(")[0]] += line
+    assert list(said) == names, done.stdout
+    silent = [text for name, text in zip(names, texts, strict=True) if not said[name]]
+    if len(silent) in (0, len(texts)):
+        return list(said.values())
+    again = iter(compiler_says(silent, folder))
+    return [told or next(again) for told in said.values()]
 
 
-@pytest.mark.skipif(not COMPILER or shutil.which("node") is None, reason="there is no compiler of TypeScript")
-def test_the_compiler_takes_the_same_declarations_and_their_values() -> None:
-    assert dict(zip(TYPESCRIPT_GOOD, compiler_says(TYPESCRIPT_GOOD), strict=True)) == dict.fromkeys(
-        TYPESCRIPT_GOOD, ""
-    )
-    assert "" not in compiler_says(TYPESCRIPT_BAD)
-    values = []
-    for text in TYPESCRIPT_GOOD:
-        declared = read_typescript(text, None, "A")
-        constraint = compile_constraint(
-            language=language(Named(declared.root), declared.types, surface="json")
-        )
-        # A text is no member of an enum of texts for the compiler, unless it is asked for as a text.
-        root = "`${A}`" if "enum A { Red" in text else declared.root
-        for seed in range(examples(5)):
-            written = random_word(constraint.matcher(BYTES), Random(seed)).decode()
-            values.append(f"{text}\nconst value: {root} = {written};")
-    assert dict(zip(values, compiler_says(values), strict=True)) == dict.fromkeys(values, "")
+@needs_compiler
+def test_the_compiler_takes_the_same_declarations_and_their_values(tmp_path: Path) -> None:
+    said = compiler_says([*TYPESCRIPT_GOOD, *TYPESCRIPT_BAD], tmp_path)
+    good, bad = said[: len(TYPESCRIPT_GOOD)], said[len(TYPESCRIPT_GOOD) :]
+    assert dict(zip(TYPESCRIPT_GOOD, good, strict=True)) == dict.fromkeys(TYPESCRIPT_GOOD, "")
+    assert "" not in bad
