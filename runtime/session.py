@@ -23,7 +23,17 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.vm.holes.holes import error_name
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.state.frame import Allowance
-from sglc.runtime.vm.state.run import CheckRecord, Limits, Missed, Prepared, Recorder, Run, Script, Statistics
+from sglc.runtime.vm.state.run import (
+    CheckRecord,
+    HoleRecord,
+    Limits,
+    Missed,
+    Prepared,
+    Recorder,
+    Run,
+    Script,
+    Statistics,
+)
 from sglc.runtime.vm.state.tasks import Tasks
 from sglc.runtime.vm.state.trace import Listener, ListenerFault
 from sglc.runtime.vm.state.values import BranchValue, Scored, failure
@@ -70,6 +80,7 @@ class RunResult:
     text: str
     statistics: Statistics
     checks: tuple[CheckRecord, ...]
+    holes: tuple[HoleRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +267,7 @@ class Session:
         trace: Listener | None = None,
         on_event: Listener | None = None,
         detailed: bool | None = None,
+        pressure: bool | None = None,
         concurrency: int | None = None,
     ) -> RunResult:
         """Run one function.
@@ -266,17 +278,29 @@ class Session:
         `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. Where the model has
         not enough time for all, runs of higher `priority` are served first, and of these the one whose
         timeout is nearest. `trace` and `on_event` hear of every event as it happens; of single tokens, for
-        which all legal ones are counted, only if `detailed` (None: if anyone listens). Raises ArgumentError
-        before it starts, SglError when it fails, and what a listener raises, which ends it; cancelling the
-        task stops it at the next token.
+        which all legal ones are counted, only if `detailed` (None: if anyone listens). `pressure` says
+        whether the pressure of masks is measured (None: if tokens are heard of or the recorder asks). Raises
+        ArgumentError before it starts, SglError when it fails, and what a listener raises, which ends it;
+        cancelling the task stops it at the next token.
         """
         if detailed is None:
             detailed = trace is not None or on_event is not None
+        asked = self.recorder is not None and self.recorder.weighed
+        weighed = (detailed or asked) if pressure is None else pressure
         listeners = tuple(listener for listener in (trace, on_event) if listener is not None)
         urgency = Urgency(priority, None if timeout is None else monotonic() + timeout)
         try:
             return await self._run(
-                name, arguments or {}, listeners, urgency, seed, max_tokens, timeout, detailed, concurrency
+                name,
+                arguments or {},
+                listeners,
+                urgency,
+                seed,
+                max_tokens,
+                timeout,
+                detailed,
+                weighed,
+                concurrency,
             )
         except ListenerFault as fault:
             raise fault.reason from None
@@ -291,6 +315,7 @@ class Session:
         max_tokens: int | None,
         timeout: float | None,
         detailed: bool,
+        weighed: bool,
         concurrency: int | None,
     ) -> RunResult:
         """As `run`; raises ListenerFault where a listener fails."""
@@ -300,7 +325,7 @@ class Session:
         recording = None if recorder is None else recorder.begin(code.name, seed)
         if recording is not None:
             listeners = (*listeners, recording)
-        run = self._new_run(seed, listeners, detailed, urgency, concurrency)
+        run = self._new_run(seed, listeners, detailed, weighed, urgency, concurrency)
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
@@ -353,7 +378,8 @@ class Session:
             },
         )
         result = None if code.result is None else self.program.types[code.result]
-        return RunResult(_plain(value), result, text, statistics, tuple(run.checks))
+        records = run.records
+        return RunResult(_plain(value), result, text, statistics, tuple(records.checks), tuple(records.holes))
 
     async def run_test(self, name: str, *, seed: int = 0, on_event: Listener | None = None) -> TestResult:
         """Run one test, without a model: holes are answered by its mocks or at random."""
@@ -361,7 +387,7 @@ class Session:
         if code is None:
             raise ArgumentError("E0712", f"there is no test `{name}`")
         listeners = () if on_event is None else (on_event,)
-        run = self._new_run(seed, listeners, False, None, 0)
+        run = self._new_run(seed, listeners, False, False, None, 0)
         machine = Machine(run)
         started = perf_counter()
         error: SglError | None = None
@@ -380,6 +406,7 @@ class Session:
         seed: int,
         listeners: tuple[Listener, ...],
         detailed: bool,
+        weighed: bool,
         urgency: Urgency | None,
         concurrency: int | None,
     ) -> Run:
@@ -427,6 +454,7 @@ class Session:
             seed=seed,
             listeners=listeners,
             detailed=detailed,
+            weighed=weighed,
             recorder=self.recorder,
             drafting=self._drafting,
             tasks=Tasks(ahead) if ahead else None,

@@ -98,6 +98,7 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "timeout": ("None or seconds", lambda v: v is None or (isinstance(v, Real) and v == v)),
     "priority": ("a whole number", _is_whole),
     "concurrency": ("None or a whole number from 0 on", lambda v: v is None or (_is_whole(v) and v >= 0)),
+    "pressure": ("None, True or False", lambda value: value is None or isinstance(value, bool)),
     "trace": ("None or a listener", lambda value: value is None or callable(value)),
 }
 """Options of a call, what they are, and the test. A wrong one would be met in the middle of other calls."""
@@ -107,8 +108,9 @@ class Function:
     """A function of a program. Calling it runs it and returns its value.
 
     Besides the parameters, a call takes `seed_`, `max_tokens_`, `timeout_` (seconds), `priority_`,
-    `concurrency_` (most calls of the program that run ahead of their turn, 0 for none) and `trace_` (a
-    listener), with an underscore so that they never collide with a parameter.
+    `concurrency_` (most calls of the program that run ahead of their turn, 0 for none), `pressure_` (whether
+    `run` tells how much the masks of holes fight the model) and `trace_` (a listener), with an underscore so
+    that they never collide with a parameter.
     """
 
     def __init__(self, module: Module, code: Code) -> None:

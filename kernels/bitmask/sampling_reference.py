@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sglc.kernels.dsl.noise import GOLDEN, LAST_SHIFT, ROUNDS, SMALL
+
 
 def legal(mask: np.ndarray | None, size: int) -> np.ndarray:
     """The ids below `size` whose bit is set (all without a mask), ascending."""
@@ -52,10 +54,35 @@ def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float
     return float(top + np.log(np.exp(values - top).sum()))
 
 
-def masked_sum(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float = 1.0) -> float:
-    """The sum of exp(scale * (logit - top)) over the set bits (all if no mask)."""
-    values = logits[legal(mask, len(logits))].astype(np.float64)
-    return float(np.exp((values - top) * scale).sum())
+def noise_bits(tokens: np.ndarray, key: int) -> np.ndarray:
+    """uint32 [n]: 32 random bits for each token (integers [n]) under a key of 64 bits."""
+    x = tokens.astype(np.uint32) * np.uint32(GOLDEN) + np.uint32(key & 0xFFFFFFFF)
+    for number, (shift, factor) in enumerate(ROUNDS):
+        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
+        if number == 0:
+            x ^= np.uint32(key >> 32)
+    return x ^ (x >> np.uint32(LAST_SHIFT))
+
+
+def gumbel(tokens: np.ndarray, key: int) -> np.ndarray:
+    """float32 [n]: noise of the standard Gumbel distribution for each token (integers [n]) under a key.
+
+    -log(-log(1 - v)) for v = (bits + 1/2) / 2^31, of the upper 31 bits: the largest noise is the smallest v,
+    which floats tell apart best.
+    """
+    halves = (noise_bits(tokens, key) >> np.uint32(1)).astype(np.float32)
+    v = (halves + np.float32(0.5)) * np.float32(2.0**-31)
+    rest = np.maximum(np.float32(1.0) - v, np.float32(2.0**-24))
+    waiting = np.where(v < SMALL, v * (np.float32(1.0) + np.float32(0.5) * v), -np.log(rest))
+    return -np.log(waiting)
+
+
+def perturb(
+    logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float, key: int, out: np.ndarray
+) -> None:
+    """Write scale * (logit - top) with the noise of each token to `out` (float32[V]) at the set bits."""
+    ids = legal(mask, len(logits))
+    out[ids] = (logits[ids] - np.float32(top)) * np.float32(scale) + gumbel(ids, key)
 
 
 def count_bits(mask: np.ndarray) -> int:

@@ -2,11 +2,14 @@
 
 `sglc_masked_max(logits, mask, size, out)`: largest legal logit into out[0], its lowest index returned (-1).
 `sglc_masked_sum(logits, mask, size, top, scale)`: sum of exp((logit - top) * scale) over the legal ones.
-The `sglc_all_…` forms take no notice of the mask. `sglc_count(mask, words)`: the number of set bits.
-Words without a set bit are skipped after one load, so sparse masks cost next to nothing.
+`sglc_masked_perturb(logits, mask, size, top, scale, key, out)`: (logit - top) * scale with Gumbel noise of
+the key, into out at the legal ones; what stands elsewhere is not defined. The `sglc_all_…` forms take no
+notice of the mask. `sglc_count(mask, words)`: the number of set bits. Words without a set bit are skipped
+after one load, so sparse masks cost next to nothing.
 
 exp is computed in float32 by the usual reduction to 2^n · e^r with |r| ≤ ln2 / 2 and the polynomial of
-degree 6 that Cephes uses (S. Moshier, expf), error below 2 ulp; sums are kept in float64.
+degree 6 that Cephes uses (S. Moshier, expf), error below 2 ulp; sums are kept in float64. log is that of
+Cephes as well (logf).
 """
 
 from __future__ import annotations
@@ -16,15 +19,27 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
+from sglc.kernels.dsl.noise import GOLDEN, LAST_SHIFT, ROUNDS, SMALL
 from sglc.kernels.llvm import ir_build
 from sglc.kernels.llvm.ir_build import F32, FLOAT_LANES, I1, I32, I64, P32, PF
 
 _F64 = ir.DoubleType()
 _VF, _VD, _VI, _VB = (ir.VectorType(kind, FLOAT_LANES) for kind in (F32, _F64, I32, I1))
 _COEFFICIENTS = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)
+_LOG_COEFFICIENTS = (
+    7.0376836292e-2,
+    -1.1514610310e-1,
+    1.1676998740e-1,
+    -1.2420140846e-1,
+    1.4249322787e-1,
+    -1.6668057665e-1,
+    2.0000714765e-1,
+    -2.4999993993e-1,
+    3.3333331174e-1,
+)
+_LN2_HIGH, _LN2_LOW = 0.693359375, -2.12194440e-4
+"""The two parts of ln 2; products of the first with small integers are exact."""
 _LOWEST = F32(float("-inf"))
-
-NAMES = ("sglc_masked_max", "sglc_all_max", "sglc_masked_sum", "sglc_all_sum", "sglc_count")
 
 
 def build() -> str:
@@ -33,6 +48,7 @@ def build() -> str:
     for masked in (True, False):
         _maximum(module, masked)
         _sum(module, masked)
+        _perturb(module, masked)
     _count(module)
     return str(module)
 
@@ -107,13 +123,76 @@ def _sum(module: ir.Module, masked: bool) -> None:
     b.ret(total)
 
 
+def _perturb(module: ir.Module, masked: bool) -> None:
+    name = "sglc_masked_perturb" if masked else "sglc_all_perturb"
+    b = ir_build.function(module, name, ir.VoidType(), PF, P32, I64, F32, F32, I64, PF)
+    _, _, size, top, scale, key, out = b.function.args
+    tops, scales = (ir_build.splat(b, value, FLOAT_LANES) for value in (top, scale))
+    keys = [ir_build.splat(b, b.trunc(part, I32), FLOAT_LANES) for part in (key, b.lshr(key, I64(32)))]
+    lanes = ir.Constant(_VI, list(range(FLOAT_LANES)))
+    write = ir_build.intrinsic(
+        module, f"llvm.masked.store.v{FLOAT_LANES}f32.p0", ir.VoidType(), _VF, _VF.as_pointer(), I32, _VB
+    )
+    with _words(b, masked) as (first, bits, data):
+        tokens = b.add(ir_build.splat(b, b.trunc(first, I32), FLOAT_LANES), lanes)
+        noise = _gumbel(module, b, _hash(b, tokens, keys))
+        score = b.fadd(b.fmul(b.fsub(data, tops), scales), noise)
+        place = ir_build.at(b, out, first, _VF)
+        inside = b.icmp_signed("<", tokens, ir_build.splat(b, b.trunc(size, I32), FLOAT_LANES))
+        b.call(write, [score, place, I32(4), b.and_(b.bitcast(bits, _VB), inside)])
+    b.ret_void()
+
+
+def _hash(b: ir.IRBuilder, tokens: ir.Value, keys: list[ir.Value]) -> ir.Value:
+    """32 bits for each token under two keys; `sampling_reference.noise_bits` has the steps."""
+    x = b.add(b.mul(tokens, _splat(GOLDEN, _VI)), keys[0])
+    for number, (shift, factor) in enumerate(ROUNDS):
+        x = b.mul(b.xor(x, b.lshr(x, _splat(shift, _VI))), _splat(factor, _VI))
+        if number == 0:
+            x = b.xor(x, keys[1])
+    return b.xor(x, b.lshr(x, _splat(LAST_SHIFT, _VI)))
+
+
+def _gumbel(module: ir.Module, b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
+    """-log(-log(1 - v)) for v = (bits + 1/2) / 2^31, of the upper 31 bits."""
+    halves = b.sitofp(b.lshr(bits, _splat(1, _VI)), _VF)  # signed, as AVX2 converts no unsigned numbers
+    v = b.fmul(b.fadd(halves, _splat(0.5)), _splat(2.0**-31))
+    small = b.fcmp_ordered("<", v, _splat(SMALL))
+    rest = b.fsub(_splat(1.0), v)
+    least = _splat(2.0**-24)
+    rest = b.select(b.fcmp_ordered("<", rest, least), least, rest)
+    exact = b.fmul(v, b.fadd(_splat(1.0), b.fmul(_splat(0.5), v)))
+    waiting = b.select(small, exact, b.fneg(_log(b, rest)))
+    return b.fneg(_log(b, waiting))
+
+
+def _log(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    """log of 32 normal floats above 0; products and sums may be fused."""
+    fused = ("contract",)
+    bits = b.bitcast(x, _VI)
+    exponent = b.sub(b.lshr(bits, _splat(23, _VI)), _splat(126, _VI))
+    low = b.or_(b.and_(bits, _splat(0x007FFFFF, _VI)), _splat(0x3F000000, _VI))
+    m = b.bitcast(low, _VF)  # in [1/2, 1)
+    below = b.fcmp_ordered("<", m, _splat(0.707106781186547524))
+    e = b.sitofp(b.sub(exponent, b.zext(below, _VI)), _VF)
+    m = b.fsub(b.select(below, b.fadd(m, m), m), _splat(1.0))
+    z = b.fmul(m, m)
+    p = _splat(_LOG_COEFFICIENTS[0])
+    for coefficient in _LOG_COEFFICIENTS[1:]:
+        p = b.fadd(b.fmul(p, m, flags=fused), _splat(coefficient), flags=fused)
+    y = b.fmul(b.fmul(m, z), p)
+    y = b.fadd(y, b.fmul(e, _splat(_LN2_LOW), flags=fused), flags=fused)
+    y = b.fsub(y, b.fmul(z, _splat(0.5), flags=fused), flags=fused)
+    return b.fadd(b.fadd(m, y), b.fmul(e, _splat(_LN2_HIGH), flags=fused), flags=fused)
+
+
 def _exp(module: ir.Module, b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     """exp of 32 floats in -87..0; products and sums may be fused."""
     fused = ("contract",)
     floor = ir_build.intrinsic(module, f"llvm.floor.v{FLOAT_LANES}f32", _VF, _VF)
     n = b.call(floor, [b.fadd(b.fmul(x, _splat(1.44269504088896341), flags=fused), _splat(0.5), flags=fused)])
-    r = b.fsub(x, b.fmul(n, _splat(0.693359375), flags=fused), flags=fused)
-    r = b.fsub(r, b.fmul(n, _splat(-2.12194440e-4), flags=fused), flags=fused)
+    r = b.fsub(x, b.fmul(n, _splat(_LN2_HIGH), flags=fused), flags=fused)
+    r = b.fsub(r, b.fmul(n, _splat(_LN2_LOW), flags=fused), flags=fused)
     p = _splat(_COEFFICIENTS[0])
     for coefficient in _COEFFICIENTS[1:]:
         p = b.fadd(b.fmul(p, r, flags=fused), _splat(coefficient), flags=fused)

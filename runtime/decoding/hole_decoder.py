@@ -17,7 +17,15 @@ import numpy as np
 
 from sglc.runtime.decoding.canonical import Tokens
 from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
+from sglc.runtime.decoding.requests import (
+    Budget,
+    Constraints,
+    HoleRequest,
+    HoleResult,
+    Observer,
+    PathScores,
+    Timing,
+)
 from sglc.runtime.decoding.seams import Seams
 from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.core.errors import EngineError, language_error
@@ -83,8 +91,11 @@ class HoleDecoder:
         self._base = 0
         """Tokens before those of the value; tokens that are written anew are among them."""
         self._tracker: StopTracker | None = None
-        self._sampling_request = SamplingRequest(request.sampling, request.seed)
+        self._sampling_request = SamplingRequest(
+            request.sampling, request.seed, scored=observer.detailed, weighed=observer.weighed
+        )
         encoder = conversation.encoder
+        self._scores = PathScores()
         self._seams = None if encoder is None else Seams(encoder.canonical, vocabulary)
         self._floor = 0
         """The first token that may be taken back."""
@@ -286,7 +297,8 @@ class HoleDecoder:
             drafts = self._propose(tracker)
             pause, before_picking = thread_time_ns(), sampling_request.picking
             try:
-                drawn, position = await self._drawn(legal, tracker, position, drafts)
+                drawn = await self._drawn(legal, tracker, position, drafts)
+                position += 1
                 resume = thread_time_ns() - sampling_request.picking + before_picking
             except EngineError as fault:
                 raise language_error(fault, self.partial) from fault
@@ -301,11 +313,11 @@ class HoleDecoder:
             token = drawn.token
             result = self.result
             result.sampled += 1
-            result.logprob += drawn.logprob
+            self._scores = self._scores.after(drawn)
             ending = token in end_ids
             data = b"" if ending else token_bytes[token] or b""
             if self.observer.detailed:
-                self.observer.token(token, data, drawn.logprob, legal.count())
+                self.observer.token(drawn, data, legal.count())
             if ending:
                 self._note(clock, pause, resume)
                 return self._finish(tracker.data[skip:], "end", used)
@@ -328,26 +340,24 @@ class HoleDecoder:
             pieces.send(tracker.data, tracker.certain(), False)
             clock = self._note(clock, pause, resume)
 
-    async def _drawn(
-        self, legal: NextTokens, tracker: StopTracker, position: int, drafts: Tokens
-    ) -> tuple[Sampled, int]:
-        """The next token, and the position of the draws behind it.
+    async def _drawn(self, legal: NextTokens, tracker: StopTracker, position: int, drafts: Tokens) -> Sampled:
+        """The token at a position of the hole's draws.
 
-        What the tokenizer would not write is refused, and another token is drawn among the rest. Where
-        nothing is left, what was refused is let in: the mask alone decides. Raises NothingAllowed.
+        What the tokenizer would not write is refused, and the token is drawn among the rest with the same
+        noise, which draws it from their distribution. Where nothing is left, what was refused is let in: the
+        mask alone decides. Raises NothingAllowed.
         """
         request, sampling_request, branch = self.request, self._sampling_request, self.conversation.branch
         legal.forgive()
         strict = self._seams is not None and self._seams.joins
         if strict and not request.sampling.plain and request.sampling.temperature:
             self._refuse_few(legal, tracker)
-        logits = None
+        logits, first = None, None  # the mass counts what the tokenizer would not write
         if request.answer is not None:
             logits = await self._logits(drafts)
             logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
+        sampling_request.position = position
         while True:
-            sampling_request.position, sampling_request.scored = position, self.observer.detailed
-            position += 1
             try:
                 if logits is None:
                     drawn = await branch.draw(sampling_request, drafts)
@@ -359,7 +369,8 @@ class HoleDecoder:
                 strict = False
                 continue
             if not strict or drawn.token in legal.end_ids or self._is_open(drawn.token, legal, tracker):
-                return drawn, position
+                return drawn._replace(log_mass=drawn.log_mass if first is None else first)
+            first = drawn.log_mass if first is None else first
             legal.refuse(drawn.token)
 
     def _is_open(self, token: int, legal: NextTokens, tracker: StopTracker) -> bool:
@@ -486,6 +497,8 @@ class HoleDecoder:
 
     def _finish(self, data: bytes | bytearray, ended: str, tokens: int) -> HoleResult:
         result, drafts = self.result, self._drafts
+        result.logprob = self._scores.logprob
+        result.pressure = self._scores.pressure if self.observer.weighed else None
         if self._tracker is not None:
             drafts.finish(self.conversation.branch.tokens, ended)
             result.saved = min(drafts.saved, result.work.accepted)  # not every engine looks at drafts

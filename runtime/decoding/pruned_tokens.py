@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sglc.runtime.decoding.requests import PathScores
 from sglc.runtime.decoding.seams import beginnings
 from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.sampling.legal import NextTokens
@@ -87,7 +88,7 @@ class Choice:
     legal: PrunedTokens
     tokens: list[int]
     forced: int
-    logprob: float
+    scores: PathScores
     closing: bytes
     chosen: int = -1
 

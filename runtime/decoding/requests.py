@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.engine.core.statistics import Statistics
-from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
 from sglc.runtime.mask.artifact.constraint import TabledConstraint
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
@@ -75,6 +75,9 @@ class HoleResult:
     sampled: int = 0
     forced: int = 0
     logprob: float = 0.0
+    pressure: float | None = None
+    """Sum of -log of the probability that the model gave the legal tokens, over the tokens that were drawn,
+    in nats; None where it was not measured. Forced text counts nothing."""
     ended: str = "complete"
     prompt: int = 0
     """Tokens of the conversation before the hole; 0 where the model was not asked."""
@@ -99,29 +102,45 @@ class Timing:
     outside: list[int] = field(default_factory=list)
 
 
+class PathScores(NamedTuple):
+    """Sums over the tokens that were drawn: natural log-probabilities, and the pressure of the masks."""
+
+    logprob: float = 0.0
+    pressure: float = 0.0
+
+    def after(self, drawn: Sampled) -> PathScores:
+        """The sums with one token more."""
+        return PathScores(self.logprob + drawn.logprob, self.pressure - drawn.log_mass)
+
+
+NOTHING_DRAWN = PathScores()
+
+
 class Observer(Protocol):
     """Hears of every piece of text and every token of a hole as it is generated."""
 
     detailed: bool
     """Whether `token` is to be called."""
+    weighed: bool
+    """Whether the pressure of the mask is to be measured."""
 
     def piece(self, text: str, forced: bool) -> None:
         """A piece of text was written; `forced` says that no other text was legal there."""
 
-    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
-        """A token was drawn: its number, its bytes, its natural log-probability under the mask, and how many
-        tokens the mask allowed."""
+    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
+        """A token was drawn: what was sampled, its bytes, and how many tokens the mask allowed."""
 
 
 class Silent:
     """An observer that does nothing."""
 
     detailed = False
+    weighed = False
 
     def piece(self, text: str, forced: bool) -> None:
         pass
 
-    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
+    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
         pass
 
 

@@ -18,7 +18,16 @@ import numpy as np
 from sglc.runtime.decoding.conversation import Conversation
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.pruned_tokens import MOST_BACK, Choice, Choices, PrunedTokens
-from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
+from sglc.runtime.decoding.requests import (
+    NOTHING_DRAWN,
+    Budget,
+    Constraints,
+    HoleRequest,
+    HoleResult,
+    Observer,
+    PathScores,
+    Timing,
+)
 from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
@@ -68,7 +77,7 @@ class _State:
     tracker: StopTracker
     masks: Matcher
     hold_forced: bool
-    logprob: float = 0.0
+    scores: PathScores = NOTHING_DRAWN
     closing: bytes = b""
 
 
@@ -188,7 +197,7 @@ class ValidatedHoleDecoder(HoleDecoder):
             if value.is_accepting() and await self._is_final(tracker):
                 data = self._written(tracker)
                 if value.is_complete():
-                    return self._end(data, "complete", self._used(), state.logprob)
+                    return self._end(data, "complete", self._used(), state.scores)
                 self._last_good = data, self._used()
             elif value.is_complete():
                 return False
@@ -206,12 +215,12 @@ class ValidatedHoleDecoder(HoleDecoder):
                 self._used(), self._own(tracker, rest), self._limited
             ):
                 return await self._out_of_budget(
-                    bytes(tracker.data[:known]), state.closing, used, state.logprob
+                    bytes(tracker.data[:known]), state.closing, used, state.scores
                 )
             state.closing = rest
         state.hold_forced = False
         if self._limited is not None and not self._has(self._used() + 1, self._limited):
-            return await self._out_of_budget(bytes(tracker.data), state.closing, self._used(), state.logprob)
+            return await self._out_of_budget(bytes(tracker.data), state.closing, self._used(), state.scores)
         return True
 
     def _new_choice(self, state: _State, choices: Choices) -> Choice:
@@ -223,7 +232,7 @@ class ValidatedHoleDecoder(HoleDecoder):
             legal,
             list(self.conversation.branch.tokens),
             self.result.forced,
-            state.logprob,
+            state.scores,
             state.closing,
         )
         choices.add(choice)
@@ -284,7 +293,7 @@ class ValidatedHoleDecoder(HoleDecoder):
                 return None
             token = drawn.token
             if token in legal.end_ids:
-                return self._end(self._written(tracker), "end", self._used(), choice.logprob + drawn.logprob)
+                return self._end(self._written(tracker), "end", self._used(), choice.scores.after(drawn))
             if strict and not self._is_open(token, legal, tracker):
                 legal.refuse(token)
                 continue
@@ -301,19 +310,19 @@ class ValidatedHoleDecoder(HoleDecoder):
                 self._count(choices)
                 self._validator_observer.pruned(token, data, data)
                 continue
-            logprob = choice.logprob + drawn.logprob
+            scores = choice.scores.after(drawn)
             if self.observer.detailed:
-                self.observer.token(token, data, drawn.logprob, legal.count())
+                self.observer.token(drawn, data, legal.count())
             if end is not None:
                 used = self._used() + (end > len(tracker.data))
-                return self._end(self._written(trial, end), "stop", used, logprob)
+                return self._end(self._written(trial, end), "stop", used, scores)
             closing = b""
             if self._limited is not None:
                 closing = trial.value.shortest_completion()
                 more = len(trial.data) > len(self._prefix)
                 if not self._fits(self._used() + more, self._own(trial, closing), self._limited):
                     return await self._out_of_budget(
-                        bytes(tracker.data), choice.closing, self._used(), choice.logprob
+                        bytes(tracker.data), choice.closing, self._used(), choice.scores
                     )
             choice.chosen = token
             branch.append([token])
@@ -322,16 +331,12 @@ class ValidatedHoleDecoder(HoleDecoder):
             if not same:
                 masks = choice.masks.clone()
                 masks.accept(token)
-            return _State(trial, masks, False, logprob, closing)
+            return _State(trial, masks, False, scores, closing)
 
     def _draw(self, logits: np.ndarray, legal: PrunedTokens) -> Sampled:
-        """The token at the next position of the hole's draws. Raises NothingAllowed."""
+        """A token with fresh noise: what was refused may have been drawn. Raises NothingAllowed."""
         sampling_request = self._sampling_request
-        sampling_request.legal, sampling_request.position, sampling_request.scored = (
-            legal,
-            self._position,
-            self.observer.detailed,
-        )
+        sampling_request.legal, sampling_request.position = legal, self._position
         self._position += 1
         return sampling_request.sample(
             logits, self.conversation.branch.best if self.request.answer is None else -1
@@ -342,13 +347,13 @@ class ValidatedHoleDecoder(HoleDecoder):
     def _used(self) -> int:
         return len(self.conversation.branch.tokens) - self._base
 
-    def _end(self, data: bytes, ended: str, tokens: int, logprob: float) -> HoleResult:
-        self.result.logprob = logprob
+    def _end(self, data: bytes, ended: str, tokens: int, scores: PathScores) -> HoleResult:
+        self._scores = scores
         if data:
             self.observer.piece(data.decode(), False)
         return self._finish(data, ended, tokens)
 
-    async def _out_of_budget(self, known: bytes, closing: bytes, used: int, logprob: float) -> HoleResult:
+    async def _out_of_budget(self, known: bytes, closing: bytes, used: int, scores: PathScores) -> HoleResult:
         """End along the shortest completion if it is good, else where the text was good last.
 
         `known` is what stands, the bytes of a healed token included, and `used` the tokens of it.
@@ -358,10 +363,10 @@ class ValidatedHoleDecoder(HoleDecoder):
         if await self.verdicts.of(data) == FINAL:
             price = self._price(closing[max(0, skip - len(known)) :])
             self.result.forced += price
-            return self._end(data, "budget", used + price, logprob)
+            return self._end(data, "budget", used + price, scores)
         if self._last_good is not None:
             data, used = self._last_good
-            return self._end(data, "budget", used, logprob)
+            return self._end(data, "budget", used, scores)
         assert self._limited is not None
         raise SglError(
             "Truncated",

@@ -19,10 +19,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from sglc.kernels.bitmask.sampling import masked_log_sum_exp
 from sglc.runtime.engine.core.cost import StepCost
 from sglc.runtime.engine.core.errors import ContextOverflow, QueueFull
 from sglc.runtime.engine.core.statistics import Statistics
-from sglc.runtime.engine.sampling.sampler import Sampled, log_sum_exp
+from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.kv.accounts import CacheStats
@@ -241,4 +242,4 @@ def _common_prefix(first: list[int], second: list[int]) -> int:
 def log_probability(row: np.ndarray, token: int) -> float:
     """Natural log-probability of a token in the distribution of logits [V]."""
     value = float(row[token])
-    return value - log_sum_exp(row) if math.isfinite(value) else value
+    return value - masked_log_sum_exp(row, None) if math.isfinite(value) else value

@@ -65,14 +65,14 @@ class SamplingRequests:
                     self._faults[place] = error
             self.pickings.append(Picking())  # under whatever stands in the mask: nobody hears of it
 
-    def answer(self, place: int, token: int, logprob: float) -> Drawn:
+    def answer(self, place: int, token: int, logprob: float, log_mass: float) -> Drawn:
         """The answer to the request at `place`, given the picked token; -1 where no token is allowed."""
         fault = self._faults.get(place)
         if fault is not None:
             return Drawn(fault)
         if token < 0:
             return Drawn(NothingAllowed("no token is allowed here"))
-        return Drawn(Sampled(token, logprob))
+        return Drawn(Sampled(token, logprob, log_mass))
 
 
 def launch(executor: DrawingExecutor, pieces: Sequence[Piece]) -> Begun:
@@ -141,7 +141,8 @@ def _picked(
         half = len(pieces) // 2
         left = _picked(executor, pieces[:half], sampling_requests, first, None)
         return left + _picked(executor, pieces[half:], sampling_requests, first + half, None)
-    drawn = zip(asked, found.tokens.tolist(), found.logprobs.tolist(), strict=True)
+    numbers = (found.tokens.tolist(), found.logprobs.tolist(), found.masses.tolist())
+    drawn = zip(asked, *numbers, strict=True)
     answers = [sampling_requests.answer(*each) for each in drawn]
     others = [piece for piece, place in zip(pieces, places, strict=True) if place < 0]
     rest = iter(split(found.rows, None, others))

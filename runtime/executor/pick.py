@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from sglc.kernels.dsl.noise import GOLDEN, LAST_SHIFT, ROUNDS, SMALL
 from sglc.kernels.triton import packed_mask_reference
 from sglc.runtime.executor.plan import Picking
 
@@ -28,9 +29,10 @@ def host_masks(count: int, vocabulary: int, device: torch.device) -> np.ndarray:
 
 def pick(
     logits: torch.Tensor, masks: np.ndarray | None, pickings: Sequence[Picking]
-) -> tuple[np.ndarray, np.ndarray]:
-    """int64 [n]: a token of each row of float32 logits [n, V], which this changes; and float64 [n]: its
-    log-probability in the whole distribution, NaN where it is not wanted.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """int64 [n]: a token of each row of float32 logits [n, V], which this changes; and twice float64 [n]: its
+    log-probability in the whole distribution, and that of all tokens of its mask. NaN where they are not
+    wanted.
 
     `masks` is int32 [n, words], bit t % 32 of word t // 32 for a token t that may be picked; None allows all.
     A row of which nothing may be picked gives -1. NaN is never picked. Distributions are summed in float64,
@@ -38,13 +40,8 @@ def pick(
     """
     device = logits.device
     logits.nan_to_num_(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf)
-    whole: torch.Tensor | None = None
-    if any(picking.scored for picking in pickings):
-        scored = _rows(
-            [index for index, picking in enumerate(pickings) if picking.scored], len(pickings), device
-        )
-        whole = torch.full((len(pickings),), torch.nan, dtype=torch.float64, device=device)
-        whole[scored] = logits[scored].double().logsumexp(1)
+    scored = _Sums(logits, [(1.0 if each.scored else None) for each in pickings])
+    weighed = _Sums(logits, [(each.temperature or 1.0) if each.weighed else None for each in pickings])
     if masks is not None:
         _apply(logits, torch.from_numpy(masks).to(device, non_blocking=True))
     highest, tokens = logits.max(1)
@@ -53,11 +50,35 @@ def pick(
     if drawn:
         rows = _rows(drawn, len(pickings), device)
         tokens[rows] = _draw(logits[rows], highest[rows], tokens[rows], [pickings[index] for index in drawn])
-    if whole is None:
-        return tokens.cpu().numpy(), np.full(len(pickings), math.nan)
-    logprobs = logits.gather(1, tokens.clamp(min=0)[:, None])[:, 0] - whole
-    found = torch.stack([tokens.double(), logprobs]).cpu().numpy()  # one copy; such numbers are exact
-    return found[0].astype(np.int64), found[1]
+    if not (scored.wanted or weighed.wanted):
+        nothing = np.full(len(pickings), math.nan)
+        return tokens.cpu().numpy(), nothing, nothing
+    logprobs = logits.gather(1, tokens.clamp(min=0)[:, None])[:, 0] - scored.before
+    masses = (weighed.of(logits) - weighed.before).clamp(max=0.0)
+    found = torch.stack([tokens.double(), logprobs, masses]).cpu().numpy()  # one copy; such numbers are exact
+    return found[0].astype(np.int64), found[1], found[2]
+
+
+class _Sums:
+    """log Σ exp(logit / temperature) of some rows, before the mask and after it."""
+
+    def __init__(self, logits: torch.Tensor, temperatures: Sequence[float | None]) -> None:
+        """`temperatures` has one for each row of float32 logits [n, V]; None where no sum is wanted."""
+        self._count, self._device = len(temperatures), logits.device
+        self.wanted = [index for index, each in enumerate(temperatures) if each is not None]
+        if self.wanted:
+            self._rows = _rows(self.wanted, self._count, self._device)
+            given = [[each] for each in temperatures if each is not None]
+            self._temperatures = to_device(given, torch.float64, self._device)
+        self.before = self.of(logits)
+        """float64 [n], NaN where not wanted."""
+
+    def of(self, logits: torch.Tensor) -> torch.Tensor:
+        """float64 [n] of logits as they are now, NaN where not wanted."""
+        sums = torch.full((self._count,), torch.nan, dtype=torch.float64, device=self._device)
+        if self.wanted:
+            sums[self._rows] = (logits[self._rows].double() / self._temperatures).logsumexp(1)
+        return sums
 
 
 def _apply(logits: torch.Tensor, masks: torch.Tensor) -> None:
@@ -85,11 +106,11 @@ def _draw(
 ) -> torch.Tensor:
     """int64 [m]: tokens drawn from masked logits [m, V]; `argmax` [m] is -1 where there is none."""
     device = logits.device
-    numbers = [(picking.temperature, picking.uniform, picking.min_p or 0.0) for picking in pickings]
+    numbers = [(picking.temperature, picking.min_p or 0.0) for picking in pickings]
     settings = to_device(numbers, torch.float64, device)
-    temperature, uniform, least = settings[:, :1], settings[:, 1:2], settings[:, 2:]
+    temperature, least = settings[:, :1], settings[:, 1:]
     top = highest[:, None]
-    weights = _weights(logits, top, temperature)
+    scores = (logits - top).where(logits != top, 0.0) * (1.0 / temperature).float()
     limited = [
         index
         for index, picking in enumerate(pickings)
@@ -98,19 +119,27 @@ def _draw(
     if limited:
         rows = _rows(limited, len(pickings), device)
         kept = _best(logits[rows], top[rows], temperature[rows], [pickings[index] for index in limited])
-        weights[rows] = weights[rows].where(kept, 0.0)
+        scores[rows] = scores[rows].where(kept, -torch.inf)
     if any(picking.min_p for picking in pickings):
-        weights = weights.where(weights >= least, 0.0)  # the argmax has weight 1
-    sums = weights.cumsum(1)
-    whole = sums[:, -1:].contiguous()
-    # The first token up to which the sum is larger; by rounding that may be none, and the last that adds
-    # anything is meant.
-    found = torch.minimum(
-        torch.searchsorted(sums, uniform * whole, right=True), torch.searchsorted(sums, whole)
-    ).clamp(max=logits.shape[1] - 1)
-    # Sums that a device adds up in parallel may step back by rounding, and then lead to a token of weight 0.
-    possible = (weights.gather(1, found) > 0)[:, 0]
-    return torch.where(possible & (argmax >= 0), found[:, 0], argmax)
+        weights = _weights(logits, top, temperature)
+        scores = scores.where(weights >= least, -torch.inf)  # the argmax has weight 1
+    found = (scores + gumbel(logits.shape[1], [picking.key for picking in pickings], device)).argmax(1)
+    return torch.where(argmax >= 0, found, argmax)
+
+
+def gumbel(size: int, keys: Sequence[int], device: torch.device) -> torch.Tensor:
+    """float32 [n, size]: the noise of tokens 0 to size - 1 under each key; see
+    `sampling_reference.gumbel`."""
+    parts = to_device([(key & 0xFFFFFFFF, key >> 32) for key in keys], torch.int64, device)
+    x = (torch.arange(size, device=device) * GOLDEN + parts[:, :1]) & 0xFFFFFFFF
+    for number, (shift, factor) in enumerate(ROUNDS):
+        x = ((x ^ (x >> shift)) * factor) & 0xFFFFFFFF  # what overflows stands above the lower 32 bits
+        if number == 0:
+            x ^= parts[:, 1:]
+    x ^= x >> LAST_SHIFT
+    v = ((x >> 1).float() + 0.5) * 2.0**-31
+    waiting = (v * (1.0 + 0.5 * v)).where(v < SMALL, -(1.0 - v).clamp(min=2.0**-24).log())
+    return -waiting.log()
 
 
 def _weights(logits: torch.Tensor, top: torch.Tensor, temperature: torch.Tensor) -> torch.Tensor:

@@ -39,8 +39,8 @@ class Picking:
 
     temperature: float = 0.0
     """0 takes the argmax, the first of several."""
-    uniform: float = 0.0
-    """A random number of [0, 1): where in the distribution over the tokens, in their order, it lies."""
+    key: int = 0
+    """64 bits that the noise of each token follows from; see `sampling_reference.gumbel`."""
     top_k: int | None = None
     """So many of the most likely tokens, the first of equals. None is no limit, here and below."""
     top_p: float | None = None
@@ -49,6 +49,8 @@ class Picking:
     """Those at least so many times as likely as the most likely one."""
     scored: bool = False
     """Whether the token's log-probability is wanted."""
+    weighed: bool = False
+    """Whether the probability of all tokens of the mask is wanted."""
 
 
 class Picked(NamedTuple):
@@ -59,6 +61,9 @@ class Picked(NamedTuple):
     logprobs: np.ndarray
     """float64 [n]: natural logarithms of the tokens' probabilities in the whole distributions (temperature
     1, no mask); NaN where they were not wanted."""
+    masses: np.ndarray
+    """float64 [n]: natural logarithms of the probabilities of the masks' tokens, at the temperature (1 where
+    it is 0); NaN where they were not wanted."""
     rows: np.ndarray
     """Float32 [others, V], as of `run`: the wanted rows that nothing was picked from."""
 

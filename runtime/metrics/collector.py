@@ -16,9 +16,13 @@ class Collector:
     """A `Recorder` (see `runtime.vm.run`). Read and written from any thread, under its lock.
 
     `listen` makes a listener for each run that begins, for spans: it is given the function and the seed.
+    `weighed` asks for the pressure of masks.
     """
 
-    def __init__(self, listen: Callable[[str, int], Listener] | None = None) -> None:
+    def __init__(
+        self, listen: Callable[[str, int], Listener] | None = None, *, weighed: bool = False
+    ) -> None:
+        self.weighed = weighed
         self.holes: dict[str, HoleFigures] = {}
         """By qualified name, `function.hole`."""
         self.functions: dict[str, FunctionFigures] = {}
@@ -58,6 +62,8 @@ class Collector:
             figures.forced += result.forced
             figures.prompt += result.prompt
             figures.behind += result.behind
+            figures.pressure += result.pressure or 0.0
+            figures.weighed += 0 if result.pressure is None else result.sampled
             figures.forwards += work.forwards
             figures.fed += work.tokens_fed
             figures.reused += work.tokens_reused

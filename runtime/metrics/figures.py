@@ -73,6 +73,10 @@ class HoleFigures:
     """Tokens of the conversations before the hole."""
     behind: int = 0
     """Of these, tokens of constant text behind inserted values."""
+    pressure: float = 0.0
+    """Sum of -log of the probability of the legal tokens, in nats, over the tokens of `weighed`."""
+    weighed: int = 0
+    """Tokens that were drawn and at which the pressure was measured."""
     forwards: int = 0
     """Forward passes that had a part for this hole."""
     fed: int = 0
@@ -109,6 +113,8 @@ SUMMED = (
     "forced",
     "prompt",
     "behind",
+    "pressure",
+    "weighed",
     "forwards",
     "fed",
     "reused",

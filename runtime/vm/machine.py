@@ -21,7 +21,7 @@ from sglc.runtime.vm.instructions import expectations as expectation_steps
 from sglc.runtime.vm.instructions import text as text_steps
 from sglc.runtime.vm.instructions import values as value_steps
 from sglc.runtime.vm.state.frame import Allowance, Frame, Signal
-from sglc.runtime.vm.state.run import BREATH
+from sglc.runtime.vm.state.run import BREATH, Records
 from sglc.runtime.vm.state.seed import Seeds, known_name, mix
 from sglc.runtime.vm.state.strand import Outcome, Step, Strand
 from sglc.runtime.vm.state.values import BranchValue, failure
@@ -154,7 +154,7 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
         own = [None] * (len(code.slots) - code.fork_slot - 1)
         slots = [*frame.slots[: code.fork_slot], item, *own]
         conversation = frame.conversation.fork() if frame.conversation is not None else None
-        child.checks = []
+        child.records = Records()
         child.frames.append(Frame(code, slots, conversation, True, frame.allowances, Seeds(child.seed)))
         machines.append(child)
         tasks.append(asyncio.create_task(child.execute()))
@@ -172,7 +172,7 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
         raise
     finally:
         for child in machines:  # in the order of the branches, however fast each was
-            machine.checks += child.checks
+            machine.records.add(child.records)
     group = []
     fault: BaseException | None = None
     for index, (child, outcome) in enumerate(zip(machines, outcomes, strict=True)):

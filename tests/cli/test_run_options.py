@@ -231,6 +231,8 @@ def test_tables_tell_of_steps_memory_and_disk() -> None:
             "behind",
             "reused",
             "forwards",
+            "pressure",
+            "weighed",
             "mask_seconds",
             "queue_seconds",
             "seconds",
@@ -270,6 +272,7 @@ def test_tables_tell_of_steps_memory_and_disk() -> None:
         "9 blocks pinned for 2 beginnings" in text
     )
     assert "disk: 3 blocks (1 MiB), 4 written, 1 read, 2 faults" in text
+    assert "pressure: `f.x` 1.00 nats a drawn token, 1.0 a value" in text
     assert text.endswith("start: Python 250.0 ms, model 1.00 s")
 
 

@@ -22,7 +22,7 @@ from sglc.runtime.engine.drafting.drafts import AHEAD, LONGEST, MOST_HOLES, Draf
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.engine.drafting.transition_history import TransitionHistory
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.mask.constraint import compile_constraint
@@ -58,8 +58,8 @@ class Recorder(Silent):
     def piece(self, text: str, forced: bool) -> None:
         self.seen.append((text, forced))
 
-    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
-        self.seen.append((token, data, logprob, allowed))
+    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
+        self.seen.append((*drawn[:2], data, allowed))
 
 
 def flat(rows: int) -> float:

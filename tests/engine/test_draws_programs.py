@@ -28,7 +28,7 @@ from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, Hol
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.reference_engine import ReferenceEngine
-from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
 from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.errors import SglError
 from sglc.runtime.executor.plan import ExecutorError, Picking, Piece
@@ -63,9 +63,9 @@ class Recorder(Silent):
     def piece(self, text: str, forced: bool) -> None:
         self.seen.append((text, forced))
 
-    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
-        self.seen.append((token, data, allowed))
-        self.logprobs.append(logprob)
+    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
+        self.seen.append((drawn.token, data, allowed))
+        self.logprobs.append(drawn.logprob)
 
 
 class Wish:

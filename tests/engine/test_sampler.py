@@ -9,14 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.decoding.noise import score
 from sglc.runtime.engine.sampling.sampler import (
     MOST_TRIES,
     SPARE_TRIES,
     NothingAllowed,
     Sampling,
     distribution,
+    log_mass,
+    noise_key,
     sample,
-    uniform,
 )
 
 SIZE = 70
@@ -124,14 +126,27 @@ def test_a_forbidden_token_is_never_drawn(
 
 @pytest.mark.slow
 @given(logit_rows, allowed_sets, settings_of_sampling, st.integers(0, 99))
-def test_limits_look_at_what_the_mask_leaves(
+def test_the_largest_sum_of_logit_and_noise_is_drawn(
     logits: np.ndarray, allowed: set[int], sampling: Sampling, seed: int
 ) -> None:
-    """Top-k, top-p and min-p are of the distribution over the allowed tokens, as if there were no others."""
+    """Of those that top-k, top-p and min-p leave of the allowed tokens, as if there were no others."""
     ids = np.array(sorted(allowed))
-    drawn = sample(logits, mask_of(allowed), sampling, (seed, 1), scored=False)
-    alone = sample(np.ascontiguousarray(logits[ids]), None, sampling, (seed, 1), scored=False)
-    assert drawn.token == ids[alone.token]
+    kept = distribution(np.ascontiguousarray(logits[ids]), sampling)[1]
+    left = ids if kept is None else ids[kept]
+    key, top = noise_key(seed, 1), float(logits[left].max())
+    scores = {
+        int(id): score(float(logits[id]), top, sampling.temperature, int(id), key) for id in left.tolist()
+    }
+    drawn = sample(logits, mask_of(allowed), sampling, (seed, 1), scored=False).token
+    assert scores[drawn] >= max(scores.values()) - 1e-4
+
+
+@given(logit_rows, allowed_sets, st.floats(0.1, 3), st.integers(0, 99))
+def test_a_token_that_is_drawn_of_all_is_drawn_of_some(
+    logits: np.ndarray, allowed: set[int], temperature: float, seed: int
+) -> None:
+    free = sample(logits, None, Sampling(temperature), (seed, 3)).token
+    assert sample(logits, mask_of(allowed | {free}), Sampling(temperature), (seed, 3)).token == free
 
 
 @pytest.mark.slow
@@ -210,7 +225,12 @@ def test_whole_masks_are_made_only_where_they_are_cheaper() -> None:
     assert asked(Asked(everything - {0, 1, 2}), greedy) == (5, 0)
     assert asked(Asked({SIZE - 1}), greedy) == (2 + SPARE_TRIES, 1)
     assert asked(Asked(everything, known=True), greedy) == (0, 1)
-    assert asked(Asked(everything), Sampling(1.0)) == (0, 1)
+    drawn = Sampling(1.0)
+    first = sample(logits, None, drawn, (0, 0)).token
+    assert asked(Asked(everything), drawn) == (1, 0)
+    assert asked(Asked(everything - {first}), drawn) == (3, 0)
+    assert asked(Asked({SIZE - 1}), drawn) == (2 + SPARE_TRIES, 1)
+    assert asked(Asked(everything, known=True), drawn) == (0, 1)
     assert asked(Asked(everything), Sampling(1.0, top_k=MOST_TRIES)) == (0, 1)
 
 
@@ -238,14 +258,28 @@ def test_frequencies_are_the_probabilities() -> None:
     assert np.abs(counts / 20_000 - [0.5, 0.25, 0.15, 0.1]).max() < 6 * math.sqrt(0.25 / 20_000)
 
 
-def test_numbers_depend_on_seed_and_position_only() -> None:
-    """Nine hundred pairs give nine hundred numbers, spread over the whole range."""
-    assert uniform(1, 2) == uniform(1, 2)
-    drawn = {uniform(seed, position) for seed in range(30) for position in range(30)}
-    assert len(drawn) == 900
-    assert all(0 <= number < 1 for number in drawn)
-    assert 0.45 < sum(drawn) / 900 < 0.55
-    assert uniform(-1, 0) == uniform(2**64 - 1, 0)
+def test_noise_depends_on_seed_and_position_only() -> None:
+    """Nine hundred pairs give nine hundred keys, spread over the whole range."""
+    assert noise_key(1, 2) == noise_key(1, 2)
+    keys = {noise_key(seed, position) for seed in range(30) for position in range(30)}
+    assert len(keys) == 900
+    assert all(0 <= key < 2**64 for key in keys)
+    assert 0.45 < sum(keys) / 2**64 / 900 < 0.55
+    assert noise_key(-1, 0) == noise_key(2**64 - 1, 0)
+
+
+@given(logit_rows, st.none() | allowed_sets, st.sampled_from((0.0, 0.3, 1.0, 2.5)))
+def test_the_mass_is_the_share_of_the_allowed_tokens(
+    logits: np.ndarray, allowed: set[int] | None, temperature: float
+) -> None:
+    weights = np.exp(logits.astype(np.float64) / (temperature or 1.0))
+    share = weights.sum() if allowed is None else weights[sorted(allowed)].sum()
+    legal = None if allowed is None else mask_of(allowed)
+    expected = math.log(share / weights.sum())
+    assert log_mass(logits, legal, temperature) == pytest.approx(expected, abs=1e-5)
+    drawn = sample(logits, legal, Sampling(temperature), (0, 0), weighed=True)
+    assert drawn.log_mass == log_mass(logits, legal, temperature) <= 0
+    assert math.isnan(sample(logits, legal, Sampling(temperature), (0, 0)).log_mass)
 
 
 def test_equals_go_to_the_lowest_id() -> None:
@@ -268,21 +302,20 @@ def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
 
 
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from((0.3, 1.0, 2.5)))
-def test_draws_over_many_blocks_invert_the_distribution(seed: int, masked: bool, temperature: float) -> None:
+def test_draws_from_a_large_vocabulary(seed: int, masked: bool, temperature: float) -> None:
     dice = np.random.default_rng(seed)
-    logits = dice.normal(0, 4, 10_007).astype(np.float32)
+    logits = dice.normal(0, 4, 3_007).astype(np.float32)
     logits[dice.integers(0, len(logits), 50)] = -np.inf
     mask = dice.integers(-(2**31), 2**31, (len(logits) + 31) // 32).astype(np.int32) if masked else None
-    weights = np.exp((logits.astype(np.float64) - logits.max()) / temperature)
+    legal = logits > -np.inf
     if mask is not None:
-        weights *= np.unpackbits(mask.view(np.uint8), bitorder="little", count=len(logits))
-    reached = np.cumsum(weights) / weights.sum()
-    for position in range(5):
-        token = sample(logits, mask, Sampling(temperature), (seed, position)).token
-        number = uniform(seed, position)
-        assert weights[token] > 0
-        assert reached[token] >= number - 1e-6
-        assert reached[token] - weights[token] / weights.sum() <= number + 1e-6
+        legal &= np.unpackbits(mask.view(np.uint8), bitorder="little", count=len(logits)).astype(bool)
+    token = sample(logits, mask, Sampling(temperature), (seed, 5)).token
+    key, top = noise_key(seed, 5), float(logits[legal].max())
+    scores = {
+        id: score(float(logits[id]), top, temperature, id, key) for id in np.flatnonzero(legal).tolist()
+    }
+    assert scores[token] >= max(scores.values()) - 1e-4
 
 
 @given(st.integers(0, 2**32 - 1), st.sets(st.integers(0, SIZE - 1), min_size=1), st.booleans())

@@ -17,6 +17,7 @@ import pytest
 from fakes.small_models import small_definition, small_tokenizer
 from fakes.tiny_decoders import KINDS, tiny_decoder
 from late import Late
+from oracles.decoding.noise import score
 from sglc.runtime.executor.freed_memory import keep_freed_memory
 from sglc.runtime.executor.plan import ExecutorError, Picking, Piece
 from sglc.runtime.kv.blocks import BLOCK_TOKENS
@@ -289,20 +290,16 @@ def test_tokens_are_picked_where_the_logits_are() -> None:
     words = np.zeros((6, -(-size // 32) * 32), dtype=bool)
     words[:, :size] = allowed
     masks = np.packbits(words, axis=1, bitorder="little").view(np.int32)
-    pickings = [Picking(), Picking(0.7, 0.0), Picking(0.7, 0.3), Picking(2.0, 0.999999), Picking(), Picking()]
+    pickings = [Picking(), Picking(0.7, 1), Picking(0.7, 2**40), Picking(2.0, 3), Picking(), Picking()]
     tokens = executor.pick(executor.launch([piece]), range(6), masks, pickings).tokens
 
     legal = np.where(allowed, logits.astype(np.float64), -np.inf)
     assert tokens[0] == legal[0].argmax() and tokens[5] == legal[5].argmax() and tokens[4] == -1
     for row in (1, 2, 3):
-        weights = np.exp((legal[row] - legal[row].max()) / pickings[row].temperature)
-        below = weights[: tokens[row]].sum() / weights.sum()
-        upto = weights[: tokens[row] + 1].sum() / weights.sum()
-        assert (
-            allowed[row, tokens[row]]
-            and below <= pickings[row].uniform + 1e-9
-            and pickings[row].uniform < upto
-        )
+        warmth, key, top = pickings[row].temperature, pickings[row].key, legal[row].max()
+        scores = [score(legal[row][id], top, warmth, id, key) for id in range(size)]
+        assert scores[tokens[row]] >= max(scores) - 1e-4
+
     free = executor.pick(executor.launch([piece]), range(6), None, [Picking()] * 6)
     assert free.tokens.tolist() == logits.argmax(1).tolist() and free.rows.shape == (0, size)
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.decoding.noise import score
 from sglc.kernels import jit_library
 from sglc.kernels.bitmask import operations, sampling, sampling_reference
 from sglc.kernels.dsl.array_layouts import LayoutError
@@ -246,15 +247,24 @@ def test_object_code_is_kept_and_damage_is_noticed(tmp_path: Path, monkeypatch: 
 
 
 @given(SIZES, st.integers(0, 10_000), st.booleans(), st.sampled_from((0.5, 1.0, 3.0)))
-def test_sums_agree_with_the_reference(size: int, seed: int, masked: bool, scale: float) -> None:
+def test_noise_agrees_with_the_reference(size: int, seed: int, masked: bool, scale: float) -> None:
     dice = np.random.default_rng(seed)
     logits = dice.normal(0, 3, size).astype(np.float32)
     mask = dice.integers(-(2**31), 2**31, (size + 31) // 32).astype(np.int32) if masked else None
-    top = float(logits.max())
-    found = sampling.masked_sum(logits, mask, top, scale)
-    assert math.isclose(
-        found, sampling_reference.masked_sum(logits, mask, top, scale), rel_tol=1e-6, abs_tol=1e-300
-    )
+    key, top = int(dice.integers(0, 2**64, dtype=np.uint64)), float(logits.max())
+    found, expected = np.full((2, size + 3), 7, np.float32)  # three more, which are not to be written to
+    sampling.perturb(logits, mask, top, scale, key, found[:size])
+    sampling_reference.perturb(logits, mask, top, scale, key, expected[:size])
+    assert (found[size:] == 7).all()
+    legal = sampling_reference.legal(mask, size)
+    assert np.abs(found[legal] - expected[legal]).max(initial=0) < 1e-4
+    by_definition = [score(float(logits[id]), top, 1 / scale, int(id), key) for id in legal[:50]]
+    assert np.abs(found[legal[:50]] - by_definition).max(initial=0) < 1e-4
+
+
+def test_scores_as_many_as_logits_are_asked_for() -> None:
+    with pytest.raises(LayoutError, match="not as many"):
+        sampling.perturb(np.zeros(40, np.float32), None, 0.0, 1.0, 1, np.zeros(39, np.float32))
 
 
 # --- tokens in rows ---------------------------------------------------------------------------------------

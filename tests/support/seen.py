@@ -32,6 +32,8 @@ class Seen:
 class Ended:
     """A recorder that keeps the statistics of a run, however it ends."""
 
+    weighed = False
+
     def __init__(self) -> None:
         self.statistics: dict[str, object] = {}
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.small_models import FickleModel, small_tokenizer
+from sglc.kernels.bitmask.sampling import masked_log_sum_exp
 from sglc.runtime.decoding.conversation import Conversation, Encoder
 from sglc.runtime.engine.reference_engine import ReferenceEngine
-from sglc.runtime.engine.sampling.sampler import log_sum_exp
 from sglc.runtime.vm.holes.selection import Scores, greedy, score, shared_length, softmax
 
 
@@ -93,7 +93,7 @@ def test_scores_are_those_of_the_jointly_tokenised_text(prompt: str, role: str) 
         assert whole[length:] == tail
         rows = model.forward(model.new_cache(), whole, every=True)
         expected = [
-            float(rows[length - 1 + i][token]) - log_sum_exp(rows[length - 1 + i])
+            float(rows[length - 1 + i][token]) - masked_log_sum_exp(rows[length - 1 + i], None)
             for i, token in enumerate(tail)
         ]
         assert logprobs == pytest.approx(expected, abs=1e-4)

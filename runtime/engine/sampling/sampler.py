@@ -1,8 +1,13 @@
 """Samples the next token from logits and a mask. A result depends on nothing but the request.
 
-The order of operations is the usual one: mask, temperature, top-k, top-p, min-p. Random numbers are
-counter-based (Philox, Salmon et al. 2011): the number for a token is a function of the request's seed and the
-token's position. So a result never depends on what else runs at the same time.
+The order of operations is the usual one: mask, temperature, top-k, top-p, min-p. A token is drawn as the
+argmax of logits with Gumbel noise. The noise of each token is a function of the request's seed, the position
+and the token (counter-based, as Salmon et al. 2011). So a result never depends on what else runs at the same
+time, and a draft model that uses the same noise agrees as often as it nearly can (Daliri, Musco, Suresh
+2024).
+
+The likeliest token and the drawn one are both an argmax. So both ask whether single tokens are legal, the
+best first, and make the whole mask only where the few best are all illegal.
 """
 
 from __future__ import annotations
@@ -14,9 +19,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from sglc.kernels.bitmask import sampling as select
+from sglc.kernels.bitmask.sampling_reference import gumbel
 
-_BLOCK = 4096
-"""Logits that are summed at once when a token is drawn; a multiple of 32."""
 MIN_TEMPERATURE = 1e-6
 """Smaller ones are taken as this; float32 has no room for the quotient of a logit and less."""
 SPARE_TRIES = 8
@@ -79,21 +83,23 @@ class LegalTokens(Protocol):
 class Sampled(NamedTuple):
     """A token with its natural log-probability in the model's whole distribution (temperature 1, no mask).
 
-    NaN where it was not asked for: it takes a pass over all logits.
+    `log_mass` is the natural logarithm of the probability of all legal tokens together, at the temperature
+    that the token is drawn at (1 if greedy). Both are NaN where they were not asked for: they take passes
+    over all logits.
     """
 
     token: int
     logprob: float
+    log_mass: float = math.nan
 
 
 class NothingAllowed(ValueError):
     """The mask allows no token, or only tokens that the model gives probability zero."""
 
 
-def uniform(seed: int, position: int) -> float:
-    """The number in [0, 1) of a request's token at `position`; both are taken modulo 2^64."""
-    bits = np.random.Philox(key=seed % 2**64, counter=position % 2**64)
-    return (int(bits.random_raw()) >> 11) * 2.0**-53
+def noise_key(seed: int, position: int) -> int:
+    """The 64 bits that the noise of all tokens at `position` follows from; both are taken modulo 2^64."""
+    return int(np.random.Philox(key=seed % 2**64, counter=position % 2**64).random_raw())
 
 
 def sample(
@@ -103,34 +109,75 @@ def sample(
     random: tuple[int, int],
     *,
     scored: bool = True,
+    weighed: bool = False,
     best: int = -1,
 ) -> Sampled:
     """Pick one token.
 
     `logits` are float32 of shape [V]. `legal` is a mask row or answers for one (see LegalTokens); None allows
-    all. `random` is the request's seed and the token's position (see `uniform`); greedy picking ignores it.
-    Among equals the lowest id wins. Without `scored` the log-probability is left out. `best` is the
-    argmax of all logits, if it is known. Raises NothingAllowed.
+    all. `random` is the request's seed and the token's position (see `noise_key`); greedy picking ignores it.
+    Among equals the lowest id wins. Without `scored` the log-probability is left out, without `weighed` the
+    mass of the legal tokens. `best` is the argmax of all logits, if it is known. Raises NothingAllowed.
     """
     if sampling.temperature == 0.0:
-        token = _greedy(logits, legal, best)
-        if token < 0:
-            raise NothingAllowed("no token is allowed here")
-        return _sampled(logits, token, scored)
-    if sampling.plain:
-        row = legal if legal is None or isinstance(legal, np.ndarray) else legal.row()
-        drawn = _draw_of_all(logits, row, sampling.temperature, uniform(*random))
-        if drawn is not None:
-            return _sampled(logits, drawn, scored)
-    kept = _candidates(logits, legal, sampling)
-    if not len(kept):
+        token = _best_legal(logits, legal, best)
+    else:
+        token = _draw(logits, legal, sampling, noise_key(*random), best)
+    if token < 0:
         raise NothingAllowed("no token is allowed here")
-    index = 0 if len(kept) == 1 else _draw(logits[kept], sampling, uniform(*random))
-    token = int(kept[index])
-    return _sampled(logits, token, scored)
+    whole = select.masked_log_sum_exp(logits, None) if scored else math.nan
+    return Sampled(
+        token,
+        float(logits[token]) - whole if scored else math.nan,
+        log_mass(logits, legal, sampling.temperature) if weighed else math.nan,
+    )
 
 
-def _greedy(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, best: int) -> int:
+def log_mass(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, temperature: float) -> float:
+    """Natural logarithm of the legal tokens' share of the distribution at a temperature; 0 is taken as 1.
+
+    Float32 sums: a share within 1e-6 of the whole counts as all of it.
+    """
+    if legal is None:
+        return 0.0
+    scale = 1.0 / max(temperature, MIN_TEMPERATURE) if temperature else 1.0
+    whole = select.masked_log_sum_exp(logits, None, scale)
+    share = select.masked_log_sum_exp(logits, legal if isinstance(legal, np.ndarray) else legal.row(), scale)
+    return min(0.0, share - whole) if share != whole else 0.0
+
+
+def _draw(
+    logits: np.ndarray, legal: np.ndarray | LegalTokens | None, sampling: Sampling, key: int, best: int
+) -> int:
+    """The token with the largest sum of logit and noise, -1 if there is none."""
+    if sampling.plain:
+        ready = legal is None or isinstance(legal, np.ndarray) or legal.ready()
+        row = legal if legal is None or isinstance(legal, np.ndarray) else legal.row() if ready else None
+        top = float(logits[best]) if best >= 0 else select.masked_argmax(logits, row)[1]
+        if math.isfinite(top):
+            scores = np.empty_like(logits)
+            select.perturb(logits, row, top, 1.0 / max(sampling.temperature, MIN_TEMPERATURE), key, scores)
+            return _best_legal(scores, row if ready else legal, -1)
+    ids = _candidates(logits, legal, sampling)
+    if len(ids) > 1:
+        ids, scores = limited(ids, logits[ids], sampling)
+        return int(ids[np.argmax(scores + gumbel(ids, key))])
+    return int(ids[0]) if len(ids) else -1
+
+
+def limited(ids: np.ndarray, logits: np.ndarray, sampling: Sampling) -> tuple[np.ndarray, np.ndarray]:
+    """The ids (integers [n], ascending) that top-k, top-p and min-p leave, and their scaled logits (float32
+    [n]), the largest of them 0. Infinite logits are all equally likely. Temperature must be above 0."""
+    if logits.max() == np.inf:
+        logits = np.where(logits == np.inf, np.float32(0), np.float32(-np.inf))
+    if not sampling.plain:
+        _, order = distribution(logits, sampling)
+        if order is not None:
+            ids, logits = ids[order], logits[order]
+    return ids, (logits - logits.max()) / np.float32(max(sampling.temperature, MIN_TEMPERATURE))
+
+
+def _best_legal(scores: np.ndarray, legal: np.ndarray | LegalTokens | None, best: int) -> int:
     """The best legal id, -1 if there is none. The best of all is asked for first: it is mostly legal."""
     if best >= 0 and (legal is None or not isinstance(legal, np.ndarray)):
         if legal is None or legal.allows(best):
@@ -138,59 +185,14 @@ def _greedy(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, best: in
     if legal is not None and not isinstance(legal, np.ndarray):
         if MOST_TRIES > SPARE_TRIES and not legal.ready():
             if best < 0:
-                best, _ = select.masked_argmax(logits, None)
+                best, _ = select.masked_argmax(scores, None)
                 if best >= 0 and legal.allows(best):
                     return best
-            found = _try_best(logits, legal, 1)
+            found = _try_best(scores, legal, 1)
             if found is not None:
                 return int(found[0])
         legal = legal.row()
-    return select.masked_argmax(logits, legal)[0]
-
-
-def _sampled(logits: np.ndarray, token: int, scored: bool) -> Sampled:
-    return Sampled(token, float(logits[token]) - log_sum_exp(logits) if scored else math.nan)
-
-
-def _draw_of_all(
-    logits: np.ndarray, mask: np.ndarray | None, temperature: float, number: float
-) -> int | None:
-    """The token that `number` falls on, by inverting the distribution over ascending ids block by block.
-
-    None where there is no token, or none by plain arithmetic (infinite logits, NaN).
-    """
-    best, top = select.masked_argmax(logits, mask)
-    if best < 0 or not math.isfinite(top):
-        return None
-    scale = 1.0 / max(temperature, MIN_TEMPERATURE)
-    sums = [
-        select.masked_sum(
-            logits[at : at + _BLOCK],
-            None if mask is None else mask[at // 32 : (at + _BLOCK) // 32],
-            top,
-            scale,
-        )
-        for at in range(0, logits.size, _BLOCK)
-    ]
-    cumulative = np.cumsum(sums)
-    if not math.isfinite(cumulative[-1]):
-        return None
-    target = number * cumulative[-1]
-    block = int(np.searchsorted(cumulative, target, side="right"))
-    if block == len(sums):  # by rounding; the last block that has any probability is meant
-        block = int(np.flatnonzero(sums)[-1])
-    start = block * _BLOCK
-    part = logits[start : start + _BLOCK]
-    kept = part > -np.inf
-    if mask is not None:
-        kept &= _flags(mask[start // 32 : (start + _BLOCK) // 32], part.size)
-    ids = np.flatnonzero(kept)
-    weights = np.cumsum(np.exp((part[ids].astype(np.float64) - top) * scale))
-    before = float(cumulative[block - 1]) if block else 0.0
-    index = int(np.searchsorted(weights, target - before, side="right"))
-    if index == len(ids):
-        index = int(np.searchsorted(weights, weights[-1]))
-    return start + int(ids[index])
+    return select.masked_argmax(scores, legal)[0]
 
 
 def _candidates(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, sampling: Sampling) -> np.ndarray:
@@ -227,24 +229,9 @@ def _try_best(logits: np.ndarray, legal: LegalTokens, k: int) -> np.ndarray | No
     return None
 
 
-def log_sum_exp(logits: np.ndarray) -> float:
-    """log of the sum of e^logits of float32 [n], minus infinity for none."""
-    return select.masked_log_sum_exp(logits, None) if logits.size else -math.inf
-
-
 def _flags(mask: np.ndarray, size: int) -> np.ndarray:
     """bool [size] of a mask."""
     return np.unpackbits(mask.view(np.uint8), count=size, bitorder="little").view(np.bool_)
-
-
-def _draw(logits: np.ndarray, sampling: Sampling, number: float) -> int:
-    """Index of the token that `number` falls on, by inverting the distribution over ascending indices."""
-    probabilities, order = distribution(logits, sampling)
-    cumulative = np.cumsum(probabilities)
-    index = int(np.searchsorted(cumulative, number * cumulative[-1], side="right"))
-    if index == cumulative.size:  # by rounding; the last token that has any probability is meant
-        index = int(np.flatnonzero(probabilities)[-1])
-    return index if order is None else int(order[index])
 
 
 def distribution(logits: np.ndarray, sampling: Sampling) -> tuple[np.ndarray, np.ndarray | None]:

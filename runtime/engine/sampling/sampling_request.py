@@ -12,8 +12,8 @@ from sglc.runtime.engine.sampling.sampler import (
     LegalTokens,
     Sampled,
     Sampling,
+    noise_key,
     sample,
-    uniform,
 )
 from sglc.runtime.executor.plan import Picking
 
@@ -31,9 +31,11 @@ class SamplingRequest:
     legal: np.ndarray | LegalTokens | None = None
     """A mask row, or an object that makes one; None allows all."""
     position: int = 0
-    """Which of the seed's numbers is taken; see `sampler.uniform`."""
+    """Which of the seed's noise is taken; see `sampler.noise_key`."""
     scored: bool = False
     """Whether the token's log-probability in the whole distribution is wanted."""
+    weighed: bool = False
+    """Whether the probability of all legal tokens is wanted."""
     picking: int = 0
     """Nanoseconds that the event loop's thread has spent on masks and on drawing tokens."""
     came: float = 0.0
@@ -51,6 +53,7 @@ class SamplingRequest:
                 self.sampling,
                 (self.seed, self.position),
                 scored=self.scored,
+                weighed=self.weighed,
                 best=best,
             )
         finally:
@@ -66,14 +69,15 @@ class SamplingRequest:
             else:
                 words[:] = legal if isinstance(legal, np.ndarray) else legal.row()
             if not sampling.temperature:
-                return Picking(scored=self.scored)
+                return Picking(scored=self.scored, weighed=self.weighed)
             return Picking(
                 max(sampling.temperature, MIN_TEMPERATURE),
-                uniform(self.seed, self.position),
+                noise_key(self.seed, self.position),
                 sampling.top_k,
                 sampling.top_p,
                 sampling.min_p,
                 self.scored,
+                self.weighed,
             )
         finally:
             self.picking += thread_time_ns() - start

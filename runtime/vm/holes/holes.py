@@ -13,6 +13,7 @@ from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
 from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, ValidatedHoleDecoder, Verdicts
 from sglc.runtime.engine.core.errors import EngineError, language_error
+from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.vm.holes import selection
@@ -21,7 +22,7 @@ from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
 from sglc.runtime.vm.state.dependent_types import Bound
 from sglc.runtime.vm.state.frame import Frame
-from sglc.runtime.vm.state.run import Written
+from sglc.runtime.vm.state.run import HoleRecord, Written
 from sglc.runtime.vm.state.strand import Strand
 from sglc.runtime.vm.state.values import Scored, failure
 from sglc.types.json_text import json_text
@@ -40,18 +41,20 @@ class _Report:
         self._machine = machine
         self._hole = hole
         self.detailed = machine.run.detailed and bool(machine.run.listeners)
+        self.weighed = machine.run.weighed
 
     def piece(self, text: str, forced: bool) -> None:
         self._machine.emit("forced" if forced else "generated", {"hole": self._hole, "text": text})
 
-    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
+    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
         self._machine.emit(
             "token",
             {
                 "hole": self._hole,
-                "token": token,
+                "token": drawn.token,
                 "text": data.decode("utf-8", "backslashreplace"),
-                "logprob": round(logprob, 4),
+                "logprob": round(drawn.logprob, 4),
+                "pressure": round(0.0 - drawn.log_mass, 4),
                 "mask": allowed,
             },
         )
@@ -178,6 +181,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
                 "sampled": result.sampled,
                 "prompt": result.prompt,
                 **({"logprob": round(result.logprob, 4)} if run.detailed else {}),
+                **({"pressure": round(result.pressure, 4)} if result.pressure is not None else {}),
             },
         )
 
@@ -235,6 +239,18 @@ def _verdicts(machine: Strand, spec: HoleSpec, asked: list[object]) -> Verdicts:
 
 def _keep(machine: Strand, frame: Frame, index: int, value: object, result: HoleResult) -> None:
     statistics = machine.run.statistics
+    name = machine.program.holes[index].name
+    machine.records.holes.append(
+        HoleRecord(
+            name,
+            result.text,
+            result.ended,
+            result.tokens,
+            result.sampled,
+            result.forced,
+            result.pressure,
+        )
+    )
     statistics.holes += 1
     statistics.sampled_tokens += result.sampled
     statistics.forwards += result.sampled - result.saved
@@ -242,7 +258,7 @@ def _keep(machine: Strand, frame: Frame, index: int, value: object, result: Hole
     statistics.output_tokens += result.tokens
     for allowance in frame.allowances:
         allowance.spent += result.tokens
-    frame.holes[_short(machine.program.holes[index].name)] = value
+    frame.holes[_short(name)] = value
     frame.texts[index] = result.text
     frame.stack.append(value)
 

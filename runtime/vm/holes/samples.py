@@ -15,6 +15,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import holes
 from sglc.runtime.vm.holes.retries import earlier_values, give_up
 from sglc.runtime.vm.state.frame import Allowance, Frame
+from sglc.runtime.vm.state.run import Records
 from sglc.runtime.vm.state.seed import Seeds, mix
 from sglc.runtime.vm.state.strand import Strand
 from sglc.runtime.vm.state.values import failure
@@ -61,6 +62,7 @@ def _strand(machine: Strand, frame: Frame, number: int, count: int) -> Strand:
     """A line of execution of one sample. The samples share each budget evenly, so that all can end."""
     seed = frame.seeds.seed if number == 0 else mix("sample", frame.seeds.seed, number)
     strand = type(machine)(machine.run, (*machine.path, number), seed)
+    strand.records = Records()
     assert frame.conversation is not None
     own = Frame(
         frame.code,
@@ -104,6 +106,8 @@ def _take_over(machine: Strand, frame: Frame, index: int, strands: list[Strand])
     frame.conversation.adopt(first.conversation)
     first.conversation = None
     machine.emit("adopt", {"index": 0})
+    for strand in strands:
+        machine.records.add(strand.records)
     values = [strand.frames[0].stack.pop() for strand in strands]
     for place, allowance in enumerate(frame.allowances):
         allowance.spent += sum(strand.frames[0].allowances[place].spent for strand in strands)

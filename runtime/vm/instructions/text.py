@@ -109,7 +109,7 @@ def do_record_check(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     """Pop a reason or null, and note a check that held (`a`) or did not."""
     reason = frame.stack.pop()
     text = machine.show(reason) if reason is not None else ""
-    machine.checks.append(CheckRecord(bool(a), text, known_name(frame.code), machine.place(frame)))
+    machine.records.checks.append(CheckRecord(bool(a), text, known_name(frame.code), machine.place(frame)))
     machine.emit("check", {"passed": bool(a), "reason": text})
     return None
 

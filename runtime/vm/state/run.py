@@ -46,6 +46,36 @@ class CheckRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class HoleRecord:
+    """One hole as it was filled. `name` is qualified: `function.hole`."""
+
+    name: str
+    text: str
+    ended: str
+    """How: `complete`, `end`, `stop`, `budget`, `select` or `mock`."""
+    tokens: int
+    """Tokens that the value takes of the conversation."""
+    sampled: int
+    forced: int
+    pressure: float | None
+    """-log of the probability that the model gave the legal tokens, summed over the tokens that were drawn,
+    in nats. It says how much the mask fights the model. None where it was not measured."""
+
+
+@dataclass(slots=True, eq=False)
+class Records:
+    """Checks and holes of a line of execution, in the order of the program."""
+
+    checks: list[CheckRecord] = field(default_factory=list)
+    holes: list[HoleRecord] = field(default_factory=list)
+
+    def add(self, other: Records) -> None:
+        """Put another's behind them."""
+        self.checks += other.checks
+        self.holes += other.holes
+
+
+@dataclass(frozen=True, slots=True)
 class Missed:
     """An expectation of a test that did not hold, with the values of the variables there."""
 
@@ -118,6 +148,9 @@ class Script(Protocol):
 class Recorder(Protocol):
     """Counts what many runs do. It is called on the event loop of the runs."""
 
+    weighed: bool
+    """Whether it wants the pressure of masks."""
+
     def begin(self, function: str, seed: int) -> Listener | None:
         """A run begins. The returned listener hears all of its events but single tokens."""
 
@@ -163,6 +196,7 @@ class Run:
         seed: int = 0,
         listeners: tuple[Listener, ...] = (),
         detailed: bool = False,
+        weighed: bool = False,
         recorder: Recorder | None = None,
         drafting: Drafting | None = None,
         handlers: tuple[Step, ...] | None = None,
@@ -179,6 +213,8 @@ class Run:
         self.seed = seed
         self.listeners = listeners
         self.detailed = detailed
+        self.weighed = weighed
+        """Whether the pressure of masks is measured."""
         self.recorder = recorder
         self.drafting = drafting
         self.handlers = handlers
@@ -192,7 +228,7 @@ class Run:
         """Steps at which the machine looks up: whether any are left, and whether others are to get a turn."""
         self.tasks = tasks
         self.statistics = Statistics()
-        self.checks: list[CheckRecord] = []
+        self.records = Records()
         self.fuzzing = False
         self.expectations = 0
         self.missed: list[Missed] = []
@@ -225,7 +261,7 @@ class Run:
     def beside(self) -> Run:
         """The record of a call that runs ahead. It shares what stays the same, and counts for itself."""
         own = copy(self)
-        own.statistics, own.checks, own.partial = Statistics(), [], ""
+        own.statistics, own.records, own.partial = Statistics(), Records(), ""
         own.steps, own.step_limit, own.breath_at, own.pause_at = 0, self.steps_left, BREATH, 0
         own.premises, own._premise_forwards = dict(self.premises), {}
         own._let_in = []
@@ -249,7 +285,7 @@ class Run:
             other._narrow()
 
     def absorb(self, other: Run) -> None:
-        """Enter what the call of another record has counted. Its checks go to the strand that waits."""
+        """Enter what the call of another record has counted. Its records go to the strand that waits."""
         if other in self._let_in:
             self._let_in.remove(other)
         self.steps += other.steps

@@ -25,8 +25,9 @@ class Strand:
         self.path = path
         self.branch = ".".join(map(str, path))
         self.seed = run.seed if seed is None else seed
-        self.checks = run.checks
-        """Where checks are noted. A branch of a fork has a list of its own until all branches have ended."""
+        self.records = run.records
+        """Where checks and holes are noted. A branch of a fork has a list of its own until all branches have
+        ended."""
         self.frames: list[Frame] = []
         self.callers: tuple[str, ...] = ()
         """Of a task: the functions around its call, outermost first."""
@@ -72,7 +73,7 @@ class Strand:
     async def compute(self, code: Code, arguments: list[object]) -> object:
         """The result of a pure function, computed beside this line of execution."""
         other = type(self)(self.run, self.path, self.seed)
-        other.checks = self.checks
+        other.records = self.records
         other.push(code, arguments, None, ())
         return await other.execute()
 

@@ -122,7 +122,7 @@ class Task:
         for loan in self.loans:
             loan.settle()
         self.caller.run.absorb(self.run)
-        self.caller.checks += self.run.checks
+        self.caller.records.add(self.run.records)
 
     def drop(self) -> None:
         """End the call; nobody will see anything of it."""

@@ -35,7 +35,7 @@ class Observer:
         self._engine: Engine | None = None
         self._written = 0.0
         self._write: Callable[[], None] | None = None
-        self.collector = Collector(self._listen(model))
+        self.collector = Collector(self._listen(model), weighed=bool(observation.stats))
 
     @contextmanager
     def watching(self, engine: Engine | None) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,11 @@ from sglc.commands.shared.invocation import counted
 
 ORDER_SHARE = 0.1
 """Least share of a prompt that another order must win before it is spoken of: less is not worth rewriting."""
+
+PRESSURE = 0.1
+"""Least mean pressure of a hole, in nats a drawn token, that is spoken of: the legal tokens have 90 %."""
+MOST_PRESSED = 5
+"""Most holes whose pressure is spoken of."""
 
 
 def as_json(report: dict[str, Any], start: dict[str, float]) -> str:
@@ -23,6 +29,7 @@ def as_tables(report: dict[str, Any], start: dict[str, float]) -> str:
         _holes(report["holes"]),
         _functions(report["functions"]),
         _process(report),
+        _pressure(report["holes"]),
         _order(report["holes"]),
         _start(start),
     ]
@@ -111,6 +118,22 @@ def _process(report: dict[str, Any]) -> str:
                 f"disk: {disk['blocks']} blocks ({disk['bytes'] / 2**20:.0f} MiB), {disk['writes']} written, "
                 f"{disk['reads']} read, {faults} faults"
             )
+    return "\n".join(lines)
+
+
+def _pressure(holes: dict[str, dict[str, Any]]) -> str:
+    """The holes whose masks fight the model most: how likely a legal token was where one was drawn."""
+    found = [
+        (hole["pressure"] / hole["weighed"], name, hole)
+        for name, hole in holes.items()
+        if hole["weighed"] and hole["pressure"] >= PRESSURE * hole["weighed"]
+    ]
+    lines = []
+    for mean, name, hole in sorted(found, key=lambda each: (-each[0], each[1]))[:MOST_PRESSED]:
+        lines.append(
+            f"pressure: `{name}` {mean:.2f} nats a drawn token, {hole['pressure'] / hole['fillings']:.1f} a "
+            f"value: the model gives what is legal {100 * math.exp(-mean):.2g} % on average; tell it the form"
+        )
     return "\n".join(lines)
 
 

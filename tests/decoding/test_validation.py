@@ -22,7 +22,7 @@ from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, Hol
 from sglc.runtime.decoding.seams import beginnings
 from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, ValidatedHoleDecoder, Verdicts
 from sglc.runtime.engine.reference_engine import ReferenceEngine
-from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -38,6 +38,7 @@ Judge = Callable[[str], str]
 
 class Recorder:
     detailed = True
+    weighed = False
 
     def __init__(self) -> None:
         self.text = ""
@@ -47,7 +48,7 @@ class Recorder:
     def piece(self, text: str, forced: bool) -> None:
         self.text += text
 
-    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
+    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
         pass
 
     def pruned(self, token: int, data: bytes, part: bytes) -> None:

@@ -21,7 +21,7 @@ from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.sampling import sampler
 from sglc.runtime.engine.sampling.legal import NextTokens
-from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -76,6 +76,7 @@ class Recorder(Silent):
     """Keeps the pieces that a hole reports."""
 
     detailed = True
+    weighed = True
 
     def __init__(self) -> None:
         self.pieces: list[tuple[str, bool]] = []
@@ -84,7 +85,7 @@ class Recorder(Silent):
     def piece(self, text: str, forced: bool) -> None:
         self.pieces.append((text, forced))
 
-    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
+    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
         self.masks.append(allowed)
 
 
