@@ -384,8 +384,8 @@ class HoleDecoder:
 
     def _refuse_few(self, legal: NextTokens, tracker: StopTracker) -> None:
         """Where few tokens are legal, leave out what the tokenizer would not write: limits such as top-k look
-        at the tokens that are left."""
-        if legal.matcher.mask_size() <= FEW:
+        at the tokens that are left. Where many bytes may come next, the mask is not made to count tokens."""
+        if legal.matcher.following() <= FEW and legal.matcher.mask_size() <= FEW:
             for token in legal.matcher.allowed().tolist():
                 if not self._is_open(token, legal, tracker):
                     legal.refuse(token)

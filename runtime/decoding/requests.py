@@ -10,7 +10,8 @@ import numpy as np
 
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.engine.core.statistics import Statistics
-from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.mask.artifact.constraint import TabledConstraint
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.constraint import Constraint, compile_constraint

@@ -15,7 +15,7 @@ from sglc.runtime.bounds import search, token_graph
 from sglc.runtime.bounds.bounds import Before, TokenBounds, token_bounds
 from sglc.runtime.decoding.conversation import Encoder
 from sglc.runtime.decoding.requests import Budget, Constraints
-from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.errors import SglError
 from sglc.types.language.language import language
 from sglc.types.type import DeclaredType, ListOf, Str, Type

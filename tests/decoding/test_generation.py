@@ -19,9 +19,10 @@ from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.reference_engine import ReferenceEngine
-from sglc.runtime.engine.sampling import sampler
+from sglc.runtime.engine.sampling import lazy
 from sglc.runtime.engine.sampling.legal import NextTokens
-from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -194,9 +195,9 @@ def test_whole_masks_and_single_questions_give_the_same(
 ) -> None:
     """With tokens asked for first, and with the mask made at once: the same tokens."""
     results = []
-    for most in (sampler.MOST_TRIES, 0):
+    for most in (lazy.MOST_TRIES, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sampler, "MOST_TRIES", most)
+            patch.setattr(lazy, "MOST_TRIES", most)
             bench = Bench(FickleModel(seed, wanted=wanted), "the")
             bench.recorder.detailed = most == 0
             result = bench.fill(type, sampling=sampling, seed=seed, budget=Budget(200, "test"))

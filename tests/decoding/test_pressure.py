@@ -22,7 +22,8 @@ from sglc.runtime.decoding.requests import Constraints, HoleRequest, HoleResult,
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.reference_engine import ReferenceEngine
-from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.metrics.report import report
 from sglc.runtime.session import Session

@@ -19,7 +19,7 @@ from sglc.driver import compile_source
 from sglc.runtime.decoding.canonical import Canonical
 from sglc.runtime.decoding.seams import Seams, beginnings
 from sglc.runtime.engine.reference_engine import ReferenceEngine
-from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.model import load

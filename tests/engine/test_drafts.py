@@ -22,7 +22,8 @@ from sglc.runtime.engine.drafting.drafts import AHEAD, LONGEST, MOST_HOLES, Draf
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.engine.drafting.transition_history import TransitionHistory
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.mask.constraint import compile_constraint

@@ -19,7 +19,8 @@ from fakes.fake_executor import expected_logits
 from late import Late
 from sglc.runtime.engine.core.errors import StepFailed
 from sglc.runtime.engine.reference_engine import log_probability
-from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampling
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import NothingAllowed
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.engine.scheduling.schedule import StepLimits

@@ -28,7 +28,8 @@ from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, Hol
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.reference_engine import ReferenceEngine
-from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.errors import SglError
 from sglc.runtime.executor.plan import ExecutorError, Picking, Piece

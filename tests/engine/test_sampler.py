@@ -10,16 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.decoding.noise import score
-from sglc.runtime.engine.sampling.sampler import (
-    MOST_TRIES,
-    SPARE_TRIES,
-    NothingAllowed,
-    Sampling,
-    distribution,
-    log_mass,
-    noise_key,
-    sample,
-)
+from sglc.runtime.engine.sampling.lazy import MOST_TRIES, SPARE_TRIES
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, distribution, log_mass, noise_key, sample
 
 SIZE = 70
 finite = st.floats(-20, 20, width=32)
@@ -231,7 +224,12 @@ def test_whole_masks_are_made_only_where_they_are_cheaper() -> None:
     assert asked(Asked(everything - {first}), drawn) == (3, 0)
     assert asked(Asked({SIZE - 1}), drawn) == (2 + SPARE_TRIES, 1)
     assert asked(Asked(everything, known=True), drawn) == (0, 1)
-    assert asked(Asked(everything), Sampling(1.0, top_k=MOST_TRIES)) == (0, 1)
+    assert asked(Asked(everything), Sampling(1.0, top_k=MOST_TRIES)) == (MOST_TRIES, 0)
+    assert asked(Asked(everything), Sampling(1.0, top_k=MOST_TRIES + 1)) == (0, 1)
+    assert asked(Asked(everything), Sampling(1.0, top_p=0.5)) == (1, 0)
+    assert asked(Asked(everything), Sampling(1.0, top_p=0.9, min_p=0.2)) == (2, 0)
+    assert asked(Asked(everything), Sampling(9.0, top_p=0.99)) == (MOST_TRIES, 1)
+    assert asked(Asked(everything - {0, 1}), Sampling(1.0, min_p=0.3)) == (4, 0)
 
 
 def test_one_allowed_token_is_certain() -> None:

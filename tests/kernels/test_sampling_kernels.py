@@ -13,7 +13,8 @@ from example_budget import examples
 from late import Late
 from oracles.decoding.noise import score
 from sglc.kernels.bitmask import sampling_reference
-from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled, Sampling, noise_key
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled, noise_key
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.executor.plan import Picking
 

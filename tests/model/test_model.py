@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from fakes.gguf_models import tiny_llama
 from fakes.model_folders import VOCABULARY, folder_of, random_model
 from sglc.runtime.engine.reference_engine import ReferenceEngine
-from sglc.runtime.engine.sampling.sampler import Sampling, sample
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import sample
 from sglc.runtime.model import catalogue, load
 from sglc.runtime.model.base import LanguageModel
 from sglc.runtime.model.download import extract_weights

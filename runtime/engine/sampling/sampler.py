@@ -13,71 +13,14 @@ best first, and make the whole mask only where the few best are all illegal.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from sglc.kernels.bitmask import sampling as select
 from sglc.kernels.bitmask.sampling_reference import gumbel
-
-MIN_TEMPERATURE = 1e-6
-"""Smaller ones are taken as this; float32 has no room for the quotient of a logit and less."""
-SPARE_TRIES = 8
-MOST_TRIES = 24
-"""A mask that was never made costs at least as much as asking for this many tokens. So k tokens are asked for
-where k and a few to spare are no more, and the mask is made where that does not suffice."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How to sample. Temperature 0 is greedy.
-
-    `top_k` keeps the k most likely tokens, `top_p` the fewest whose probabilities reach p, `min_p` those at
-    least p times as likely as the most likely one. None is no limit.
-    """
-
-    temperature: float = 0.0
-    top_k: int | None = None
-    top_p: float | None = None
-    min_p: float | None = None
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.temperature) and self.temperature >= 0):
-            raise ValueError(f"temperature must be a number from 0 on, not {self.temperature}")
-        if self.top_k is not None and self.top_k < 1:
-            raise ValueError(f"top_k must be at least 1, not {self.top_k}")
-        if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p}")
-        if self.min_p is not None and not 0 <= self.min_p <= 1:
-            raise ValueError(f"min_p must be from 0 to 1, not {self.min_p}")
-
-    @property
-    def plain(self) -> bool:
-        """Whether only the temperature shapes the distribution."""
-        return (
-            self.temperature > 0.0
-            and self.top_k is None
-            and (self.top_p is None or self.top_p == 1.0)
-            and not self.min_p
-        )
-
-
-class LegalTokens(Protocol):
-    """The tokens that may come next, as a whole or one by one; the two agree.
-
-    For a place that was never seen, the whole mask may cost a walk over the vocabulary. One token costs only
-    its bytes.
-    """
-
-    def ready(self) -> bool:
-        """Whether `row` costs no more than a look-up."""
-
-    def row(self) -> np.ndarray:
-        """The mask, int32 [ceil(V / 32)]: bit `i % 32` of word `i // 32` says whether token i is legal."""
-
-    def allows(self, token: int) -> bool:
-        """Whether one token is legal."""
+from sglc.runtime.engine.sampling.lazy import LegalTokens, best_legal, limited_legal
+from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE, Sampling
 
 
 class Sampled(NamedTuple):
@@ -150,47 +93,52 @@ def _draw(
     logits: np.ndarray, legal: np.ndarray | LegalTokens | None, sampling: Sampling, key: int, best: int
 ) -> int:
     """The token with the largest sum of logit and noise, -1 if there is none."""
+    if legal is not None and not isinstance(legal, np.ndarray) and legal.ready():
+        legal = legal.row()
     if sampling.plain:
-        ready = legal is None or isinstance(legal, np.ndarray) or legal.ready()
-        row = legal if legal is None or isinstance(legal, np.ndarray) else legal.row() if ready else None
+        row = legal if isinstance(legal, np.ndarray) else None
         top = float(logits[best]) if best >= 0 else select.masked_argmax(logits, row)[1]
         if math.isfinite(top):
             scores = np.empty_like(logits)
             select.perturb(logits, row, top, 1.0 / max(sampling.temperature, MIN_TEMPERATURE), key, scores)
-            return _best_legal(scores, row if ready else legal, -1)
+            return _best_legal(scores, legal, -1)
+    ids = None if sampling.plain else limited_legal(logits, legal, sampling)
+    if ids is not None:
+        return _noisiest(ids, logits[ids], sampling, key)
     ids = _candidates(logits, legal, sampling)
-    if len(ids) > 1:
-        ids, scores = limited(ids, logits[ids], sampling)
-        return int(ids[np.argmax(scores + gumbel(ids, key))])
-    return int(ids[0]) if len(ids) else -1
+    return _noisiest(*limited(ids, logits[ids], sampling), sampling, key) if len(ids) else -1
+
+
+def _noisiest(ids: np.ndarray, logits: np.ndarray, sampling: Sampling, key: int) -> int:
+    """The id (of integers [n], ascending) whose logit (float32 [n]) and noise sum up to most."""
+    if len(ids) == 1:
+        return int(ids[0])
+    scores = (logits - logits.max()) / np.float32(max(sampling.temperature, MIN_TEMPERATURE))
+    return int(ids[np.argmax(scores + gumbel(ids, key))])
 
 
 def limited(ids: np.ndarray, logits: np.ndarray, sampling: Sampling) -> tuple[np.ndarray, np.ndarray]:
-    """The ids (integers [n], ascending) that top-k, top-p and min-p leave, and their scaled logits (float32
-    [n]), the largest of them 0. Infinite logits are all equally likely. Temperature must be above 0."""
+    """What top-k, top-p and min-p leave of ids (integers [n], ascending) and their logits (float32 [n]).
+
+    Infinite logits are all equally likely, and become 0. Temperature must be above 0.
+    """
     if logits.max() == np.inf:
         logits = np.where(logits == np.inf, np.float32(0), np.float32(-np.inf))
     if not sampling.plain:
         _, order = distribution(logits, sampling)
         if order is not None:
-            ids, logits = ids[order], logits[order]
-    return ids, (logits - logits.max()) / np.float32(max(sampling.temperature, MIN_TEMPERATURE))
+            return ids[order], logits[order]
+    return ids, logits
 
 
 def _best_legal(scores: np.ndarray, legal: np.ndarray | LegalTokens | None, best: int) -> int:
     """The best legal id, -1 if there is none. The best of all is asked for first: it is mostly legal."""
-    if best >= 0 and (legal is None or not isinstance(legal, np.ndarray)):
-        if legal is None or legal.allows(best):
-            return best
+    if best >= 0 and (legal is None or (not isinstance(legal, np.ndarray) and legal.allows(best))):
+        return best
     if legal is not None and not isinstance(legal, np.ndarray):
-        if MOST_TRIES > SPARE_TRIES and not legal.ready():
-            if best < 0:
-                best, _ = select.masked_argmax(scores, None)
-                if best >= 0 and legal.allows(best):
-                    return best
-            found = _try_best(scores, legal, 1)
-            if found is not None:
-                return int(found[0])
+        found = None if legal.ready() else best_legal(scores, legal)
+        if found is not None:
+            return found
         legal = legal.row()
     return select.masked_argmax(scores, legal)[0]
 
@@ -198,35 +146,16 @@ def _best_legal(scores: np.ndarray, legal: np.ndarray | LegalTokens | None, best
 def _candidates(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, sampling: Sampling) -> np.ndarray:
     """The ids that the token is drawn from, ascending: k of top-k, else all legal ones.
 
-    None of them has a logit of -inf. Top-k takes the same ids whichever way they are found.
+    None of them has a logit of -inf.
     """
-    k = sampling.top_k
     if legal is not None and not isinstance(legal, np.ndarray):
-        if k is not None and k + SPARE_TRIES <= MOST_TRIES and not legal.ready():
-            found = _try_best(logits, legal, k)
-            if found is not None:
-                return found
         legal = legal.row()
-    if k is not None:
-        return np.sort(select.masked_top(logits, legal, k)[0])
+    if sampling.top_k is not None:
+        return np.sort(select.masked_top(logits, legal, sampling.top_k)[0])
     kept = logits > -np.inf
     if legal is not None:
         kept &= _flags(legal, logits.size)
     return np.flatnonzero(kept)
-
-
-def _try_best(logits: np.ndarray, legal: LegalTokens, k: int) -> np.ndarray | None:
-    """The k best legal ids, ascending, if they are among the few best of all; None if they are not.
-
-    A model that knows what it writes mostly prefers legal tokens, so this rarely looks further than k.
-    """
-    found = []
-    for token in select.masked_top(logits, None, k + SPARE_TRIES)[0].tolist():
-        if legal.allows(token):
-            found.append(token)
-            if len(found) == k:
-                return np.sort(np.array(found, np.int32))
-    return None
 
 
 def _flags(mask: np.ndarray, size: int) -> np.ndarray:

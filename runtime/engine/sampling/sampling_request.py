@@ -7,14 +7,9 @@ from time import perf_counter, thread_time_ns
 
 import numpy as np
 
-from sglc.runtime.engine.sampling.sampler import (
-    MIN_TEMPERATURE,
-    LegalTokens,
-    Sampled,
-    Sampling,
-    noise_key,
-    sample,
-)
+from sglc.runtime.engine.sampling.lazy import LegalTokens
+from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE, Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled, noise_key, sample
 from sglc.runtime.executor.plan import Picking
 
 

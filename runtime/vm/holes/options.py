@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sglc.bytecode.code import HoleSpec
-from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.values import as_value, failure
 from sglc.types.type import (

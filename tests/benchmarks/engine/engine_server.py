@@ -144,7 +144,7 @@ class Ours:
 
     async def write(self, number: int) -> None:
         """64 greedy tokens about a note."""
-        from sglc.runtime.engine.sampling.sampler import Sampling
+        from sglc.runtime.engine.sampling.options import Sampling
         from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 
         likeliest = SamplingRequest(Sampling(), seed=0)

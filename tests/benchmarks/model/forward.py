@@ -13,7 +13,8 @@ from statistics import median
 from time import perf_counter
 
 from sglc.runtime.engine.reference_engine import ReferenceEngine
-from sglc.runtime.engine.sampling.sampler import Sampling, sample
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import sample
 from sglc.runtime.model.load import load_model
 
 PROMPTS = (32, 128, 512)

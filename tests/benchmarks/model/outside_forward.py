@@ -39,7 +39,7 @@ from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.step_time import StepMeasure
 from sglc.runtime.engine.drafting.drafts import Drafts
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.sampling import draw
+from sglc.runtime.engine.sampling import sampling_request
 from sglc.runtime.engine.sampling.legal import NextTokens
 from sglc.runtime.engine.scheduling.schedule import Scheduler
 from sglc.runtime.executor.choose import load_executor
@@ -58,7 +58,7 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "schedule": [(Scheduler, "plan")],
     "commit": [(BatchingEngine, "_commit")],
     "drafts": [(Drafts, "propose"), (Drafts, "finish")],
-    "sampling": [(draw, "sample")],
+    "sampling": [(sampling_request, "sample")],
     "masks": [(NextTokens, "row"), (NextTokens, "ready")],
     "advance": [(NextTokens, "allows"), (Matcher, "accept"), (Matcher, "forced"), (StopTracker, "feed")],
     "forced text": [(hole_decoder.HoleDecoder, "_append_forced"), (hole_decoder.HoleDecoder, "_heal")],
