@@ -4,7 +4,7 @@ Signatures (all arrays contiguous):
   masked_argmax(logits: float32[V], mask: int32[ceil(V/32)] | None) -> (index, value)
   masked_top(logits: float32[V], mask: int32[ceil(V/32)] | None, k) -> (ids, values)
   masked_log_sum_exp(logits: float32[V], mask: int32[ceil(V/32)] | None, scale=1.0) -> float
-  perturb(logits: float32[V], mask: int32[ceil(V/32)] | None, top, scale, key, out: float32[V])
+  noisiest(logits: float32[V], mask: int32[ceil(V/32)] | None, top, scale, key) -> index
   count_bits(mask: int32[n]) -> int
 
 The compiled kernels are made at first use. Where LLVM cannot make code for this machine, or after
@@ -44,8 +44,8 @@ _LOGITS = Library(
         "sglc_all_max": (COUNT, POINTER, POINTER, COUNT, POINTER),
         "sglc_masked_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
         "sglc_all_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
-        "sglc_masked_perturb": (None, POINTER, POINTER, COUNT, FLOAT, FLOAT, COUNT, POINTER),
-        "sglc_all_perturb": (None, POINTER, POINTER, COUNT, FLOAT, FLOAT, COUNT, POINTER),
+        "sglc_masked_noisiest": (COUNT, POINTER, POINTER, COUNT, FLOAT, FLOAT, COUNT),
+        "sglc_all_noisiest": (COUNT, POINTER, POINTER, COUNT, FLOAT, FLOAT, COUNT),
         "sglc_count": (COUNT, POINTER, COUNT),
     },
     brief=(
@@ -53,8 +53,8 @@ _LOGITS = Library(
         "sglc_all_max",
         "sglc_masked_sum",
         "sglc_all_sum",
-        "sglc_masked_perturb",
-        "sglc_all_perturb",
+        "sglc_masked_noisiest",
+        "sglc_all_noisiest",
         "sglc_count",
     ),
 )
@@ -141,26 +141,22 @@ def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float
     return top * scale + math.log(total)
 
 
-def perturb(
-    logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float, key: int, out: np.ndarray
-) -> None:
-    """Write scale * (logit - top) with Gumbel noise to `out` (float32[V]) at the set bits, or everywhere.
+def noisiest(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float, key: int) -> int:
+    """The token with the largest scale * (logit - top) + Gumbel noise among the set bits, or among all; -1:
+    none.
 
-    The argmax of what is written is a draw from the distribution of scale * logit over the set bits (Gumbel
-    1954; Maddison et al. 2014). The noise of a token is a function of `key` (64 bits) and the token alone.
-    `top` is at least the largest logit and finite; what stands at other places is not defined.
+    It is a draw from the distribution of scale * logit over them (Gumbel 1954; Maddison et al. 2014). The
+    noise of a token is a function of `key` (64 bits) and the token alone. `top` is finite and best about the
+    largest logit. Among equals the lowest token wins; NaN and -inf are never drawn.
     """
     _check_logits(logits, mask)
-    expect(out, "out", np.float32)
-    if len(out) != len(logits):
-        raise LayoutError("the scores are not as many as the logits")
     kernels = compiled()
     if kernels is None:
-        sampling_reference.perturb(logits, mask, top, scale, key, out)
-        return
+        return sampling_reference.noisiest(logits, mask, top, scale, key)
     signed = key - (1 << 64) if key >> 63 else key
-    run, bits = (kernels.all_perturb, 0) if mask is None else (kernels.masked_perturb, address(mask))
-    run(address(logits), bits, len(logits), top, scale, signed, address(out))
+    if mask is None:
+        return int(kernels.all_noisiest(address(logits), 0, len(logits), top, scale, signed))
+    return int(kernels.masked_noisiest(address(logits), address(mask), len(logits), top, scale, signed))
 
 
 def count_bits(mask: np.ndarray) -> int:

@@ -77,12 +77,15 @@ def gumbel(tokens: np.ndarray, key: int) -> np.ndarray:
     return -np.log(waiting)
 
 
-def perturb(
-    logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float, key: int, out: np.ndarray
-) -> None:
-    """Write scale * (logit - top) with the noise of each token to `out` (float32[V]) at the set bits."""
+def noisiest(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float, key: int) -> int:
+    """The id with the largest scale * (logit - top) + noise among the set bits (all if no mask); -1 for
+    none."""
     ids = legal(mask, len(logits))
-    out[ids] = (logits[ids] - np.float32(top)) * np.float32(scale) + gumbel(ids, key)
+    ids = ids[logits[ids] > -np.inf]
+    if not len(ids):
+        return -1
+    scores = (logits[ids] - np.float32(top)) * np.float32(scale) + gumbel(ids, key)
+    return int(ids[np.argmax(scores)])
 
 
 def count_bits(mask: np.ndarray) -> int:

@@ -2,8 +2,9 @@
 
 `sglc_masked_max(logits, mask, size, out)`: largest legal logit into out[0], its lowest index returned (-1).
 `sglc_masked_sum(logits, mask, size, top, scale)`: sum of exp((logit - top) * scale) over the legal ones.
-`sglc_masked_perturb(logits, mask, size, top, scale, key, out)`: (logit - top) * scale with Gumbel noise of
-the key, into out at the legal ones; what stands elsewhere is not defined. The `sglc_all_…` forms take no
+`sglc_masked_noisiest(logits, mask, size, top, scale, key)`: the legal token with the largest sum of
+(logit - top) * scale and Gumbel noise under the key, the lowest of equals (-1 for none).
+The `sglc_all_…` forms take no
 notice of the mask. `sglc_count(mask, words)`: the number of set bits. Words without a set bit are skipped
 after one load, so sparse masks cost next to nothing.
 
@@ -14,6 +15,7 @@ Cephes as well (logf).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -48,7 +50,7 @@ def build() -> str:
     for masked in (True, False):
         _maximum(module, masked)
         _sum(module, masked)
-        _perturb(module, masked)
+        _noisiest(module, masked)
     _count(module)
     return str(module)
 
@@ -123,24 +125,32 @@ def _sum(module: ir.Module, masked: bool) -> None:
     b.ret(total)
 
 
-def _perturb(module: ir.Module, masked: bool) -> None:
-    name = "sglc_masked_perturb" if masked else "sglc_all_perturb"
-    b = ir_build.function(module, name, ir.VoidType(), PF, P32, I64, F32, F32, I64, PF)
-    _, _, size, top, scale, key, out = b.function.args
+def _noisiest(module: ir.Module, masked: bool) -> None:
+    name = "sglc_masked_noisiest" if masked else "sglc_all_noisiest"
+    b = ir_build.function(module, name, I64, PF, P32, I64, F32, F32, I64)
+    _, _, _, top, scale, key = b.function.args
     tops, scales = (ir_build.splat(b, value, FLOAT_LANES) for value in (top, scale))
     keys = [ir_build.splat(b, b.trunc(part, I32), FLOAT_LANES) for part in (key, b.lshr(key, I64(32)))]
     lanes = ir.Constant(_VI, list(range(FLOAT_LANES)))
-    write = ir_build.intrinsic(
-        module, f"llvm.masked.store.v{FLOAT_LANES}f32.p0", ir.VoidType(), _VF, _VF.as_pointer(), I32, _VB
-    )
-    with _words(b, masked) as (first, bits, data):
+    largest = ir_build.intrinsic(module, f"llvm.vector.reduce.fmax.v{FLOAT_LANES}f32", F32, _VF)
+    smallest = ir_build.intrinsic(module, f"llvm.vector.reduce.umin.v{FLOAT_LANES}i32", I32, _VI)
+    best, place = ir_build.variable(b, _LOWEST), ir_build.variable(b, I64(-1))
+    with _words(b, masked) as (first, _, data):
         tokens = b.add(ir_build.splat(b, b.trunc(first, I32), FLOAT_LANES), lanes)
-        noise = _gumbel(module, b, _hash(b, tokens, keys))
-        score = b.fadd(b.fmul(b.fsub(data, tops), scales), noise)
-        place = ir_build.at(b, out, first, _VF)
-        inside = b.icmp_signed("<", tokens, ir_build.splat(b, b.trunc(size, I32), FLOAT_LANES))
-        b.call(write, [score, place, I32(4), b.and_(b.bitcast(bits, _VB), inside)])
-    b.ret_void()
+        bits = b.lshr(_hash(b, tokens, keys), _splat(1, _VI))
+        data = b.select(b.fcmp_ordered("ord", data, data), data, _splat(float("-inf")))
+        scaled = b.fmul(b.fsub(data, tops), scales)
+        # No noise of the word is above -log of its smallest v, which its leading zeros bound.
+        zeros = b.uitofp(b.ctlz(b.call(smallest, [bits]), I1(0)), F32)
+        bound = b.fadd(b.call(largest, [scaled], fastmath=("nnan",)), b.fmul(zeros, F32(math.log(2))))
+        with b.if_then(b.fcmp_ordered(">", bound, b.load(best))):
+            scores = b.fadd(scaled, _gumbel(b, bits))
+            score = b.call(largest, [scores], fastmath=("nnan",))
+            with b.if_then(b.fcmp_ordered(">", score, b.load(best))):
+                hits = b.bitcast(b.fcmp_ordered("==", scores, ir_build.splat(b, score, FLOAT_LANES)), I32)
+                b.store(score, best)
+                b.store(b.add(first, b.zext(b.cttz(hits, I1(1)), I64)), place)
+    b.ret(b.load(place))
 
 
 def _hash(b: ir.IRBuilder, tokens: ir.Value, keys: list[ir.Value]) -> ir.Value:
@@ -153,10 +163,9 @@ def _hash(b: ir.IRBuilder, tokens: ir.Value, keys: list[ir.Value]) -> ir.Value:
     return b.xor(x, b.lshr(x, _splat(LAST_SHIFT, _VI)))
 
 
-def _gumbel(module: ir.Module, b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
-    """-log(-log(1 - v)) for v = (bits + 1/2) / 2^31, of the upper 31 bits."""
-    halves = b.sitofp(b.lshr(bits, _splat(1, _VI)), _VF)  # signed, as AVX2 converts no unsigned numbers
-    v = b.fmul(b.fadd(halves, _splat(0.5)), _splat(2.0**-31))
+def _gumbel(b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
+    """-log(-log(1 - v)) for v = (bits + 1/2) / 2^31, of 31 bits. Small v decide: there it is a series."""
+    v = b.fmul(b.fadd(b.sitofp(bits, _VF), _splat(0.5)), _splat(2.0**-31))
     small = b.fcmp_ordered("<", v, _splat(SMALL))
     rest = b.fsub(_splat(1.0), v)
     least = _splat(2.0**-24)

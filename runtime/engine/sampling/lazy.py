@@ -43,14 +43,14 @@ class LegalTokens(Protocol):
         """Whether one token is legal."""
 
 
-def best_legal(scores: np.ndarray, legal: LegalTokens) -> int | None:
-    """The legal token with the largest of float32 scores [V], the lowest of equals. None: not found."""
+def best_legal(logits: np.ndarray, legal: LegalTokens) -> int | None:
+    """The legal token with the largest of float32 logits [V], the lowest of equals. None: not found."""
     if MOST_TRIES <= SPARE_TRIES:
         return None
-    best, _ = select.masked_argmax(scores, None)
+    best, _ = select.masked_argmax(logits, None)
     if best >= 0 and legal.allows(best):
         return best
-    for token in select.masked_top(scores, None, 1 + SPARE_TRIES)[0].tolist():
+    for token in select.masked_top(logits, None, 1 + SPARE_TRIES)[0].tolist():
         if legal.allows(token):
             return int(token)
     return None

@@ -99,9 +99,11 @@ def _draw(
         row = legal if isinstance(legal, np.ndarray) else None
         top = float(logits[best]) if best >= 0 else select.masked_argmax(logits, row)[1]
         if math.isfinite(top):
-            scores = np.empty_like(logits)
-            select.perturb(logits, row, top, 1.0 / max(sampling.temperature, MIN_TEMPERATURE), key, scores)
-            return _best_legal(scores, legal, -1)
+            scale = 1.0 / max(sampling.temperature, MIN_TEMPERATURE)
+            token = select.noisiest(logits, row, top, scale, key)
+            if legal is None or isinstance(legal, np.ndarray) or (token >= 0 and legal.allows(token)):
+                return token
+            return select.noisiest(logits, legal.row(), top, scale, key)
     ids = None if sampling.plain else limited_legal(logits, legal, sampling)
     if ids is not None:
         return _noisiest(ids, logits[ids], sampling, key)
@@ -131,16 +133,16 @@ def limited(ids: np.ndarray, logits: np.ndarray, sampling: Sampling) -> tuple[np
     return ids, logits
 
 
-def _best_legal(scores: np.ndarray, legal: np.ndarray | LegalTokens | None, best: int) -> int:
+def _best_legal(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, best: int) -> int:
     """The best legal id, -1 if there is none. The best of all is asked for first: it is mostly legal."""
     if best >= 0 and (legal is None or (not isinstance(legal, np.ndarray) and legal.allows(best))):
         return best
     if legal is not None and not isinstance(legal, np.ndarray):
-        found = None if legal.ready() else best_legal(scores, legal)
+        found = None if legal.ready() else best_legal(logits, legal)
         if found is not None:
             return found
         legal = legal.row()
-    return select.masked_argmax(scores, legal)[0]
+    return select.masked_argmax(logits, legal)[0]
 
 
 def _candidates(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, sampling: Sampling) -> np.ndarray:
