@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sglc.analysis.layout import (
+from sglc.analysis.layout_items import (
     Attempt,
     Called,
     Choice,

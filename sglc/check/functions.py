@@ -13,8 +13,8 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.roles import check_roles
 from sglc.check.statements.blocks import Blocks, header
 from sglc.check.statements.shown_types import note_unshown
-from sglc.check.types.assignability import NULL
 from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import NULL
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span
 from sglc.syntax.tree import ast

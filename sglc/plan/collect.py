@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sglc.analysis.layout import (
+from sglc.analysis.layout import layout
+from sglc.analysis.layout_items import (
     Attempt,
     Called,
     Choice,
@@ -20,7 +21,6 @@ from sglc.analysis.layout import (
     Loop,
     MessageEnd,
     Role,
-    layout,
 )
 from sglc.analysis.origins import Origins
 from sglc.bytecode.code import Code, Program

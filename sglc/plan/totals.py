@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sglc.analysis.layout import (
-    Attempt,
-    Called,
-    Choice,
-    Filled,
-    Forked,
-    Item,
-    Layout,
-    Leave,
-    Loop,
-)
+from sglc.analysis.layout_items import Attempt, Called, Choice, Filled, Forked, Item, Layout, Leave, Loop
 from sglc.plan.plan import HolePlan
 
 NEVER = 1 << 60

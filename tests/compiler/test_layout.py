@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from checkout import ROOT
 from golden_case import GoldenCase, golden_cases
 from layout_text import picture, shown
-from sglc.analysis.layout import LARGEST, Called, Constant, Filled, Forked, Inserted, Loop, layout, walk
+from sglc.analysis.layout import LARGEST, layout
+from sglc.analysis.layout_items import Called, Constant, Filled, Forked, Inserted, Loop, walk
 from sglc.driver import lowered
 from sglc.ir import ops
 from sglc.ir.flow import reachable

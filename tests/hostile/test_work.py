@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from example_budget import examples
-from hostile.hostile_constraints import SCHEMAS, patterned
+from hostile.hostile_schemas import SCHEMAS, patterned
 from oracles.term_oracle import viable
 from sglc.automata import work
 from sglc.automata.analysis.ambiguity import junction_conflict, overlap

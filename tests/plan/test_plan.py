@@ -15,7 +15,7 @@ from checkout import DOCS, EXAMPLES
 from example_budget import examples
 from fakes.small_models import FickleModel, small_tokenizer
 from golden_case import GoldenCase, golden_cases
-from sglc.analysis.layout import Filled, Layout
+from sglc.analysis.layout_items import Filled, Layout
 from sglc.bytecode.code import Program
 from sglc.driver import compile_file, compile_source
 from sglc.plan.collect import plan_program

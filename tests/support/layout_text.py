@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sglc.analysis.layout import (
+from sglc.analysis.layout import layout
+from sglc.analysis.layout_items import (
     Attempt,
     Called,
     Choice,
@@ -15,7 +16,6 @@ from sglc.analysis.layout import (
     Loop,
     MessageEnd,
     Role,
-    layout,
     walk,
 )
 from sglc.analysis.origins import Origins

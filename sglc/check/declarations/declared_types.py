@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.core.result import Unknown
 from sglc.check.expressions.constants import Constants
-from sglc.check.types.assignability import UNKNOWN
 from sglc.check.types.json_types import fits_json
+from sglc.check.types.kinds import UNKNOWN
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span

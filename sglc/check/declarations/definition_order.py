@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sglc.check.core.context import Entity, ModuleContext, ProgramState
-from sglc.check.types.assignability import UNKNOWN
+from sglc.check.types.kinds import UNKNOWN
 from sglc.check.types.nesting import MAX_LEVELS, parts_by_level
 from sglc.syntax.tree import ast
 from sglc.types.type import AliasType, RecordType, UnionType

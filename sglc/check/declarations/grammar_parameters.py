@@ -6,7 +6,7 @@ from sglc.cfg.model.grammar import Expression, Given, Words
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, Unknown
 from sglc.check.expressions.constants import Constants
-from sglc.check.types.assignability import expand, is_enum, is_text, said
+from sglc.check.types.kinds import expand, is_enum, is_text, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.syntax.tree import ast
 from sglc.types.type import EnumType, ListOf, Named, RecordType

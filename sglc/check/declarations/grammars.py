@@ -26,7 +26,7 @@ from sglc.check.core.files import file_text
 from sglc.check.core.result import Unknown
 from sglc.check.declarations.grammar_parameters import Parameters
 from sglc.check.expressions.constants import Constants
-from sglc.check.types.assignability import UNKNOWN
+from sglc.check.types.kinds import UNKNOWN
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span

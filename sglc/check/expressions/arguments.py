@@ -9,7 +9,7 @@ from itertools import takewhile
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import DefaultArgument, ExpressionType
 from sglc.check.expressions.inference import Inference
-from sglc.check.types.assignability import field_type, show
+from sglc.check.types.kinds import field_type, show
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span
 from sglc.syntax.tree import ast

@@ -28,17 +28,8 @@ from sglc.check.names.errors import error_fields
 from sglc.check.names.foreign_names import kind_of, size_advice
 from sglc.check.names.scopes import Scopes, path_of
 from sglc.check.names.unknown_names import is_hole_of
-from sglc.check.types.assignability import (
-    FLOAT,
-    NEVER,
-    STR,
-    UNKNOWN,
-    expand,
-    field_type,
-    is_enum,
-    join,
-    said,
-)
+from sglc.check.types.assignability import join
+from sglc.check.types.kinds import FLOAT, NEVER, STR, UNKNOWN, expand, field_type, is_enum, said
 from sglc.diagnostics.diagnostic import Edit
 from sglc.syntax.tree import ast
 from sglc.types.type import (

@@ -18,18 +18,17 @@ from sglc.check.expressions.builtin_results import SIMPLE, BuiltinResults
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.builtins import Builtin
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import (
+from sglc.check.types.assignability import comparable, join
+from sglc.check.types.kinds import (
     INT,
     NULL,
     STR,
     UNKNOWN,
     allows_null,
-    comparable,
     expand,
     is_bool,
     is_text,
     item_of,
-    join,
     numeric_rank,
     said,
 )

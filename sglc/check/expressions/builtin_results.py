@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import BranchOf, ExpressionType, ListValue, Never, ScoredOf, Unknown
 from sglc.check.names.builtins import LIST_METHODS, MAP_METHODS, SCORED_METHODS, STR_METHODS, Builtin
-from sglc.check.types.assignability import (
+from sglc.check.types.assignability import join
+from sglc.check.types.kinds import (
     BOOL,
     DEC,
     FLOAT,
@@ -21,7 +22,6 @@ from sglc.check.types.assignability import (
     field_type,
     is_text,
     item_of,
-    join,
     list_of,
     numeric,
     numeric_rank,

@@ -25,7 +25,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.names.builtins import ERRORS, FUNCTIONS
 from sglc.check.names.foreign_names import function_advice, kind_of, method_advice
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import UNKNOWN, allows_null, expand, said
+from sglc.check.types.kinds import UNKNOWN, allows_null, expand, said
 from sglc.diagnostics.diagnostic import Label
 from sglc.syntax.tree import ast
 from sglc.types.type import Named, RecordType, UnionType

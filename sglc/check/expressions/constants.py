@@ -17,7 +17,7 @@ from sglc.check.core.result import (
 from sglc.check.expressions.folding import convert, fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import INT, STR, UNKNOWN, said
+from sglc.check.types.kinds import INT, STR, UNKNOWN, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.syntax.tree import ast
 from sglc.types.type import ListOf

@@ -10,21 +10,20 @@ from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
 from sglc.check.names.unknown_names import is_unknown, look_at_text
-from sglc.check.types.assignability import (
+from sglc.check.types.assignability import fit, join
+from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import (
     JSON,
     NEVER,
     NULL,
     STR,
     UNKNOWN,
     expand,
-    fit,
     item_of,
-    join,
     list_of,
     said,
     without_null,
 )
-from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span

@@ -16,7 +16,7 @@ from sglc.check.expressions.iteration import Iteration
 from sglc.check.expressions.operators import Operators
 from sglc.check.expressions.raising import Raising
 from sglc.check.expressions.references import References
-from sglc.check.types.assignability import BOOL, DEC, INT, NULL, UNKNOWN
+from sglc.check.types.kinds import BOOL, DEC, INT, NULL, UNKNOWN
 from sglc.syntax.tree import ast
 
 

@@ -16,7 +16,7 @@ from sglc.check.core.result import (
     RecordSymbol,
     VariantSymbol,
 )
-from sglc.check.types.assignability import Table, expand, widen
+from sglc.check.types.kinds import Table, expand, widen
 from sglc.syntax.tree import ast
 from sglc.types.arithmetic import ARITHMETIC, is_number, negated
 from sglc.types.type import (

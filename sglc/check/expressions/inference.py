@@ -23,13 +23,13 @@ from sglc.check.core.result import (
 )
 from sglc.check.expressions.folding import convert, fold
 from sglc.check.names.scopes import Hint, Scopes
-from sglc.check.types.assignability import (
+from sglc.check.types.assignability import Fit, fit
+from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import (
     BOOL,
-    Fit,
     Table,
     allows_null,
     expand,
-    fit,
     is_bool,
     is_text,
     item_of,
@@ -37,7 +37,6 @@ from sglc.check.types.assignability import (
     said,
     without_null,
 )
-from sglc.check.types.facts import TypeFacts
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax.tree import ast

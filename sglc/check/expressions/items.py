@@ -8,7 +8,7 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, ListValue, Never, Unknown
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
-from sglc.check.types.assignability import (
+from sglc.check.types.kinds import (
     INT,
     JSON,
     STR,

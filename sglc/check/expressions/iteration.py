@@ -10,7 +10,7 @@ from sglc.check.core.result import ExpressionType, Never, RangeOf, Unknown
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import (
+from sglc.check.types.kinds import (
     INT,
     RANGE,
     STR,

@@ -10,26 +10,24 @@ from sglc.check.core.result import ExpressionType, RangeOf, Unknown
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference, shown
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import (
+from sglc.check.types.assignability import comparable, fit, join
+from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import (
     BOOL,
     INT,
     STR,
     UNKNOWN,
     allows_null,
-    comparable,
     expand,
-    fit,
     is_enum,
     is_text,
     item_of,
-    join,
     list_of,
     numeric,
     numeric_rank,
     said,
     without_null,
 )
-from sglc.check.types.facts import TypeFacts
 from sglc.check.types.regexes import check_regex
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.syntax.tree import ast

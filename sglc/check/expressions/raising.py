@@ -12,7 +12,8 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.names.builtins import ERRORS
 from sglc.check.names.errors import error_fields, error_named
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import UNKNOWN, join, said
+from sglc.check.types.assignability import join
+from sglc.check.types.kinds import UNKNOWN, said
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax.tree import ast

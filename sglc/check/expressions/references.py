@@ -9,7 +9,7 @@ from sglc.check.core.function_state import Local
 from sglc.check.core.result import ConstantSymbol, ElementSymbol, ExpressionType, LocalSymbol
 from sglc.check.names.scopes import Scopes
 from sglc.check.names.unknown_names import unbound
-from sglc.check.types.assignability import UNKNOWN, is_enum, without_null
+from sglc.check.types.kinds import UNKNOWN, is_enum, without_null
 from sglc.syntax.tree import ast
 from sglc.types.type import Named
 from sglc.types.values import EnumValue

@@ -22,8 +22,8 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.holes.ends import Follow, HoleEnds
 from sglc.check.holes.options import KnownOptions
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import UNKNOWN, is_enum, item_of, said
 from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import UNKNOWN, is_enum, item_of, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.syntax.tree import ast
 from sglc.types.text.printer import print_value

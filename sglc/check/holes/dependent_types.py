@@ -14,7 +14,7 @@ from sglc.check.core.context import ModuleContext, OpenGrammar
 from sglc.check.core.result import ExpressionType
 from sglc.check.expressions.folding import convert, fold
 from sglc.check.expressions.inference import Inference
-from sglc.check.types.assignability import STR, UNKNOWN, expand, is_enum, is_text, said
+from sglc.check.types.kinds import STR, UNKNOWN, expand, is_enum, is_text, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.check.types.unsatisfiable import RAW
 from sglc.syntax.tree import ast

@@ -14,8 +14,8 @@ from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
 from sglc.check.holes.line_breaks import has_lines
 from sglc.check.holes.options import KnownOptions
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import expand, said
 from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import expand, said
 from sglc.check.types.unsatisfiable import conflict_at_junction, least_tokens
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span

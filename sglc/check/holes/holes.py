@@ -15,8 +15,8 @@ from sglc.check.holes.line_breaks import admits_break_unsaid
 from sglc.check.holes.options import HoleOptions, KnownOptions
 from sglc.check.holes.where_clauses import WhereClauses
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import NULL, UNKNOWN, expand, list_of, said
 from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import NULL, UNKNOWN, expand, list_of, said
 from sglc.check.types.refinements import add_until
 from sglc.check.types.unsatisfiable import arms_are_apart, is_bare_text, report_empty
 from sglc.source import Span

@@ -10,7 +10,7 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.core.walk import mentions
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.mask_predicates import ConditionWriter
-from sglc.check.types.assignability import said
+from sglc.check.types.kinds import said
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import GivenError, given_types

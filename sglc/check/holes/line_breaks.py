@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sglc.check.core.result import ExpressionType
-from sglc.check.types.assignability import expand
 from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import expand
 from sglc.check.types.unsatisfiable import conflict_at_junction
 from sglc.types.language.language import written_dfa
 from sglc.types.type import Alternatives, Constant, Optional, SpanOf, Str, Type

@@ -15,7 +15,7 @@ from sglc.check.core.result import ExpressionType, Unknown
 from sglc.check.core.walk import mentions, parts
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
-from sglc.check.types.assignability import Table, expand, is_enum
+from sglc.check.types.kinds import Table, expand, is_enum
 from sglc.check.types.regexes import check_regex
 from sglc.syntax.tree import ast
 from sglc.types import type as t

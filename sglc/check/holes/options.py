@@ -11,7 +11,7 @@ from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import numeric_rank, said
+from sglc.check.types.kinds import numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax.tree import ast

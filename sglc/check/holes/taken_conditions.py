@@ -15,7 +15,7 @@ from sglc.check.core.walk import mentions
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.mask_predicates import FLIPPED
-from sglc.check.types.assignability import expand
+from sglc.check.types.kinds import expand
 from sglc.check.types.regexes import check_regex
 from sglc.syntax.tree import ast
 from sglc.types import type as t

@@ -6,7 +6,7 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import PROGRESS, DefaultArgument, ExpressionType, Validator
 from sglc.check.core.walk import mentions
 from sglc.check.expressions.inference import Inference
-from sglc.check.types.assignability import STR, Table, expand
+from sglc.check.types.kinds import STR, Table, expand
 from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, Constant
 

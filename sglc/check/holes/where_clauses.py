@@ -21,7 +21,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.validators import checked_validator, is_validator
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import STR, UNKNOWN
+from sglc.check.types.kinds import STR, UNKNOWN
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types import type as t

@@ -7,7 +7,7 @@ from itertools import chain
 from sglc.check.core.context import WORDS, ErrorFields, ModuleContext, ProgramState
 from sglc.check.core.result import DefaultArgument
 from sglc.check.names.builtins import ERRORS
-from sglc.check.types.assignability import STR
+from sglc.check.types.kinds import STR
 from sglc.syntax.tree import ast
 
 

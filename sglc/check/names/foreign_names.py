@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sglc.check.core.result import ExpressionType, ListValue
-from sglc.check.types.assignability import Table, is_text
+from sglc.check.types.kinds import Table, is_text
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax.tree import ast

@@ -16,7 +16,7 @@ from sglc.check.core.context import WORDS, ModuleContext
 from sglc.check.core.function_state import FunctionState, Local, Scope
 from sglc.check.core.result import ExpressionType, LocalSymbol
 from sglc.check.names.template_text import TemplateText
-from sglc.check.types.assignability import allows_null, is_enum, without_null
+from sglc.check.types.kinds import allows_null, is_enum, without_null
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.syntax.tree import ast
 from sglc.types.type import EnumType

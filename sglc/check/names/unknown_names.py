@@ -8,7 +8,7 @@ from sglc.check.core.result import PROGRESS, ConstantSymbol, ExpressionType
 from sglc.check.names.foreign_names import name_advice
 from sglc.check.names.scopes import Scopes
 from sglc.check.names.template_text import inserts
-from sglc.check.types.assignability import UNKNOWN
+from sglc.check.types.kinds import UNKNOWN
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax.tree import ast

@@ -15,7 +15,7 @@ from typing import Any
 
 from sglc.check.core.result import ExpressionType
 from sglc.check.patterns.case_forms import Constructed, Form, NumberRange, OfType
-from sglc.check.types.assignability import Table, expand
+from sglc.check.types.kinds import Table, expand
 from sglc.types.language.membership import constant_notation
 from sglc.types.type import (
     Alternatives,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from sglc.check.core.result import ExpressionType
 from sglc.check.patterns.case_forms import WILD, AnyOf, Form, Wild, plain_forms
 from sglc.check.patterns.constructors import Column, Constructor, Looks, Place, Slot, exact, looks
-from sglc.check.types.assignability import Table
+from sglc.check.types.kinds import Table
 
 MAX_WORK = 400_000
 """Rows that are put into matrices for one match, some 0.6 s. Cases over one column need one for each, while

@@ -17,12 +17,13 @@ from sglc.check.core.result import (
 from sglc.check.names.scopes import Scopes
 from sglc.check.patterns.case_forms import WILD, AnyOf, Constructed, Form, NumberRange, OfType
 from sglc.check.patterns.constructors import RecordKey
-from sglc.check.types.assignability import (
+from sglc.check.types.assignability import comparable
+from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import (
     BOOL,
     STR,
     UNKNOWN,
     allows_null,
-    comparable,
     expand,
     field_type,
     is_enum,
@@ -30,7 +31,6 @@ from sglc.check.types.assignability import (
     numeric_rank,
     said,
 )
-from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import BUILTIN_TYPES
 from sglc.source import Span
 from sglc.syntax.tree import ast

@@ -22,7 +22,7 @@ from sglc.check.names.builtins import ERRORS
 from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
-from sglc.check.types.assignability import NULL, UNKNOWN, said, show, widen
+from sglc.check.types.kinds import NULL, UNKNOWN, said, show, widen
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax.tree import ast

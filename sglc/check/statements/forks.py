@@ -12,7 +12,8 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.expressions.iteration import Iteration
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks, header
-from sglc.check.types.assignability import NEVER, NULL, UNKNOWN, item_of, join, numeric_rank, said
+from sglc.check.types.assignability import join
+from sglc.check.types.kinds import NEVER, NULL, UNKNOWN, item_of, numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
 from sglc.syntax.tree import ast
 

@@ -21,7 +21,7 @@ from sglc.check.patterns.case_forms import WILD, Constructed, Form, NumberRange
 from sglc.check.patterns.exhaustive import MAX_WORK, TooComplex, judge
 from sglc.check.patterns.patterns import Patterns
 from sglc.check.statements.blocks import Blocks
-from sglc.check.types.assignability import UNKNOWN, expand, said
+from sglc.check.types.kinds import UNKNOWN, expand, said
 from sglc.syntax.tree import ast
 
 

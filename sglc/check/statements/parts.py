@@ -10,7 +10,7 @@ from sglc.check.core.walk import statements
 from sglc.check.expressions.calls import Calls
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import UNKNOWN
+from sglc.check.types.kinds import UNKNOWN
 from sglc.diagnostics.diagnostic import Label
 from sglc.syntax.tree import ast
 

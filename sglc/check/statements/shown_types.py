@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sglc.check.core.function_state import FunctionState
-from sglc.check.types.assignability import expand, item_of
 from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import expand, item_of
 from sglc.types.type import Alternatives, Named, Optional, RecordType, Type, UnionType
 
 

@@ -19,7 +19,7 @@ from sglc.check.statements.retry_policies import RetryPolicies
 from sglc.check.statements.tests import StatementsOfTests
 from sglc.check.statements.unavailable import UnavailableStatements
 from sglc.check.statements.variables import Variables
-from sglc.check.types.assignability import UNKNOWN
+from sglc.check.types.kinds import UNKNOWN
 from sglc.diagnostics.diagnostic import Edit
 from sglc.syntax.tree import ast
 

@@ -13,7 +13,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
-from sglc.check.types.assignability import said
+from sglc.check.types.kinds import said
 from sglc.source import Span
 from sglc.syntax.tree import ast
 

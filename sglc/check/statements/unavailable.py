@@ -9,7 +9,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks, header
 from sglc.check.statements.loops import Loops
-from sglc.check.types.assignability import UNKNOWN
+from sglc.check.types.kinds import UNKNOWN
 from sglc.syntax.tree import ast
 
 

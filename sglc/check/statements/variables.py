@@ -15,20 +15,8 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.holes.ends import END_OF_LINE
 from sglc.check.holes.holes import Holes
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import (
-    NULL,
-    STR,
-    UNKNOWN,
-    Fit,
-    expand,
-    fit,
-    item_of,
-    join,
-    numeric,
-    numeric_rank,
-    said,
-    widen,
-)
+from sglc.check.types.assignability import Fit, fit, join
+from sglc.check.types.kinds import NULL, STR, UNKNOWN, expand, item_of, numeric, numeric_rank, said, widen
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.syntax.lexer.keywords import ROLES

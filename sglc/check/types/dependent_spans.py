@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType
-from sglc.check.types.assignability import UNKNOWN
+from sglc.check.types.kinds import UNKNOWN
 from sglc.syntax.tree import ast
 from sglc.types.type import SpanOf
 

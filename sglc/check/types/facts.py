@@ -18,7 +18,7 @@ from sglc.automata.dfa import operations as dfa
 from sglc.automata.term import Language
 from sglc.check.core.context import ProgramState
 from sglc.check.core.result import ExpressionType
-from sglc.check.types.assignability import expand
+from sglc.check.types.kinds import expand
 from sglc.types.json_values import is_self_ended
 from sglc.types.language.language import language
 from sglc.types.type import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType
-from sglc.check.types.assignability import expand, said
+from sglc.check.types.kinds import expand, said
 from sglc.source import Span
 from sglc.types import type as t
 

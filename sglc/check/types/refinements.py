@@ -9,8 +9,8 @@ from sglc.automata.number.decimal import MAX_DIVISOR, common_step, step_is_possi
 from sglc.automata.term import MOST_COUNTED
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType
-from sglc.check.types.assignability import UNKNOWN, said
 from sglc.check.types.dependent_spans import refined_span
+from sglc.check.types.kinds import UNKNOWN, said
 from sglc.check.types.regexes import check_regex
 from sglc.source import Span
 from sglc.syntax.tree import ast

@@ -10,9 +10,9 @@ from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import PROGRESS, ExpressionType, Unknown
 from sglc.check.core.work_limit import within_limit
-from sglc.check.types.assignability import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN, expand, said
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.json_types import fits_json
+from sglc.check.types.kinds import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN, expand, said
 from sglc.check.types.nesting import MAX_LEVELS, levels_of, names_in
 from sglc.check.types.refinements import check_counts, refine
 from sglc.check.types.union_refinements import refined_union

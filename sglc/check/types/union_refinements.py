@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sglc.check.core.result import ExpressionType, Unknown
-from sglc.check.types.assignability import DEC, STR, UNKNOWN, Table, expand, said
+from sglc.check.types.kinds import DEC, STR, UNKNOWN, Table, expand, said
 from sglc.check.types.refinements import misfit, refine
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span

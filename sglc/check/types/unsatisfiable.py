@@ -11,8 +11,8 @@ from itertools import combinations, product, takewhile
 from typing import Literal
 
 from sglc.automata.dfa.operations import accepts
-from sglc.check.types.assignability import expand, said
 from sglc.check.types.facts import BYTES_PER_TOKEN, TypeFacts
+from sglc.check.types.kinds import expand, said
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.types.language.language import language, written_dfa

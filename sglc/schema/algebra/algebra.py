@@ -8,9 +8,8 @@ schemas end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from dataclasses import replace
+from typing import Any
 
 from sglc.automata import work
 from sglc.schema.algebra import forms as f
@@ -18,16 +17,21 @@ from sglc.schema.algebra.differences import ways_out
 from sglc.schema.algebra.forms import FALSE, ArrayForm, Literals, ObjectForm
 from sglc.schema.algebra.literals import LiteralTable
 from sglc.schema.algebra.parts import PartForms
-from sglc.schema.algebra.presence import any_presence, one_presence
+from sglc.schema.algebra.presence import one_presence
 from sglc.schema.algebra.scalars import Scalars
+from sglc.schema.algebra.structures import (
+    EXACT,
+    MARKED,
+    PLAIN,
+    Form,
+    Structure,
+    any_object,
+    asking,
+)
 from sglc.schema.core import graph as g
 from sglc.schema.core.errors import SchemaError, SchemaTooLarge, TooManyWays
 from sglc.schema.core.graph import Graph, Part
 from sglc.schema.core.options import SchemaLimits
-
-PLAIN, MARKED, EXACT = 0, 1, 2
-"""What forms say of evaluated keys and items: nothing; at least those of one way to satisfy the schema (more
-being evaluated only allows more, so a union over all ways is exact); exactly those."""
 
 _DEPTH = 6
 """Requirements inside of each other that are looked into for emptiness; deeper ones are taken to have a
@@ -38,38 +42,6 @@ _FEW_FORMS = 3
 """So many forms stay as they are; of more, those that are alike are merged."""
 _MOST_ASKED = 60
 """Branches while emptiness is asked for: a question is not worth as many as the schema itself."""
-
-
-Form = TypeVar("Form", bound=ObjectForm | ArrayForm)
-
-
-@dataclass(frozen=True, slots=True)
-class Structure(Generic[Form]):
-    """Objects or arrays, with the operations on their forms."""
-
-    bit: int
-    every: Form
-    meet: Callable[[Form, Form], Form | None]
-    negated: Callable[[Form, f.Negation], Iterable[Form]]
-    part: Callable[[Part, bool], list[Form] | None]
-    is_void: Callable[[Form, Form, Form], bool]
-    """Whether what two forms have in common, given too, plainly has no values."""
-    rest: Callable[[Form, Part], Form]
-    """What a part about the unevaluated asks of a form."""
-    minus: Callable[[Form, Form], list[Form]]
-    """Forms that hold the values of the first that are not of the second, and maybe values of neither."""
-    size: Callable[[Form], int] | None = None
-    """What a form counts for the limit on parts."""
-    asks: Callable[[Iterable[f.Clause]], list[Form]] = lambda clauses: []
-    """The form of clauses on names; none if they contradict each other."""
-    merged: Callable[[Iterable[Form]], list[Form]] = list
-    """The same union in fewer forms, for many of them."""
-    absorbed: Callable[[Iterable[Form]], list[Form]] = lambda forms: list(dict.fromkeys(forms))
-    """The same union without the forms that others contain."""
-    any_of: Callable[[Iterable[Form], int], Iterable[Form]] = lambda forms, limit: forms
-    """The same union with those forms that speak of presence alone put together, up to a limit of clauses."""
-    one_of: Callable[[list[list[Form]], int], list[Form] | None] = lambda lists, limit: None
-    """The values of exactly one list, where the kind has a way of its own to find them."""
 
 
 class _Busy(Exception):
@@ -93,10 +65,10 @@ class Algebra:
             parts.other_entries,
             lambda form, other: ways_out(form, other, self.is_empty, self.literals.negate),
             ObjectForm.size,
-            _asking,
+            asking,
             f.merged,
             f.absorbed,
-            _any_object,
+            any_object,
             one_presence,
         )
         self.array: Structure[ArrayForm] = Structure(
@@ -226,7 +198,7 @@ class Algebra:
     def _positive_node(
         self, kind: Structure[Form], node: g.SchemaNode, mode: int, here: Literals
     ) -> list[Form]:
-        unevaluated = [part for part in node.parts if _is_unevaluated(kind, part)]
+        unevaluated = [part for part in node.parts if kind.is_unevaluated(part)]
         inner_mode = max(mode, MARKED) if unevaluated else mode
         found = self._conjunction(kind, node, inner_mode, here)
         for part in unevaluated:
@@ -241,12 +213,12 @@ class Algebra:
     def _negated_node(self, kind: Structure[Form], node: g.SchemaNode, here: Literals) -> list[Form]:
         found: dict[Form, None] = {}
         for part in node.parts:
-            if not _is_unevaluated(kind, part):
+            if not kind.is_unevaluated(part):
                 found.update(dict.fromkeys(self.negated_part(kind, part, here)))
-        if any(_is_unevaluated(kind, part) for part in node.parts):
+        if any(kind.is_unevaluated(part) for part in node.parts):
             forms = self._conjunction(kind, node, EXACT, here)
             for part in node.parts:
-                if _is_unevaluated(kind, part):
+                if kind.is_unevaluated(part):
                     for form in forms:
                         rest = kind.rest(form, part)
                         wrong = list(kind.negated(rest, self.literals.negate))
@@ -260,7 +232,7 @@ class Algebra:
         its branches are often disjoint."""
         found = [kind.every]
         for part in node.parts:
-            if not isinstance(part, g.One) and not _is_unevaluated(kind, part):
+            if not isinstance(part, g.One) and not kind.is_unevaluated(part):
                 found = self.product(kind, found, self.part_forms(kind, part, mode), here)
         for part in node.parts:
             if isinstance(part, g.One) and found:
@@ -489,22 +461,3 @@ class Algebra:
 
     def _array_is_void(self, left: ArrayForm, right: ArrayForm, form: ArrayForm) -> bool:
         return any(self.is_empty(form.value(index)) for index in range(min(form.low, form.width() + 1)))
-
-
-def _is_unevaluated(kind: Structure[Form], part: Part) -> bool:
-    if kind.bit == g.OBJECT:
-        return isinstance(part, g.UnevaluatedProperties)
-    return isinstance(part, g.UnevaluatedItems)
-
-
-def _asking(clauses: Iterable[f.Clause]) -> list[ObjectForm]:
-    form = f.clauses_form(clauses)
-    return [] if form is None else [form]
-
-
-def _any_object(forms: Iterable[ObjectForm], limit: int) -> Iterable[ObjectForm]:
-    forms = list(forms)
-    alike = [form for form in forms if form.is_presence() and form.seen == ()]
-    if len(alike) < 2:
-        return forms
-    return [*any_presence(alike, limit), *(form for form in forms if form not in alike)]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from golden_case import GOLDEN, golden_cases, render_all
 from sglc.check.program import check
-from sglc.check.types.assignability import show
+from sglc.check.types.kinds import show
 from sglc.diagnostics.catalogue import check as codes_check
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.library import Library

@@ -6,7 +6,7 @@ import pytest
 
 from sglc.check.names.builtins import FUNCTIONS, LIST_METHODS, MAP_METHODS, STR_METHODS
 from sglc.check.program import check
-from sglc.check.types.assignability import show
+from sglc.check.types.kinds import show
 from sglc.driver import compile_source
 from sglc.library import Library
 from sglc.source import Source

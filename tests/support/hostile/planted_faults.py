@@ -14,10 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+from hostile.faults import compiler, runtime  # noqa: E402
+from hostile.faults.fault import Fault  # noqa: E402
 
 SECONDS = 300
 """Most for one test on a busy machine. A planted fault may make a program run forever."""
@@ -612,6 +615,7 @@ FAULTS = (
         "tests/targets/test_hole_targets.py::test_a_digit_behind_a_code_is_none_of_its_digits",
     ),
 )
+FAULTS = (*compiler.FAULTS, *runtime.FAULTS)
 
 
 class Copy:

@@ -1,0 +1,336 @@
+"""Faults in the runtime: machine, masks, engine, keys and values."""
+
+from __future__ import annotations
+
+from hostile.faults.fault import Fault
+
+FAULTS = (
+    # -- calls that run ahead, branches that run side by side
+    Fault(
+        "branches of a fork note their checks as they come",
+        "runtime/vm/machine.py",
+        "        child.checks = []\n",
+        "",
+        "tests/vm/tasks/test_tasks_in_forks.py::test_checks_of_branches_come_in_the_order_of_the_branches",
+    ),
+    Fault(
+        "checks of a task go to the run, and not to the branch that waits for it",
+        "runtime/vm/state/tasks.py",
+        "        self.caller.checks += self.run.checks\n",
+        "        self.caller.run.checks += self.run.checks\n",
+        "tests/vm/tasks/test_tasks_in_forks.py::test_checks_of_a_branch_that_failed_stay",
+    ),
+    Fault(
+        "a preview takes an arm that it cannot know",
+        "runtime/vm/preview/joins.py",
+        "    if any(_is_loud(program, code, place) for place in between):\n        return None\n",
+        "",
+        "tests/prompt/test_preview.py::test_arms_that_are_told_apart_end_a_preview",
+    ),
+    Fault(
+        "what an arm may have stored is taken for known",
+        "runtime/vm/preview/steps.py",
+        "    for slot in join.stored:\n        frame.slots[slot] = unknown\n",
+        "",
+        "tests/prompt/test_preview.py::test_unknown_values_are_followed_as_far_as_they_are_certain",
+    ),
+    Fault(
+        "a fork of an empty conversation begins without the first token",
+        "runtime/vm/preview/steps.py",
+        "    if several and frame.conversation is not None:\n        frame.conversation.start()\n",
+        "",
+        "tests/prompt/test_preview.py::test_a_preview_of_a_random_program_is_what_the_model_gets",
+    ),
+    # -- masks in a pack
+    Fault(
+        "tables of two constraints are shared though they differ",
+        "runtime/mask/artifact/build.py",
+        "        if self.value is not None:\n            self._hold_together(self.value)\n",
+        "",
+        "tests/mask/artifact/test_tables.py::test_states_that_are_not_those_of_the_value_alone_are_not_shared",
+    ),
+    # -- keys and values of beginnings
+    Fault(
+        "a tier that is only read makes room",
+        "runtime/kv/disk.py",
+        "        while self._bounded and self._sizes and self._bytes + size > self.limit:\n",
+        "        while self._sizes and self._bytes + size > self.limit:\n",
+        "tests/kv/test_disk.py::test_a_tier_that_is_only_read_keeps_what_is_there",
+    ),
+    # -- the matcher and its tables
+    Fault(
+        "rollback forgets the length over several steps",
+        "runtime/mask/matcher.py",
+        "        self._length -= steps\n",
+        "        self._length -= min(steps, 1)\n",
+        "tests/mask/test_mask.py::test_several_steps_are_taken_back_at_once",
+    ),
+    Fault(
+        "rollback goes back one step too few",
+        "runtime/mask/matcher.py",
+        "        for _ in range(steps):\n",
+        "        for _ in range(steps - 1):\n",
+        "tests/mask/test_mask.py::test_steps_are_taken_back_one_by_one",
+    ),
+    Fault(
+        "a clone shares the row that was written last",
+        "runtime/mask/matcher.py",
+        "        twin._row = None\n",
+        "        twin._row = self._row\n",
+        "tests/mask/test_mask.py::test_a_clone_writes_rows_of_its_own",
+    ),
+    Fault(
+        "a clone forgets how many steps it can take back",
+        "runtime/mask/matcher.py",
+        "        twin._length = self._length\n",
+        "        twin._length = 0\n",
+        "tests/mask/test_mask.py::test_clones_go_their_own_ways",
+    ),
+    Fault(
+        "a step to nowhere is taken",
+        "runtime/mask/matcher.py",
+        "        if not following:  # DEAD\n",
+        "        if following < 0:\n",
+        "tests/mask/test_mask.py::test_steps_are_taken_back_one_by_one",
+    ),
+    Fault(
+        "a tabled store takes tokens beyond the vocabulary",
+        "runtime/mask/artifact/constraint.py",
+        "        if not 0 <= token < size or config == DEAD:\n",
+        "        if config == DEAD:\n",
+        "tests/mask/artifact/test_tables.py::test_tokens_that_are_none_are_refused_as_by_the_machine",
+    ),
+    Fault(
+        "a tabled mask may point behind its numbers",
+        "runtime/mask/artifact/tables.py",
+        "            and place + width <= len(self.ids)\n",
+        "",
+        "tests/mask/artifact/test_tables.py::test_a_mask_that_points_outside_of_its_tables_is_refused",
+    ),
+    Fault(
+        "a tabled state is not told from the machine's",
+        "runtime/mask/artifact/constraint.py",
+        "        return config if config in _ENDED else config + self.known\n",
+        "        return config\n",
+        "tests/mask/artifact/test_tables.py::test_a_record_walks_alike",
+    ),
+    # -- the memory of keys and values
+    Fault(
+        "a fork shares its last block without copying",
+        "runtime/kv/sequence.py",
+        "            self._shared = twin._shared = True\n",
+        "            twin._shared = True\n",
+        "tests/kv/test_kv.py::test_a_rollback_behind_a_fork_does_not_write_over_what_the_fork_has",
+    ),
+    Fault(
+        "the tree of prefixes matches one token too many",
+        "runtime/kv/tree.py",
+        "        if one != other:\n            return count\n",
+        "        if one != other:\n            return count + 1\n",
+        "tests/kv/test_kv.py::test_a_match_ends_anywhere_inside_of_a_block",
+    ),
+    Fault(
+        "a block that is held is evicted",
+        "runtime/kv/eviction.py",
+        "    return node.stamp == entry[2] and not node.active and not node.children",
+        "    return node.stamp == entry[2] and not node.children",
+        "tests/kv/test_kv.py::test_the_order_is_that_of_a_scan_over_all_leaves[lru]",
+    ),
+    Fault(
+        "holding a node does not hold those above it",
+        "runtime/kv/tree.py",
+        "            if current.active > 1:\n",
+        "            if current.active > 0:\n",
+        "tests/kv/test_kv.py::test_what_is_shared_by_an_open_sequence_is_not_evicted",
+    ),
+    Fault(
+        "room stays reserved after a rollback",
+        "runtime/kv/sequence.py",
+        "        self._room = length\n",
+        "",
+        "tests/kv/test_kv.py::test_room_must_be_reserved_again_after_a_rollback",
+    ),
+    Fault(
+        "a block is free while one table still has it",
+        "runtime/kv/blocks.py",
+        "        if not left:\n",
+        "        if left <= 1:\n",
+        "tests/kv/test_kv.py::test_a_rollback_behind_a_fork_does_not_write_over_what_the_fork_has",
+    ),
+    # -- the sampler
+    Fault(
+        "top_p looks at tokens before the mask",
+        "runtime/engine/sampling/sampler.py",
+        "    kept = logits > -np.inf\n    if legal is not None:\n",
+        "    kept = logits > -np.inf\n"
+        "    if (sampling.top_p or 1.0) < 1.0:\n"
+        "        likely = distribution(logits, Sampling(sampling.temperature, top_p=sampling.top_p))[1]\n"
+        "        kept &= np.isin(np.arange(logits.size), likely)\n"
+        "    if legal is not None:\n",
+        "tests/engine/test_sampler.py::test_limits_look_at_what_the_mask_leaves",
+    ),
+    Fault(
+        "min_p leaves out what is just as likely",
+        "runtime/engine/sampling/sampler.py",
+        "weights >= sampling.min_p * weights.max()",
+        "weights > sampling.min_p * weights.max()",
+        "tests/engine/test_sampler.py::test_what_is_just_as_likely_as_min_p_asks_stays",
+    ),
+    Fault(
+        "min_p is not measured by the likeliest",
+        "runtime/engine/sampling/sampler.py",
+        "weights >= sampling.min_p * weights.max()",
+        "weights >= sampling.min_p",
+        "tests/engine/test_sampler.py::test_the_distribution_is_that_of_the_definition",
+    ),
+    Fault(
+        "every token of a seed has the same number",
+        "runtime/engine/sampling/sampler.py",
+        "counter=position % 2**64",
+        "counter=0",
+        "tests/engine/test_sampler.py::test_numbers_depend_on_seed_and_position_only",
+    ),
+    Fault(
+        "temperature 0 is taken as 1",
+        "runtime/engine/sampling/sampler.py",
+        "        token = _greedy(logits, legal, best)\n",
+        "        token = sample(logits, legal, Sampling(1.0), random).token\n",
+        "tests/engine/test_sampler.py::test_greedy_takes_the_best_allowed_token",
+    ),
+    Fault(
+        "the end token is missing in the mask",
+        "runtime/engine/sampling/legal.py",
+        "        for end in self.end_ids:\n",
+        "        for end in ():\n",
+        "tests/vm/test_generation.py::test_the_mask_and_single_questions_agree_about_end_tokens",
+    ),
+    # -- filling holes
+    Fault(
+        "a stop may stand inside of a value",
+        "runtime/decoding/stop_tracker.py",
+        "                if rest.startswith(stop):\n                    return end\n",
+        "",
+        "tests/vm/test_generation.py::test_the_end_is_found_to_the_byte",
+    ),
+    Fault(
+        "a budget is one token too large",
+        "runtime/decoding/hole_decoder.py",
+        "        room = limit.tokens - used\n",
+        "        room = limit.tokens - used + 1\n",
+        "tests/vm/test_generation.py::test_a_budget_is_kept_or_the_value_cannot_fit",
+    ),
+    # -- the virtual machine
+    Fault(
+        "an arm of a try sees what the try has written",
+        "runtime/vm/machine.py",
+        "                    frame.conversation.restore(handler.mark)\n",
+        "                    pass\n",
+        "tests/vm/test_vm.py::test_an_arm_starts_from_the_conversation_as_it_was_at_try",
+    ),
+    Fault(
+        "a retry may draw the same value again",
+        "runtime/vm/holes/retries.py",
+        "        snapshot.excluded.add(text.encode())\n",
+        "        pass\n",
+        "tests/vm/test_run_golden.py::test_the_run_of_a_program[a_retry_leaves_the_rejected_text_out]",
+    ),
+    Fault(
+        "a retry keeps what was set since",
+        "runtime/vm/holes/retries.py",
+        "        frame.pc, list(frame.slots), len(frame.handlers), mark, frame.code",
+        "        frame.pc, frame.slots, len(frame.handlers), mark, frame.code",
+        "tests/vm/test_programs.py::test_a_retry_goes_back_to_the_variables_as_they_were",
+    ),
+    Fault(
+        "branches of a fork share their variables",
+        "runtime/vm/machine.py",
+        "        slots = [*frame.slots[: code.fork_slot], item, *own]\n",
+        "        slots = frame.slots\n        slots[code.fork_slot :] = [item, *own]\n",
+        "tests/vm/test_run_golden.py::test_the_run_of_a_program[in_every_branch_of_a_fork]",
+    ),
+    Fault(
+        "all holes of a run draw from one seed",
+        "runtime/vm/state/seed.py",
+        '        return mix("hole", self.seed, self.holes, attempt)\n',
+        '        return mix("hole", self.seed, attempt)\n',
+        "tests/vm/test_programs.py::test_holes_of_one_run_draw_from_seeds_of_their_own",
+    ),
+    Fault(
+        "a task is joined by a call with equal arguments of another kind",
+        "runtime/vm/state/tasks.py",
+        "    if type(one) is not type(other):\n",
+        "    if one == other:\n        return True\n    if type(one) is not type(other):\n",
+        "tests/vm/tasks/test_tasks.py::test_values_that_can_be_told_apart_are_not_the_same",
+    ),
+    Fault(
+        "a task has whatever was left of a budget when it began",
+        "runtime/vm/state/tasks.py",
+        "        return not late or self.own.slack >= late\n",
+        "        return True\n",
+        "tests/vm/tasks/test_task_limits.py::test_a_tight_budget_gives_what_it_gives_in_order",
+    ),
+    Fault(
+        "a check of a budget that failed is forgotten",
+        "runtime/decoding/hole_decoder.py",
+        "        self.needed = max(self.needed, tokens if enough else limit.tokens + 1)\n",
+        "        self.needed = max(self.needed, tokens if enough else 0)\n",
+        "tests/vm/tasks/test_task_limits.py::test_a_call_that_a_budget_ends_says_what_was_left_in_its_turn",
+    ),
+    Fault(
+        "a task may take the steps that were left when it began",
+        "runtime/vm/state/run.py",
+        "            other.step_limit, other.pause_at = self.steps_left, 0\n",
+        "            pass\n",
+        "tests/vm/tasks/test_task_limits.py::test_a_step_limit_is_met_at_the_same_instruction",
+    ),
+    Fault(
+        "a premise counts for every task that found it",
+        "runtime/vm/state/run.py",
+        "                self.statistics.forwards -= forwards  # known by then, in the program's order\n",
+        "                pass\n",
+        "tests/vm/tasks/test_tasks.py::test_premises_that_two_tasks_find_count_once",
+    ),
+    Fault(
+        "a retry keeps the tasks of its function",
+        "runtime/vm/holes/retries.py",
+        "    frame.drop_tasks()\n    snapshot.left -= 1\n",
+        "    snapshot.left -= 1\n",
+        "tests/vm/tasks/test_tasks.py::test_a_retry_that_goes_back_drops_the_tasks_of_its_function",
+    ),
+    Fault(
+        "a run ends before its tasks have let go",
+        "runtime/session.py",
+        "                await run.tasks.close()\n",
+        "                pass\n",
+        "tests/vm/tasks/test_tasks.py::test_no_memory_is_held_by_tasks_that_were_dropped",
+    ),
+    Fault(
+        "an error of a task does not know who called it",
+        "runtime/vm/state/tasks.py",
+        "        machine.callers = self.callers\n",
+        "",
+        "tests/vm/tasks/test_tasks.py::test_an_error_of_a_task_is_raised_by_its_call_with_place_and_calls",
+    ),
+    Fault(
+        "what a callee draws changes the seeds behind the call",
+        "runtime/vm/state/strand.py",
+        "                seeds = Seeds(seeds.call(known_name(code)))\n",
+        "                pass\n",
+        "tests/vm/test_seeds.py::test_what_a_callee_draws_changes_no_later_call_and_each_call_has_a_seed_of_its_own",
+    ),
+    Fault(
+        "mocks answer in the wrong order",
+        "runtime/vm/state/run.py",
+        "once.popleft() if once",
+        "once.pop() if once",
+        "tests/vm/test_programs.py::test_a_retry_goes_back_to_the_variables_as_they_were",
+    ),
+    # -- prefixes that are kept
+    Fault(
+        "a pinned prefix that many functions begin with is given up first",
+        "runtime/engine/scheduling/pinned_prefixes.py",
+        "prefix = min(self._pinned, key",
+        "prefix = max(self._pinned, key",
+        "tests/engine/test_pinned_prefixes.py::test_those_of_many_functions_outlive_those_of_few_and_newer_ones_older_ones",
+    ),
+)
