@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from operator import attrgetter
+from typing import Any
 
 from sglc.ir.ops import (
     OPS,
@@ -118,8 +119,9 @@ def _shape(cls: type) -> OpShape:
 SHAPES: dict[type, OpShape] = {cls: _shape(cls) for cls in (*OPS, *TERMINATORS)}
 
 
-def _getter(shape: OpShape) -> Callable[[Op | Terminator], tuple[int, ...]]:
-    match shape.uses:
+def _getter(fields: tuple[tuple[str, bool], ...]) -> Callable[[Op | Terminator], tuple[Any, ...]]:
+    """What is in some fields, as one tuple; True for a field that holds a tuple."""
+    match fields:
         case ():
             return lambda op: ()
         case ((name, True),):
@@ -128,10 +130,11 @@ def _getter(shape: OpShape) -> Callable[[Op | Terminator], tuple[int, ...]]:
             get = attrgetter(name)
             return lambda op: (get(op),)
     # No class has a tuple of operands beside other operands.
-    return attrgetter(*[name for name, _ in shape.uses])
+    return attrgetter(*[name for name, _ in fields])
 
 
-_OPERANDS = {cls: _getter(shape) for cls, shape in SHAPES.items()}
+_OPERANDS = {cls: _getter(shape.uses) for cls, shape in SHAPES.items()}
+_TARGETS = {cls: _getter(tuple([(name, False) for name in shape.labels])) for cls, shape in SHAPES.items()}
 
 
 def operands(op: Op | Terminator) -> tuple[Temp, ...]:
@@ -156,4 +159,4 @@ def slots_of(op: Op | Terminator) -> tuple[str, ...]:
 
 def successors(op: Terminator) -> tuple[Label, ...]:
     """Labels that control may go to from the end of a block."""
-    return tuple([getattr(op, name) for name in SHAPES[type(op)].labels])
+    return _TARGETS[type(op)](op)

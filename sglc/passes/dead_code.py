@@ -16,38 +16,52 @@ that nothing reads (here or in a fork body), and functions of other modules that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sglc.ir import ops, terminators
 from sglc.ir.flow import predecessor_counts, reachable
 from sglc.ir.module import Block, Function, HoleInfo, Module
 from sglc.ir.shape import operands, result
-from sglc.passes.rewrite import relabelled, with_blocks
+from sglc.passes.rewrite import numbered, relabelled, with_unnumbered
 
 
-def run(module: Module) -> Module:
+def run(module: Module, tidy: Module | None = None) -> Module:
     """The module without its dead code, repeated until none is left: a dropped store frees the value that it
-    stored, which may leave a block empty, which may free a condition."""
-    functions = {function.name: function for function in module.functions}
-    changed = list(functions.values())
+    stored, which may leave a block empty, which may free a condition.
+
+    `tidy` is a module that this pass has given back: functions that are the same objects in it have no dead
+    code, but for stores that only a fork body has read.
+    """
+    known = {id(function) for function in tidy.functions} if tidy is not None else set()
+    given = {function.name: function for function in module.functions}
+    functions = given
+    changed = [function for function in module.functions if id(function) not in known]
     while changed:
-        for function in changed:
-            functions[function.name] = _flow(function)
-        functions = _called(functions, module.holes)
-        read = _read_slots(tuple(functions.values()))
+        functions = _called({**functions, **{each.name: _flow(each) for each in changed}}, module.holes)
+        read = _read_slots(_families(functions, changed))
         changed = []
-        for name, function in functions.items():
-            smaller = _unused(function, read[name])
-            if smaller is not function:
+        for name in read:
+            smaller = _unused(functions[name], read[name])
+            if smaller is not functions[name]:
                 functions[name] = smaller
                 changed.append(smaller)
-    kept = tuple(functions.values())
-    if len(kept) == len(module.functions) and all(
-        a is b for a, b in zip(kept, module.functions, strict=True)
-    ):
+    kept = tuple([each if each is given[name] else numbered(each) for name, each in functions.items()])
+    if len(kept) == len(given) and all([a is b for a, b in zip(kept, module.functions, strict=True)]):
         return module
     return replace(module, functions=kept)
+
+
+def _families(functions: Mapping[str, Function], changed: Sequence[Function]) -> list[Function]:
+    """The functions that have changed, those they are fork bodies of, and all fork bodies of these."""
+
+    def head(function: Function) -> str:
+        while function.parent is not None and function.parent in functions:
+            function = functions[function.parent]
+        return function.name
+
+    heads = {head(function) for function in changed}
+    return [function for function in functions.values() if head(function) in heads]
 
 
 # -- flow ------------------------------------------------------------------------------------------
@@ -55,14 +69,11 @@ def run(module: Module) -> Module:
 
 def _flow(function: Function) -> Function:
     """Live blocks only, empty ones skipped, chains joined; repeated until nothing changes."""
-    blocks = function.blocks
-    current = function
     while True:
-        new = _join(_thread(_live(current)))
-        if len(new) == len(blocks) and all(a is b for a, b in zip(new, blocks, strict=True)):
-            return with_blocks(function, blocks)
-        blocks = new
-        current = replace(function, blocks=blocks)
+        smaller = with_unnumbered(function, _join(_thread(_live(function))))
+        if smaller is function:
+            return function
+        function = smaller
 
 
 def _live(function: Function) -> Function:
@@ -145,7 +156,7 @@ def _read_slots(functions: Sequence[Function]) -> dict[str, set[str]]:
 
 
 def _unused(function: Function, read: set[str]) -> Function:
-    return with_blocks(function, tuple([_without_unused(block, read) for block in function.blocks]))
+    return with_unnumbered(function, tuple([_without_unused(block, read) for block in function.blocks]))
 
 
 def _without_unused(block: Block, read: set[str]) -> Block:

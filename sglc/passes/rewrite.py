@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from operator import attrgetter
 from typing import Any
 
 from sglc.ir.module import Block, Function, Module
@@ -22,11 +23,23 @@ def each_function(module: Module, change: Callable[[Function], Function]) -> Mod
 
 def with_blocks(function: Function, blocks: tuple[Block, ...]) -> Function:
     """The function with other blocks and its temporaries numbered in their order; itself if none differs."""
-    if len(blocks) == len(function.blocks) and all(
-        new is old for new, old in zip(blocks, function.blocks, strict=True)
-    ):
-        return function
-    return replace(function, blocks=renumbered(blocks))
+    return function if _has(function, blocks) else numbered(replace(function, blocks=blocks))
+
+
+def with_unnumbered(function: Function, blocks: tuple[Block, ...]) -> Function:
+    """`with_blocks`, but that the temporaries keep their numbers: for what is not done yet."""
+    return function if _has(function, blocks) else replace(function, blocks=blocks)
+
+
+def _has(function: Function, blocks: tuple[Block, ...]) -> bool:
+    return len(blocks) == len(function.blocks) and all(
+        [new is old for new, old in zip(blocks, function.blocks, strict=True)]
+    )
+
+
+def numbered(function: Function) -> Function:
+    """The function with its temporaries numbered from 0 in the order they are written."""
+    return replace(function, blocks=renumbered(function.blocks))
 
 
 def renumbered(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
@@ -64,16 +77,34 @@ def renamed(op: Any, names: Mapping[int, int]) -> Any:
 
 
 def _rebuilt(op: Any, names: Mapping[int, int], new: int | None) -> Any:
-    shape = SHAPES[type(op)]
-    changes: dict[str, Any] = {}
-    for name, several in shape.uses:
-        value = getattr(op, name)
-        other = tuple([names.get(temp, temp) for temp in value]) if several else names.get(value, value)
-        if other != value:
-            changes[name] = other
-    if shape.has_result and new != op.result:
-        changes["result"] = new
-    return replace(op, **changes) if changes else op
+    return _REBUILT[type(op)](op, names, new)
+
+
+def _rebuilding(cls: type) -> Callable[[Any, Mapping[int, int], int | None], Any]:
+    """For operations of a class: a copy with other operands and another result."""
+    shape = SHAPES[cls]
+    if not shape.uses and not shape.has_result:
+        return lambda op, names, new: op
+    names_of_fields = [field.name for field in fields(cls)]
+    parts_of = attrgetter(*names_of_fields)
+    uses = [(names_of_fields.index(name), several) for name, several in shape.uses]
+    to = names_of_fields.index("result") if shape.has_result else None
+
+    def rebuilt(op: Any, names: Mapping[int, int], new: int | None) -> Any:
+        parts = list(parts_of(op))
+        for at, several in uses:
+            value = parts[at]
+            parts[at] = (
+                tuple([names.get(temp, temp) for temp in value]) if several else names.get(value, value)
+            )
+        if to is not None:
+            parts[to] = new
+        return cls(*parts)
+
+    return rebuilt
+
+
+_REBUILT = {cls: _rebuilding(cls) for cls in SHAPES}
 
 
 def relabelled(op: Any, labels: Mapping[str, str]) -> Any:

@@ -38,7 +38,7 @@ from sglc.ir.shape import SHAPES, operands, result, slots_of, successors
 from sglc.passes.calls import Calls
 from sglc.passes.evaluate import EVALUATED, Budget, Unknown, value_of
 from sglc.passes.fold import fold_function, slots_around
-from sglc.passes.rewrite import each_function, relabelled, with_blocks
+from sglc.passes.rewrite import each_function, numbered, relabelled, with_unnumbered
 
 MOST = 600
 """Most operations that the copies of one loop may have before they are folded: some hundred lines of text, or
@@ -53,14 +53,19 @@ _ENDS = (terminators.Jump, terminators.Branch, terminators.Next)
 
 
 def run(module: Module) -> Module:
-    """The module with its constant loops unrolled, calls on constants evaluated, and the results folded."""
+    """The module with its constant loops unrolled, calls on constants evaluated, and the results folded.
+
+    Functions are taken as `fold` leaves them: what it has not made a constant is none here.
+    """
     unrolling = Unrolling(module, Budget())
     around = slots_around(module)
 
     def change(function: Function) -> Function:
-        if function.kind == "test" or not _concerned(function, unrolling.calls):
-            return function  # a test runs once, and what it tests shall run with it
-        return unrolling.function(function, around[function.name])
+        if function.kind == "test":
+            return function  # it runs once, and what it tests shall run with it
+        if _calls_pure(function, unrolling.calls):
+            return unrolling.function(function, around[function.name])
+        return unrolling.folded(function, around[function.name])
 
     return each_function(module, change)
 
@@ -75,23 +80,30 @@ class Unrolling:
 
     def function(self, function: Function, around: set[str]) -> Function:
         """One function, folded and unrolled in turn until nothing changes. See `fold_function`."""
-        current = fold_function(function, around, self.table, self.budget, self.calls.result)
-        while True:
-            unrolled = _Unroller(current, around, self.budget, self.calls).run()
-            if unrolled is current:
-                return current
-            current = fold_function(unrolled, around, self.table, self.budget, self.calls.result)
+        return self.folded(self._fold(function, around), around)
+
+    def folded(self, function: Function, around: set[str]) -> Function:
+        """`function` for one that is folded already, all but its calls."""
+        while any(type(block.end) is terminators.Next for block in function.blocks):
+            unrolled = _Unroller(function, around, self.budget, self.calls).run()
+            if unrolled is function:
+                break
+            function = self._fold(unrolled, around)
+            if function is unrolled:
+                function = numbered(function)
+        return function
+
+    def _fold(self, function: Function, around: set[str]) -> Function:
+        return fold_function(function, around, self.table, self.budget, self.calls.result)
 
 
-def _concerned(function: Function, calls: Calls) -> bool:
-    """Whether a function has a loop over items, or a call of a pure function."""
-    for block in function.blocks:
-        if type(block.end) is terminators.Next:
-            return True
-        for op in block.ops:
-            if type(op) is ops.Call and op.function in calls.functions:
-                return True
-    return False
+def _calls_pure(function: Function, calls: Calls) -> bool:
+    """Whether a function calls a pure one: whether folding it again may find more."""
+    return any(
+        type(op) is ops.Call and op.function in calls.functions
+        for block in function.blocks
+        for op in block.ops
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +144,7 @@ class _Unroller:
                     self.stores[op.slot] = self.stores.get(op.slot, 0) + 1
 
     def run(self) -> Function:
-        """The function with its loops unrolled; itself if there is none."""
+        """The function with its loops unrolled, its temporaries not numbered; itself if there is none."""
         gone: set[str] = set()
         replaced: dict[str, list[Block]] = {}
         for block in self.function.blocks:
@@ -153,7 +165,7 @@ class _Unroller:
                 blocks += replaced[block.label]
             elif block.label not in gone:
                 blocks.append(block)
-        return with_blocks(self.function, tuple(blocks))
+        return with_unnumbered(self.function, tuple(blocks))
 
     # -- which loops ---------------------------------------------------------------------------------
 
@@ -385,4 +397,5 @@ def _in_slots(op: Any, slots: dict[str, str]) -> Any:
     if isinstance(op, terminators.Next):
         item, iterator = slots.get(op.item, op.item), slots.get(op.iterator, op.iterator)
         return replace(op, item=item, iterator=iterator)
-    return replace(op, slot=slots[op.slot])
+    slot = slots[op.slot]
+    return ops.Load(op.result, slot, op.span) if type(op) is ops.Load else ops.Store(slot, op.value, op.span)

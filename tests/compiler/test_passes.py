@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from golden_case import GoldenCase, golden_cases
 from oracles.ir_interpreter import Interpreter
 from sglc.ir.literal import print_literal
-from sglc.ir.module import Module
+from sglc.ir.module import Function, Module
 from sglc.ir.print import print_function, print_module
 from sglc.ir.read import read
 from sglc.ir.verify import verify
@@ -86,6 +88,60 @@ def test_a_second_run_of_a_pass_changes_nothing(module: Module) -> None:
     for name in (*PASSES, "start_early"):
         once = run_pass(name, module)
         assert print_module(run_pass(name, once)) == print_module(once), name
+
+
+@pytest.mark.slow
+@given(module=modules())
+@settings(max_examples=50)
+def test_dead_code_needs_not_look_again_at_what_it_has_left(module: Module) -> None:
+    tidy = dead_code.run(module)
+    for name in ("fold", "unroll", "specialise"):
+        changed = run_pass(name, tidy)
+        assert print_module(dead_code.run(changed, tidy)) == print_module(dead_code.run(changed)), name
+        assert dead_code.run(tidy, tidy) is tidy
+
+
+FORKING = """\
+fn @f() {
+^entry:
+  %0 = const 1
+  store $x %0
+  %1 = const [1, 2]
+  %2 = fork @f.fork0 %1 false
+  return %2
+}
+
+fork @f.fork0(i $i: Int()) {
+  parent @f
+^entry:
+  %0 = load $x
+  return %0
+}
+
+fn @g() {
+^entry:
+  %0 = const null
+  return %0
+}
+"""
+
+
+def test_what_only_a_fork_body_has_read_goes_with_the_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    tidy = dead_code.run(read(FORKING))
+    looked_at: list[str] = []
+    unused = dead_code._unused
+
+    def counted(function: Function, read: set[str]) -> Function:
+        looked_at.append(function.name)
+        return unused(function, read)
+
+    monkeypatch.setattr(dead_code, "_unused", counted)
+    constant = read(FORKING.replace("load $x", "const 1")).function("f.fork0")
+    functions = tuple(constant if each.name == constant.name else each for each in tidy.functions)
+    after = dead_code.run(replace(tidy, functions=functions), tidy)
+    assert "store" not in print_function(after.function("f"))
+    assert "g" not in looked_at
+    assert after.function("g") is tidy.function("g")
 
 
 @given(module=modules())
