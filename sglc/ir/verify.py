@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sglc.ir.flow import assigned_slots, forward, handler_depths
+from sglc.ir.flow import assigned_slots, block_map, forward, handler_depths
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.ops import (
     Binary,
@@ -80,6 +80,7 @@ class _Checker:
         self.errors = errors
         self.function = function
         self.at_forks = at_forks
+        self.blocks = block_map(function)
         self.faults: list[str] = []
 
     def fault(self, block: Block, op: Op | Terminator, reason: str) -> None:
@@ -102,7 +103,8 @@ class _Checker:
         if function.kind != "fork" or function.name in self.at_forks:
             self._slots(start)
         self._handlers()
-        self._snapshots()
+        if function.retries:
+            self._snapshots()
         for block in function.blocks:
             for op in (*block.ops, block.end):
                 for reason in self._details(op):
@@ -139,7 +141,7 @@ class _Checker:
     def _slots(self, start: frozenset[str]) -> None:
         iterators = {b.end.iterator for b in self.function.blocks if isinstance(b.end, Next)}
         for label, entry in assigned_slots(self.function, start).items():
-            block = self._block(label)
+            block = self.blocks[label]
             assigned = set(entry)
             made: set[int] = set()
             for op in (*block.ops, block.end):
@@ -161,12 +163,9 @@ class _Checker:
                         here = frozenset(assigned - iterators)
                         self.at_forks[name] = here if known is None else known & here
 
-    def _block(self, label: str) -> Block:
-        return next(block for block in self.function.blocks if block.label == label)
-
     def _handlers(self) -> None:
         for label, depths in handler_depths(self.function).items():
-            block = self._block(label)
+            block = self.blocks[label]
             if len(depths) != 1:
                 self.faults.append(f"@{self.function.name} ^{label}: handlers are not balanced")
                 continue
@@ -188,7 +187,7 @@ class _Checker:
             self.function, nothing, through, lambda state, _end, _target: state, lambda a, b: a & b
         )
         for label, entry in states.items():
-            block = self._block(label)
+            block = self.blocks[label]
             taken = set(entry)
             for op in block.ops:
                 if isinstance(op, Snapshot):
