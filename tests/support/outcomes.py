@@ -9,8 +9,17 @@ from typing import Any
 
 from fakes.hashed_engine import HashedEngine
 from sglc.bytecode.code import Program
+from sglc.bytecode.verify import verified
+from sglc.check.program import check
+from sglc.diagnostics.diagnostic import has_errors
 from sglc.driver import compile_source
-from sglc.options import CompileOptions
+from sglc.emit.program import emit
+from sglc.ir.module import Module
+from sglc.ir.verify import verify
+from sglc.library import Library
+from sglc.lower.program import lower
+from sglc.options import LEVELS, CompileOptions
+from sglc.passes import pipeline
 from sglc.runtime.errors import SglError
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
@@ -43,6 +52,24 @@ def compiled(text: str, level: int) -> Program:
     result = compile_source(Source("random.sgl", text), CompileOptions(level=level, verify=True))
     assert result.program is not None, [found.message for found in result.diagnostics]
     return result.program
+
+
+def compiled_at_levels(text: str) -> list[Program]:
+    """The program of a source at each level. It is checked and lowered once; every pass is verified."""
+    checked, found = check(Source("random.sgl", text), Library())
+    assert checked is not None and not has_errors(found), [one.message for one in found]
+    module = lower(checked)
+    assert verify(module) == []
+    return [_finished(module, level) for level in LEVELS]
+
+
+def _finished(module: Module, level: int) -> Program:
+    def verifying(step: pipeline.Step) -> None:
+        assert step.after is step.before or verify(step.after) == [], step.name
+
+    program, faults = verified(emit(pipeline.run(module, level, verifying)))
+    assert not faults
+    return program
 
 
 def outcome(

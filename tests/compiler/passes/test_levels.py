@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from example_budget import examples
 from fakes.hashed_engine import HashedEngine
-from outcomes import compiled, outcome
+from outcomes import compiled, compiled_at_levels, outcome
 from sglc.options import LEVELS
 from strategies.programs.source_programs import SourceProgram, source_programs
 
@@ -31,14 +31,14 @@ def test_every_level_gives_the_same_value_error_and_trace(
 ) -> None:
     seen = [
         outcome(
-            compiled(program.text, level),
+            each,
             program.arguments,
             HashedEngine(seed=seed, delays=delays, faults=faults),
             seed=seed,
             max_tokens=None if program.forks else max_tokens,
             partial=not program.forks,
         )
-        for level in LEVELS
+        for each in compiled_at_levels(program.text)
     ]
     assert all(other == seen[0] for other in seen[1:])
 
