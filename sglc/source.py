@@ -7,11 +7,13 @@ something is drawn.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 
+from sglc.immutable import node, value
 
-@dataclass(frozen=True, eq=False, slots=True)
+
+@node
 class Source:
     """One file of SGL text. Two sources are equal only if they are the same object."""
 
@@ -48,7 +50,7 @@ class Source:
         return f"Source({self.name!r}, {len(self.text)} chars)"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Span:
     """Characters `start` up to, not including, `end` of a source."""
 

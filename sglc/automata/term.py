@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from sglc.immutable import value
 
 Encoding = Literal["raw", "json", "json-any"]
 """How characters become bytes: `raw` is UTF-8; `json` is the inside of a JSON string in its one canonical
@@ -27,7 +29,7 @@ MOST_COUNTED = 1 << 24
 is refused where it is read; what allows more at most is kept as it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CharDfa:
     """A trimmed deterministic automaton over Unicode code points; state 0 is the start.
 
@@ -42,7 +44,7 @@ class CharDfa:
     characters, in order, and equal targets at the same places."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CharNfa:
     """A trimmed automaton over code points that is not deterministic.
 
@@ -55,24 +57,24 @@ class CharNfa:
     accepting: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Nothing:
     """The empty language."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Anything:
     """Every byte string, valid UTF-8 or not."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bytes:
     """Exactly these bytes; `Bytes(b"")` is the empty word."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Text:
     """Words of `dfa` with `min_chars` to `max_chars` characters (None is unbounded), written in `encoding`.
 
@@ -88,7 +90,7 @@ class Text:
     greedy: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pattern:
     """Words of `nfa`, written in `encoding`; for patterns whose deterministic automaton would be too large.
 
@@ -99,7 +101,7 @@ class Pattern:
     encoding: Encoding = "raw"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NotBefore:
     """The empty word, where the text ends or its next character is in none of the ranges (code points).
 
@@ -110,17 +112,17 @@ class NotBefore:
     forbidden: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Sequence:
     items: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Choice:
     arms: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Repeat:
     """`minimum` to `maximum` (None: any number of) items with `separator` between them."""
 
@@ -130,7 +132,7 @@ class Repeat:
     separator: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UniqueKeys:
     """A JSON object's inside: `minimum` to `maximum` entries `key` `: ` `value` joined by `, `, keys differ.
 
@@ -143,14 +145,14 @@ class UniqueKeys:
     maximum: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Words:
     """A finite set of byte strings (choices); kept as a trie, fit for 100,000 of them."""
 
     words: frozenset[bytes]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Listed:
     """A finite set of texts, written in `encoding`; fit for 100,000 of them."""
 
@@ -158,7 +160,7 @@ class Listed:
     encoding: Encoding = "raw"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Except:
     """The language of `item` without a finite set of words."""
 
@@ -166,7 +168,7 @@ class Except:
     words: frozenset[bytes]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rule:
     """The term of that name in the language's rules. Every recursion passes at least one byte first.
 
@@ -177,7 +179,7 @@ class Rule:
     own: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Counter:
     """How often something may happen inside one array or object."""
 
@@ -185,7 +187,7 @@ class Counter:
     maximum: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Arm:
     """One way to fill a place in an array or object; the counters (by index) go up by one when it is taken.
 
@@ -196,7 +198,7 @@ class Arm:
     counts: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Array:
     """The inside of a JSON array: items joined by `comma`; item i is one of `places[i]`, others of `rest`.
 
@@ -214,7 +216,7 @@ class Array:
     distinct: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Property:
     """A key that is known by name, and what its value may be. No arms: the key must not occur."""
 
@@ -222,7 +224,7 @@ class Property:
     arms: tuple[Arm, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Family:
     """Keys that are known by a pattern, and what their values may be."""
 
@@ -234,7 +236,7 @@ Clause = frozenset[tuple[int, bool]]
 """A disjunction over the properties (by index) that are present (True) or absent (False) in the end."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Object:
     """The inside of a JSON object: entries `"key"` `colon` value joined by `comma`, no property twice.
 
@@ -260,7 +262,7 @@ class Object:
     colon: Term = Bytes(b": ")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Span:
     """Every substring of `text` with `min_chars` to `max_chars` characters, written in `encoding`."""
 
@@ -331,7 +333,7 @@ class LateRules(Mapping[str, Term]):
         """At least the bytes with which any text begins that is no rule."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Language:
     """The texts of a term with its rules.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from sglc.immutable import value
 from sglc.ir.ops import Op
 from sglc.ir.terminators import Terminator
 from sglc.source import Source, Span
@@ -19,7 +20,7 @@ TEST_MARK = "test "
 """What the names of tests begin with before their titles."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Block:
     """A straight run of operations with one way in and a terminator at its end."""
 
@@ -28,7 +29,7 @@ class Block:
     end: Terminator
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Parameter:
     """A parameter; its slot has the name `slot`, callers call it `name`."""
 
@@ -39,7 +40,7 @@ class Parameter:
     default: Value = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RetryPolicy:
     """`retry n resample|repair` of one ensure: hole `hole`, which fills `slot`, is drawn again."""
 
@@ -49,7 +50,7 @@ class RetryPolicy:
     slot: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HoleInfo:
     """A hole. The fields are those of `sglc.bytecode.code.HoleSpec`, with the type itself."""
 
@@ -69,7 +70,7 @@ class HoleInfo:
     """A text that every value ends with, behind `begins`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ErrorInfo:
     """A declared error and the names of its fields."""
 
@@ -77,7 +78,7 @@ class ErrorInfo:
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Function:
     """One function, fork body or test; its first block is where it starts.
 
@@ -110,7 +111,7 @@ class Function:
         return not self.module and not self.copy_of
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Module:
     """A linked program: the functions of the main module first, each before the fork bodies in it."""
 

@@ -11,8 +11,9 @@ The field annotations are the text form: `print` and `read` go by them, in the o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sglc.immutable import value
 from sglc.source import Span
 from sglc.types.type import Type as SglType
 from sglc.types.values import Value as SglValue
@@ -35,7 +36,7 @@ Value = SglValue
 # -- values ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Const:
     """A literal value. Lists and maps in it are shared: nothing changes them in place."""
 
@@ -44,7 +45,7 @@ class Const:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Load:
     """The value of a variable."""
 
@@ -53,7 +54,7 @@ class Load:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MakeList:
     """A new list, owned by whoever holds the result."""
 
@@ -62,14 +63,14 @@ class MakeList:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MakeTuple:
     result: Temp
     items: tuple[Temp, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MakeMap:
     """Keys and values in turn."""
 
@@ -78,7 +79,7 @@ class MakeMap:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MakeRecord:
     """All fields in the order of the declaration."""
 
@@ -88,7 +89,7 @@ class MakeRecord:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MakeVariant:
     """`name` is `Union.Variant`."""
 
@@ -98,7 +99,7 @@ class MakeVariant:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Concat:
     """The display texts of the parts, joined: a string with inserts."""
 
@@ -107,7 +108,7 @@ class Concat:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Append:
     """The list with one more item. The list must be owned by this function and not be used again."""
 
@@ -117,7 +118,7 @@ class Append:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Unary:
     result: Temp
     operator: str
@@ -125,7 +126,7 @@ class Unary:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Binary:
     result: Temp
     operator: str
@@ -134,7 +135,7 @@ class Binary:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MakeRange:
     result: Temp
     start: Temp
@@ -143,7 +144,7 @@ class MakeRange:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GetField:
     result: Temp
     value: Temp
@@ -151,7 +152,7 @@ class GetField:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GetItem:
     result: Temp
     value: Temp
@@ -159,7 +160,7 @@ class GetItem:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GetSlice:
     """An absent end is null."""
 
@@ -170,7 +171,7 @@ class GetSlice:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WithItem:
     """A copy of the container with one item set."""
 
@@ -181,7 +182,7 @@ class WithItem:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WithField:
     """A copy of the record with one field set."""
 
@@ -192,7 +193,7 @@ class WithField:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CallBuiltin:
     result: Temp
     name: str
@@ -200,7 +201,7 @@ class CallBuiltin:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CallMethod:
     """The receiver is the first argument."""
 
@@ -210,7 +211,7 @@ class CallMethod:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CheckType:
     """The value itself, widened where the type is a wider number; raises Failure if it is no member."""
 
@@ -220,7 +221,7 @@ class CheckType:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IsVariant:
     result: Temp
     value: Temp
@@ -228,7 +229,7 @@ class IsVariant:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IsType:
     result: Temp
     value: Temp
@@ -236,7 +237,7 @@ class IsType:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Iterate:
     """An iterator over a list, range, map, text or tuple, for a slot that only `Next` reads."""
 
@@ -248,14 +249,14 @@ class Iterate:
 # -- variables, calls, errors ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Store:
     slot: Slot
     value: Temp
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Call:
     """Calls a `fn` (with a conversation of its own) or a `pure` function."""
 
@@ -265,7 +266,7 @@ class Call:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Start:
     """A hint: a `Call` of this `fn` with equal arguments will come in this function.
 
@@ -278,7 +279,7 @@ class Start:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CallPart:
     """Calls a `part`: it writes into the current message."""
 
@@ -288,14 +289,14 @@ class CallPart:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class EndTry:
     """Drops the newest handler."""
 
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Catch:
     """Whether the error caught last has that name; any error for the empty name."""
 
@@ -304,7 +305,7 @@ class Catch:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HandledError:
     """The error caught last, as a value: what an arm needs of it, it keeps in a slot when it begins."""
 
@@ -312,7 +313,7 @@ class HandledError:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limit:
     """The count less one; raises Budget if it was 0."""
 
@@ -325,38 +326,38 @@ class Limit:
 # -- conversation ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OpenRole:
     role: str
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CloseRole:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Line:
     """Starts a pipe line: a newline first, unless it is the first of its message or glued."""
 
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Glue:
     """The next Line adds no newline."""
 
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Text:
     text: str
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Insert:
     """Appends the display text of a value as inert data."""
 
@@ -364,7 +365,7 @@ class Insert:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Generate:
     """Fills a hole of mode `gen` or `choose`; the options' values in the order of the hole's `options`."""
 
@@ -374,7 +375,7 @@ class Generate:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SelectOption:
     """Fills a hole of mode `select`: a Scored value, the best option's text appended."""
 
@@ -384,7 +385,7 @@ class SelectOption:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Snapshot:
     """Keeps conversation and variables; a retry resumes here."""
 
@@ -392,7 +393,7 @@ class Snapshot:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TryAgain:
     """Resumes at the snapshot while attempts are left, else goes on."""
 
@@ -401,7 +402,7 @@ class TryAgain:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RecordCheck:
     """Notes a check; the reason is null where it passed."""
 
@@ -410,13 +411,13 @@ class RecordCheck:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SetSeed:
     value: Temp
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunFork:
     """Runs the fork body `function` once for each item, on copies of this conversation and its variables."""
 
@@ -427,7 +428,7 @@ class RunFork:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AdoptBranch:
     branch: Temp
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -436,7 +437,7 @@ class AdoptBranch:
 # -- tests -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MockHole:
     """`name` is `function.hole`."""
 
@@ -446,13 +447,13 @@ class MockHole:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SetFuzz:
     on: bool
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Witness:
     """A part of the expectation that follows, shown as `text` where it does not hold."""
 
@@ -461,13 +462,13 @@ class Witness:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ExpectTrue:
     value: Temp
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ExpectError:
     """An error of that name was due: it came, or `missing`, and that is a failure."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
+from sglc.immutable import value
 from sglc.ir.ops import (
     OPS,
     AdoptBranch,
@@ -94,7 +95,7 @@ BY_MNEMONIC: dict[str, type] = {name: cls for cls, name in MNEMONICS.items()}
 # -- shape -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OpShape:
     """What the annotations of a class say: its fields as (name, kind) without result and span."""
 

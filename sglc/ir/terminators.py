@@ -5,8 +5,9 @@ The rules of `sglc.ir.ops` hold for them too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sglc.immutable import value
 from sglc.ir.ops import Slot, Temp
 from sglc.source import Span
 
@@ -14,13 +15,13 @@ Label = str
 """Name of a block: `^loop`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Jump:
     target: Label
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Branch:
     condition: Temp
     then: Label
@@ -28,7 +29,7 @@ class Branch:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Next:
     """Takes the next item of the iterator in a slot, stores it and goes to `body`; to `done` at the end."""
 
@@ -39,7 +40,7 @@ class Next:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Try:
     """Opens a handler and goes to `body`; an error goes to `handler`, the conversation as it is here.
 
@@ -53,20 +54,20 @@ class Try:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Return:
     value: Temp
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RaiseError:
     name: str
     arguments: tuple[Temp, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reraise:
     """Raises an error that was caught, with the place where it arose."""
 

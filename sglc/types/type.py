@@ -8,17 +8,18 @@ nodes, looked up in a `TypeTable`, so recursive types are finite trees too. The 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Literal
 
+from sglc.immutable import node, value
 from sglc.types.values import Value
 
 Layout = Literal["", "line", "lines", "free"]
 """Which control characters a text may have, and which of them a hole may write; see `Str`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Str:
     """Any Unicode text (of scalar values: no lone surrogates), lengths in code points.
 
@@ -49,7 +50,7 @@ def matching(*patterns: str, of: Str | None = None) -> Str:
     return replace(base, patterns=(*base.patterns, *patterns), layout=base.layout or "free")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Int:
     """Integers, at most 18 digits where no bound says otherwise; bounds included."""
 
@@ -58,7 +59,7 @@ class Int:
     multiple_of: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Dec:
     """Exact decimals (`decimal`); bounds included."""
 
@@ -67,7 +68,7 @@ class Dec:
     multiple_of: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Float:
     """Finite binary floating point numbers; bounds included."""
 
@@ -75,17 +76,17 @@ class Float:
     maximum: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bool:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Null:
     pass
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Constant:
     """A literal type: exactly this string, number or boolean.
 
@@ -104,14 +105,14 @@ class Constant:
         return hash(self._written())
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ListOf:
     item: Type
     minimum: int = 0
     maximum: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MapOf:
     """String keys of type `key` (a Str), unique, to values; a JSON object."""
 
@@ -121,35 +122,35 @@ class MapOf:
     maximum: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TupleOf:
     """A JSON array with exactly these items."""
 
     items: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Optional:
     """`T?`: the item or null."""
 
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Alternatives:
     """`A | B`: arms whose languages do not overlap (the checker sees to it)."""
 
     arms: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Named:
     """A declared type, by its qualified name in the table (`Crew`, `std.text.email`)."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Json:
     """`json`: any JSON value. `schema`, if not empty, is the JSON text of the JSON Schema that it satisfies.
 
@@ -160,7 +161,7 @@ class Json:
     schema: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OneOf:
     """`one of xs`: a text of a list that is known only when a hole is reached.
 
@@ -171,7 +172,7 @@ class OneOf:
     words: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SpanOf:
     """`span of x`: a piece of a text that is known only when a hole is reached, never empty.
 
@@ -206,7 +207,7 @@ Type = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FieldType:
     """A field of a record or variant. An optional field may be absent from the text.
 
@@ -222,7 +223,7 @@ class FieldType:
     doc: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RecordType:
     """Fields in the order they are generated."""
 
@@ -231,7 +232,7 @@ class RecordType:
     doc: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class EnumType:
     name: str
     members: tuple[str, ...]
@@ -246,7 +247,7 @@ class _VariantIndex:
     _by_name: dict[str, RecordType]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UnionType(_VariantIndex):
     """Tagged variants. Printed as one JSON object whose first key is `type` with the variant's name."""
 
@@ -264,7 +265,7 @@ class UnionType(_VariantIndex):
         return known.get(name) if name is not None else None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AliasType:
     name: str
     type: Type

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-LEAVES = {"sglc.source", "sglc.diagnostics", "sglc.automata", "sglc.types", "sglc.values"}
+LEAVES = {
+    "sglc.immutable",
+    "sglc.source",
+    "sglc.diagnostics",
+    "sglc.automata",
+    "sglc.types",
+    "sglc.values",
+}
 
 
 CHECK = {
@@ -86,19 +93,22 @@ WHOLE = (
 
 
 LAW: dict[str, set[str]] = {
-    "sglc.source": set(),
+    "sglc.immutable": set(),
+    "sglc.source": {"sglc.immutable"},
     "sglc.options": set(),
     "sglc.cache_files": set(),
     "sglc.diagnostics": {"sglc.source"},
-    "sglc.automata": set(),
-    "sglc.types": {"sglc.automata", "sglc.diagnostics", "sglc.cfg", "sglc.schema"},
+    "sglc.automata": {"sglc.immutable"},
+    "sglc.types": {"sglc.immutable", "sglc.automata", "sglc.diagnostics", "sglc.cfg", "sglc.schema"},
     "sglc.values": {"sglc.automata", "sglc.types"},
     "sglc.schema": {"sglc.automata"},
     "sglc.cfg": {"sglc.source", "sglc.diagnostics", "sglc.automata"},
     "sglc.grammar": set(),
     "sglc.stdlib": set(),
     "sglc.lalr": {"sglc.cache_files"},
-    "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.cfg", "sglc.grammar", "sglc.lalr"},
+    "sglc.syntax": {
+        *("sglc.immutable", "sglc.source", "sglc.diagnostics", "sglc.cfg", "sglc.grammar", "sglc.lalr"),
+    },
     "sglc.importers": {"sglc.automata", "sglc.types", "sglc.lalr"},
     "sglc.library": {"sglc.source", "sglc.diagnostics", "sglc.stdlib"},
     "sglc.check.core": CHECKED,

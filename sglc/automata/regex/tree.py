@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from sglc.automata.charset import Ranges
+from sglc.immutable import value
 
 
 class RegexError(ValueError):
@@ -17,24 +17,24 @@ class RegexError(ValueError):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Chars:
     """One character of a set."""
 
     these: Ranges
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Join:
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Either:
     arms: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Loop:
     item: Node
     minimum: int
@@ -44,7 +44,7 @@ class Loop:
     """Only told apart while a pattern is read: it matters to atomic groups."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Edge:
     """A place told by its two neighbours alone.
 
@@ -56,7 +56,7 @@ class Edge:
     these: Ranges = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Look:
     """A place where `item` does (or, `negated`, does not) match what follows (or, `behind`, comes before)."""
 
@@ -66,7 +66,7 @@ class Look:
     position: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Capture:
     """A group that may be referred to; gone when a pattern has been read."""
 
@@ -75,7 +75,7 @@ class Capture:
     position: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Back:
     """The text that a group has matched; gone when a pattern has been read."""
 

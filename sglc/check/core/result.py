@@ -7,9 +7,10 @@ looks a name up itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from sglc.immutable import value
 from sglc.syntax.tree import ast
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import EnumValue, Value
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 # -- types of expressions --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RangeOf:
     """A range of integers as a value."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BranchOf:
     """A branch of a fork: `.value` and every hole of its body by name."""
 
@@ -34,33 +35,33 @@ class BranchOf:
     holes: tuple[tuple[str, ExpressionType], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ScoredOf:
     """The result of `select`: `.top`, `.p(x)`, `.margin`, `.logprob(x)`."""
 
     option: Type
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ListValue:
     """A list of items that are no plain type (branches, scored values)."""
 
     item: ExpressionType
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ErrorOf:
     """An error bound by `except … as e`; name None is any error (fields `.name`, `.message`)."""
 
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Never:
     """The type of what does not return."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Unknown:
     """Already reported; agrees with everything, so that one fault gives one diagnostic."""
 
@@ -75,7 +76,7 @@ PROGRESS = ("alive", "dead", "final")
 # -- what a name means -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LocalSymbol:
     """A variable, parameter, loop variable or hole. `slot` is unique within its function and its forks."""
 
@@ -83,28 +84,28 @@ class LocalSymbol:
     slot: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FunctionSymbol:
     """A fn, part or pure fn, by qualified name (`crew`, `std.text.trim`; the main module has no prefix)."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConstantSymbol:
     """A constant or enum member, with its value."""
 
     value: Value | EnumValue
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RecordSymbol:
     """The constructor of a record type (qualified name)."""
 
     type: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class VariantSymbol:
     """The constructor or pattern of a variant."""
 
@@ -112,19 +113,19 @@ class VariantSymbol:
     variant: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ErrorSymbol:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BuiltinSymbol:
     """A built-in function (`len`, `sum`, `str`, …)."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PartSymbol:
     """`sql.table`: the parts of a text of a grammar that one of its rules wrote."""
 
@@ -133,14 +134,14 @@ class PartSymbol:
     count: Count
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TypeSymbol:
     """A type used as a pattern (`case Complaint` over `A | B`)."""
 
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ElementSymbol:
     """Inside `by = …` of a list method: a field of the element, or with field None the element (`it`)."""
 
@@ -161,14 +162,14 @@ Symbol = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DefaultArgument:
     """Stands in a bound argument list where the parameter's or field's default is taken."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Validator:
     """A pure function that judges the text of a hole while it is written; its arguments after that text."""
 
@@ -176,7 +177,7 @@ class Validator:
     arguments: tuple[ast.Expression | DefaultArgument, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HoleFacts:
     """What the checker found about a Gen, Choose or Select.
 
@@ -199,7 +200,7 @@ class HoleFacts:
     """Conditions on the value that its mask does not keep; each draws the hole again."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CheckedModule:
     """One module and its side tables, all keyed by `id(node)`."""
 
@@ -235,7 +236,7 @@ class CheckedModule:
     """Holes that fill a variable which nothing reads. Of which that is told, W0227 says."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CheckedProgram:
     """The main module and all it uses; `table` holds every declared type by qualified name."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from sglc.immutable import node
 from sglc.source import Source, Span
 from sglc.syntax.tree.expressions import Expression, Name
 from sglc.syntax.tree.statements import Statement
 from sglc.syntax.tree.types import TypeExpression
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Parameter:
     """`name: T` or `name: T = default`."""
 
@@ -21,7 +21,7 @@ class Parameter:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Field:
     """`name: T`, `name?: T`, `name: T = default`; `doc` is the text of its `##` comments."""
 
@@ -33,7 +33,7 @@ class Field:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Use:
     """`use std.text (email, uri as link)`, `use ./crew (Crew)`.
 
@@ -45,7 +45,7 @@ class Use:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class RecordDeclaration:
     name: Name
     parameters: tuple[Parameter, ...]
@@ -55,13 +55,13 @@ class RecordDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Member:
     name: Name
     doc: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class EnumDeclaration:
     name: Name
     members: tuple[Member, ...]
@@ -70,7 +70,7 @@ class EnumDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Variant:
     name: Name
     fields: tuple[Field, ...]
@@ -78,7 +78,7 @@ class Variant:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class UnionDeclaration:
     name: Name
     parameters: tuple[Parameter, ...]
@@ -88,7 +88,7 @@ class UnionDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeDeclaration:
     """`type email = str matching /…/`."""
 
@@ -100,7 +100,7 @@ class TypeDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ErrorDeclaration:
     """`error Stuck(calc: str)` or `error Stuck`."""
 
@@ -111,7 +111,7 @@ class ErrorDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ConstDeclaration:
     name: Name
     type: TypeExpression | None
@@ -121,7 +121,7 @@ class ConstDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class GrammarSymbol:
     """A rule or terminal used in a grammar body."""
 
@@ -129,37 +129,37 @@ class GrammarSymbol:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class GrammarText:
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class GrammarRegex:
     pattern: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class GrammarOneOf:
     values: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class GrammarSequence:
     items: tuple[GrammarTerm, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class GrammarChoice:
     arms: tuple[GrammarTerm, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class GrammarRepeat:
     """`x?`, `x*`, `x+`, `x{2,5}`; maximum None is unbounded."""
 
@@ -180,14 +180,14 @@ GrammarTerm = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class GrammarRule:
     name: Name
     body: GrammarTerm
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class GrammarDeclaration:
     """`grammar Query(db: Schema):` with rules; `skip` is the pattern of `skip /\\s+/`."""
 
@@ -200,7 +200,7 @@ class GrammarDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class GrammarImport:
     """`import grammar "sql.lark"`, or of the library `import grammar std.sql`; either with `as Name`."""
 
@@ -213,7 +213,7 @@ class GrammarImport:
 FunctionKind = Literal["fn", "part", "pure", "aside"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class FunctionDeclaration:
     """`fn f(x: T) -> U within 700 tok using big raises E:` and its kin.
 
@@ -233,7 +233,7 @@ class FunctionDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ExternDeclaration:
     """`extern py "module:name" fn f(x: T) -> U effects read`."""
 
@@ -247,7 +247,7 @@ class ExternDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TestDeclaration:
     """`test "title" [tags a, b]:`."""
 
@@ -274,7 +274,7 @@ Declaration = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Module:
     """One file. Declarations in the order of the source; `doc` is its leading `##` text, if any."""
 

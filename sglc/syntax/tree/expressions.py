@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
+from sglc.immutable import node
 from sglc.source import Span
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sglc.syntax.tree.types import TypeExpression
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Name:
     """An identifier where it is written."""
 
@@ -21,7 +21,7 @@ class Name:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Number:
     """`12`, `1_000`, `0.5`. `value` is an int, or a Decimal when a point was written."""
 
@@ -29,7 +29,7 @@ class Number:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class String:
     """`"…${x}…"`: literal texts and inserted expressions in turn."""
 
@@ -37,18 +37,18 @@ class String:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Boolean:
     value: bool
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Null:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Reference:
     """A name used as a value: variable, constant, function, enum member, variant."""
 
@@ -56,21 +56,21 @@ class Reference:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Attribute:
     value: Expression
     name: Name
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Index:
     value: Expression
     index: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Slice:
     """`xs[a:b]`; either end may be absent."""
 
@@ -80,7 +80,7 @@ class Slice:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Argument:
     """`value` or `name = value` in a call."""
 
@@ -89,7 +89,7 @@ class Argument:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Call:
     """`f(x, name = y)`; a method call has an Attribute as its function."""
 
@@ -122,14 +122,14 @@ BinaryOperator = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Unary:
     operator: UnaryOperator
     operand: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Binary:
     operator: BinaryOperator
     left: Expression
@@ -137,7 +137,7 @@ class Binary:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Conditional:
     """`a if c else b`."""
 
@@ -147,19 +147,19 @@ class Conditional:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ListDisplay:
     items: tuple[Expression, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TupleDisplay:
     items: tuple[Expression, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class MapDisplay:
     """`{"a": 1, "b": 2}`."""
 
@@ -167,7 +167,7 @@ class MapDisplay:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Comprehension:
     """`[element for variable in iterable if condition]`."""
 
@@ -178,7 +178,7 @@ class Comprehension:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Range:
     """`a..b` and `a..=b` (b included) or `a..<b` (b left out), as a value. `operator` has the dots."""
 
@@ -189,7 +189,7 @@ class Range:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Regex:
     """`/pattern/` as written between the slashes (`\\/` stands for a slash)."""
 
@@ -197,7 +197,7 @@ class Regex:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class OrElse:
     """`e else raise E(…)` or `e else fallback`: what happens when evaluating `value` fails."""
 
@@ -206,7 +206,7 @@ class OrElse:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class SchemaOf:
     """`schema(T)`: the text that shows type T to a model. A compile-time constant.
 
@@ -218,7 +218,7 @@ class SchemaOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class HoleOption:
     """One option of a hole, gen, choose, select or think.
 
@@ -231,7 +231,7 @@ class HoleOption:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Gen:
     """`gen T options`: the model fills a value of type T at this point of the message."""
 
@@ -240,7 +240,7 @@ class Gen:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Choose:
     """`choose [a, b]` or `choose T`: masked sampling over the options, one pass."""
 
@@ -249,7 +249,7 @@ class Choose:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Select:
     """`select [a, b] by sum` or `select T by …`: score every option in full; a Scored value.
 
@@ -262,7 +262,7 @@ class Select:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Fork:
     """`fork i in 1..4 seed i:` with a body that yields; a list of branches.
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree.expressions import Name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class WildcardPattern:
     """`_`."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class LiteralPattern:
     value: str | int | Decimal | bool | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class RangePattern:
     """`1..5`, both ends included; one may be absent. With `below` (`1..<6`) the maximum is not included."""
 
@@ -32,7 +32,7 @@ class RangePattern:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class NamePattern:
     """A bare name: an enum member, a variant or type name if one is known, else a binding."""
 
@@ -40,13 +40,13 @@ class NamePattern:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class FieldPattern:
     name: Name
     pattern: Pattern
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ConstructorPattern:
     """`Invoice(total = t, currency = "EUR")`."""
 
@@ -55,7 +55,7 @@ class ConstructorPattern:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class AlternativesPattern:
     """`a | b`."""
 
@@ -63,7 +63,7 @@ class AlternativesPattern:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class SequencePattern:
     """`(a, b)`, against a tuple."""
 

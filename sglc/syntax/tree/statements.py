@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree.expressions import Argument, Call, Choose, Expression, Gen, HoleOption, Name, Select
 from sglc.syntax.tree.patterns import Pattern
 from sglc.syntax.tree.types import TypeExpression
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Text:
     """Literal characters of a pipe line, escapes already resolved."""
 
@@ -18,7 +17,7 @@ class Text:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Insert:
     """`${expr}`."""
 
@@ -26,7 +25,7 @@ class Insert:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Hole:
     """`?{name: Type options}`, `?{name: choose […] …}`, `?{name: select … by …}`."""
 
@@ -38,7 +37,7 @@ class Hole:
 TextPart = Text | Insert | Hole
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class PipeLine:
     """`| text`. `glued` is True when it ends in `\\`: the next pipe line follows without a newline."""
 
@@ -47,7 +46,7 @@ class PipeLine:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Include:
     """`include "file.md"`: the file's text as one literal."""
 
@@ -55,7 +54,7 @@ class Include:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Role:
     """`system:`, `user:`, `assistant:`, `tool:` blocks.
 
@@ -71,7 +70,7 @@ class Role:
     """The word itself, for messages about the role."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Let:
     """`let x: T = e` or `var x = e`."""
 
@@ -82,7 +81,7 @@ class Let:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Assign:
     """`target = e` and `target += e`; operator is `=`, `+=`, `-=`, `*=` or `/=`."""
 
@@ -92,7 +91,7 @@ class Assign:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Evaluate:
     """An expression as a statement."""
 
@@ -100,7 +99,7 @@ class Evaluate:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class If:
     """`if/elif/else`: branches in order; `otherwise` is empty when there is no else."""
 
@@ -109,7 +108,7 @@ class If:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class For:
     variable: Name
     iterable: Expression
@@ -117,7 +116,7 @@ class For:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class While:
     """`while condition limit n:`; more than n rounds raise `Budget`."""
 
@@ -127,7 +126,7 @@ class While:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Case:
     pattern: Pattern
     guard: Expression | None
@@ -135,30 +134,30 @@ class Case:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Match:
     subject: Expression
     cases: tuple[Case, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Return:
     value: Expression | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Break:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Continue:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Raise:
     """`raise E(args)`; `error` is None for a bare `raise` inside `except`."""
 
@@ -167,7 +166,7 @@ class Raise:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Except:
     """`except A, B as e:`; no names catch every error of the language."""
 
@@ -177,14 +176,14 @@ class Except:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Try:
     body: tuple[Statement, ...]
     handlers: tuple[Except, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Retry:
     """`retry n resample` or `retry n repair`."""
 
@@ -193,7 +192,7 @@ class Retry:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Ensure:
     """`ensure cond else "why"` (hard) or `check cond` (recorded), with an optional policy.
 
@@ -210,19 +209,19 @@ class Ensure:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Yield:
     value: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Adopt:
     value: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Part:
     """`part f(x)` as a statement: splices the text of part f into the current message.
 
@@ -235,19 +234,19 @@ class Part:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Forget:
     body: tuple[Statement, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Think:
     options: tuple[HoleOption, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Parallel:
     """`par:`."""
 
@@ -255,7 +254,7 @@ class Parallel:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Using:
     """`using big or small:` as a block."""
 
@@ -264,7 +263,7 @@ class Using:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class StreamFor:
     """`for p in stream f(x):`."""
 
@@ -277,7 +276,7 @@ class StreamFor:
 # Statements of test blocks.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Mock:
     """`mock f.hole = value [always]`."""
 
@@ -288,7 +287,7 @@ class Mock:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Fuzz:
     """`fuzz f(x) times n:`; inside the body `it` is the result."""
 
@@ -298,7 +297,7 @@ class Fuzz:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Expect:
     """`expect cond`."""
 
@@ -306,7 +305,7 @@ class Expect:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ExpectRaises:
     """`expect raises E: call`."""
 
@@ -315,7 +314,7 @@ class ExpectRaises:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Golden:
     """`golden f(x)`."""
 
@@ -323,7 +322,7 @@ class Golden:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Replay:
     """`replay "trace"`."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree.expressions import Expression
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeName:
     """`int`, `Crew`, `Mail(body)`: a built-in, declared or imported type, with value arguments."""
 
@@ -18,7 +18,7 @@ class TypeName:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeLiteral:
     """`"EUR"`, `3`, `true` as a type."""
 
@@ -26,7 +26,7 @@ class TypeLiteral:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeList:
     """`[T; 2..4]`; bounds are None where not written (`[T]`, `[T; 2..]`, `[T; ..4]`; `[T; 3]` is 3..3).
 
@@ -39,7 +39,7 @@ class TypeList:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeMap:
     """`{str: T; ..8}`."""
 
@@ -50,19 +50,19 @@ class TypeMap:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeTuple:
     items: tuple[TypeExpression, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeOptional:
     item: TypeExpression
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeUnion:
     """`A | B`."""
 
@@ -70,7 +70,7 @@ class TypeUnion:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class RangeRefinement:
     """`in 0..120`, `in 0..`, `in ..5`; both ends included. With `below` (`in 0..<120`) the maximum is not."""
 
@@ -80,19 +80,19 @@ class RangeRefinement:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class MinChars:
     count: int
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class MaxChars:
     count: int
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Matching:
     """`matching /re/`: the whole value matches."""
 
@@ -100,31 +100,31 @@ class Matching:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Until:
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class NotContaining:
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class MultipleOf:
     number: int | Decimal
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Where:
     condition: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Surface:
     """`as yaml`, `as lines`, `as xml`, `as csv`."""
 
@@ -137,14 +137,14 @@ Refinement = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeRefined:
     base: TypeExpression
     refinements: tuple[Refinement, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeSpanOf:
     """`span of x`."""
 
@@ -152,7 +152,7 @@ class TypeSpanOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeOneOf:
     """`one of xs`."""
 
@@ -160,7 +160,7 @@ class TypeOneOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeJsonSchema:
     """`json schema "file.json"` or `json schema {…}`: `source` is the path or the inline JSON text."""
 
@@ -169,7 +169,7 @@ class TypeJsonSchema:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeSource:
     """`sql table "create table …"`, `typescript Order from "orders.ts"`.
 
@@ -184,7 +184,7 @@ class TypeSource:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeUnreadable:
     """The type of a field whose line cannot be read. Its fault has been reported."""
 

@@ -8,12 +8,13 @@ hole is given them). `holds` says what a condition means; `sglc.types.language.n
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import compile_regex
+from sglc.immutable import value
 from sglc.types.arithmetic import ArithmeticFault, Number, compute, is_number
 from sglc.types.dependent import GivenError
 from sglc.types.equality import equal, key_of
@@ -21,14 +22,14 @@ from sglc.types.json_text import json_text
 from sglc.types.values import RecordValue, Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Given:
     """The hole's given value of that number."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Known:
     """A value; lists and ranges as tuples."""
 
@@ -38,7 +39,7 @@ class Known:
 Operand = Given | Known
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Subject:
     """The value itself, or the field that `path` leads to; with `length` how long that is."""
 
@@ -51,14 +52,14 @@ _Ordered = TypeVar("_Ordered", Number, str)
 Comparison = Literal["<", "<=", ">", ">=", "==", "!="]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Compared:
     subject: Subject
     operator: Comparison
     bound: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Divided:
     """The remainder of an integer divided by `step` is `rest`."""
 
@@ -67,7 +68,7 @@ class Divided:
     rest: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Among:
     """The value is one of a list."""
 
@@ -75,7 +76,7 @@ class Among:
     values: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TextAt:
     """A text begins with, ends with, or contains another."""
 
@@ -84,30 +85,30 @@ class TextAt:
     text: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Matches:
     subject: Subject
     pattern: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Flag:
     """A boolean that does not depend on the value."""
 
     value: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Not:
     part: Condition
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class All:
     parts: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Either:
     """At least one of the parts."""
 
