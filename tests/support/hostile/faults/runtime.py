@@ -9,15 +9,15 @@ FAULTS = (
     Fault(
         "branches of a fork note their checks as they come",
         "runtime/vm/machine.py",
-        "        child.checks = []\n",
+        "        child.records = Records()\n",
         "",
         "tests/vm/tasks/test_tasks_in_forks.py::test_checks_of_branches_come_in_the_order_of_the_branches",
     ),
     Fault(
         "checks of a task go to the run, and not to the branch that waits for it",
         "runtime/vm/state/tasks.py",
-        "        self.caller.checks += self.run.checks\n",
-        "        self.caller.run.checks += self.run.checks\n",
+        "        self.caller.records.add(self.run.records)\n",
+        "        self.caller.run.records.add(self.run.records)\n",
         "tests/vm/tasks/test_tasks_in_forks.py::test_checks_of_a_branch_that_failed_stay",
     ),
     Fault(
@@ -167,7 +167,7 @@ FAULTS = (
         "        likely = distribution(logits, Sampling(sampling.temperature, top_p=sampling.top_p))[1]\n"
         "        kept &= np.isin(np.arange(logits.size), likely)\n"
         "    if legal is not None:\n",
-        "tests/engine/test_sampler.py::test_limits_look_at_what_the_mask_leaves",
+        "tests/engine/test_sampler.py::test_the_largest_sum_of_logit_and_noise_is_drawn",
     ),
     Fault(
         "min_p leaves out what is just as likely",
@@ -184,25 +184,46 @@ FAULTS = (
         "tests/engine/test_sampler.py::test_the_distribution_is_that_of_the_definition",
     ),
     Fault(
-        "every token of a seed has the same number",
+        "every token of a seed has the same noise",
         "runtime/engine/sampling/sampler.py",
         "counter=position % 2**64",
         "counter=0",
-        "tests/engine/test_sampler.py::test_numbers_depend_on_seed_and_position_only",
+        "tests/engine/test_sampler.py::test_noise_depends_on_seed_and_position_only",
     ),
     Fault(
         "temperature 0 is taken as 1",
         "runtime/engine/sampling/sampler.py",
-        "        token = _greedy(logits, legal, best)\n",
-        "        token = sample(logits, legal, Sampling(1.0), random).token\n",
+        "        token = _best_legal(logits, legal, best)\n",
+        "        token = _draw(logits, legal, Sampling(1.0), 0, best)\n",
         "tests/engine/test_sampler.py::test_greedy_takes_the_best_allowed_token",
+    ),
+    Fault(
+        "all tokens have the same noise",
+        "kernels/llvm/sampling.py",
+        "    x = b.add(b.mul(tokens, _splat(GOLDEN, _VI)), keys[0])\n",
+        "    x = b.add(b.mul(tokens, _splat(0, _VI)), keys[0])\n",
+        "tests/kernels/test_kernels.py::test_noise_agrees_with_the_reference",
+    ),
+    Fault(
+        "words of the mask are passed over by too low a bound",
+        "kernels/llvm/sampling.py",
+        "b.fmul(zeros, F32(math.log(2))))",
+        "b.fmul(zeros, F32(0.4)))",
+        "tests/kernels/test_kernels.py::test_noise_agrees_with_the_reference",
+    ),
+    Fault(
+        "a refused token counts as illegal in the pressure",
+        "runtime/decoding/hole_decoder.py",
+        "            first = drawn.log_mass if first is None else first\n",
+        "            first = None\n",
+        "tests/decoding/test_pressure.py::test_pressure_is_what_the_mask_takes_away",
     ),
     Fault(
         "the end token is missing in the mask",
         "runtime/engine/sampling/legal.py",
         "        for end in self.end_ids:\n",
         "        for end in ():\n",
-        "tests/vm/test_generation.py::test_the_mask_and_single_questions_agree_about_end_tokens",
+        "tests/decoding/test_generation.py::test_the_mask_and_single_questions_agree_about_end_tokens",
     ),
     # -- filling holes
     Fault(
@@ -210,14 +231,14 @@ FAULTS = (
         "runtime/decoding/stop_tracker.py",
         "                if rest.startswith(stop):\n                    return end\n",
         "",
-        "tests/vm/test_generation.py::test_the_end_is_found_to_the_byte",
+        "tests/decoding/test_generation.py::test_the_end_is_found_to_the_byte",
     ),
     Fault(
         "a budget is one token too large",
         "runtime/decoding/hole_decoder.py",
         "        room = limit.tokens - used\n",
         "        room = limit.tokens - used + 1\n",
-        "tests/vm/test_generation.py::test_a_budget_is_kept_or_the_value_cannot_fit",
+        "tests/decoding/test_generation.py::test_a_budget_is_kept_or_the_value_cannot_fit",
     ),
     # -- the virtual machine
     Fault(
