@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from example_budget import examples
 from golden_case import GoldenCase, check_golden
 
 # With the checkout on the path, libraries that look for a package named `kernels` would find ours.
@@ -18,7 +19,11 @@ sys.path[:] = [entry for entry in sys.path if Path(entry or os.curdir).resolve()
 
 # Timing never decides a test, and runs are repeatable.
 settings.register_profile(
-    "sglc", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "sglc",
+    max_examples=examples(50),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("sglc")
 
