@@ -31,8 +31,9 @@ UNBOUNDED = 1 << 30
 """For `most`, `lo` and `hi` of a lexeme: no limit."""
 
 JOINED = 1 << 14
-"""So many nodes may be met more than once in one walk. Each has 36 bytes in the arrays of a walk, half a
-megabyte together. Behind `[%` of a regular expression 662 nodes lie below one another in 21 layers."""
+"""One walk may meet all nodes of the trie and so many more, where it begins at nodes below one another. Each
+has 36 bytes in the arrays of a walk, half a megabyte together. Behind `[%` of a regular expression 662 nodes
+lie below one another in 21 layers."""
 
 
 WALKS = typed_library(
@@ -117,10 +118,10 @@ class SubtreeWalk:
         """Native walks so far."""
         self.entries = 0
         """Nodes from which they began, all together."""
-        asides = int(np.count_nonzero(trie.byte == BACKSLASH))
-        self._walk = TrieWalk.zeros(
-            levels=trie.deepest + 2, boundaries=len(trie.byte) + JOINED, asides=asides + JOINED
-        )
+        self._backslashes = np.flatnonzero(trie.byte == BACKSLASH).astype(np.int32)
+        """Nodes with a backslash."""
+        boundaries, asides = len(trie.byte) + JOINED, len(self._backslashes) + JOINED
+        self._walk = TrieWalk.zeros(levels=trie.deepest + 2, boundaries=boundaries, asides=asides)
         self._cursor = self._walk.cursor
         self._question = self._cursor.data
         self.roots = np.flatnonzero(trie.depth == 1).astype(np.int32)
@@ -147,10 +148,23 @@ class SubtreeWalk:
         return [sorted_nodes[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
     def portions(self, nodes: np.ndarray) -> list[np.ndarray]:
-        """Nodes in order as lists from each of which one walk may begin, though it meets some nodes twice."""
-        below = np.cumsum(self.trie.end[nodes] - nodes, dtype=np.int64)
-        cuts = np.flatnonzero(np.diff(below // JOINED)) + 1
-        return np.split(nodes, cuts)
+        """Nodes in order as lists from each of which one walk may begin, though it meets some nodes twice: as
+        many as there is room for what the walk may find."""
+        end, backslashes = self.trie.end[nodes], self._backslashes
+        boundaries = np.cumsum(end - nodes, dtype=np.int64)
+        asides = np.cumsum(backslashes.searchsorted(end) - backslashes.searchsorted(nodes))
+        found, start = [], 0
+        more_boundaries, more_asides = len(self._walk.boundaries), len(self._walk.asides)
+        while start < len(nodes):
+            stop = min(
+                int(boundaries.searchsorted(more_boundaries, "right")),
+                int(asides.searchsorted(more_asides, "right")),
+            )
+            found.append(nodes[start:stop])
+            more_boundaries = len(self._walk.boundaries) + int(boundaries[stop - 1])
+            more_asides = len(self._walk.asides) + int(asides[stop - 1])
+            start = stop
+        return found
 
     def read_before(self, nodes: np.ndarray, spelled: bool) -> np.ndarray:
         """int64: the characters begun on the paths to nodes, without their own byte; `spelled`: in JSON."""

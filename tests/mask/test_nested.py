@@ -66,23 +66,28 @@ def test_layers_are_apart(words, random):
 
 
 @given(
-    st.lists(st.binary(min_size=1, max_size=6).map(lambda word: bytes(b & 1 for b in word)), min_size=1),
+    st.lists(
+        st.binary(min_size=1, max_size=6).map(lambda word: bytes(b"\\a"[b & 1] for b in word)), min_size=1
+    ),
     st.randoms(use_true_random=False),
-    st.integers(1, 12),
+    st.integers(0, 12),
 )
-def test_portions_meet_no_more_nodes_twice_than_there_is_room_for(words, random, room):
+def test_portions_are_as_long_as_there_is_room_for_what_a_walk_may_meet(words, random, more):
     vocabulary = Vocabulary(words)
-    walk = SubtreeWalk(vocabulary.arrays, vocabulary.subtrees)
-    every = range(len(walk.trie.byte))
-    nodes = np.array(sorted(random.sample(every, random.randint(1, len(every)))), np.int32)
-    below = dict(zip(nodes.tolist(), (walk.trie.end[nodes] - nodes).tolist(), strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api, "JOINED", room)
-        portions = [part.tolist() for part in walk.portions(nodes)]
-    assert [node for part in portions for node in part] == nodes.tolist()
-    assert all(sum(below[node] for node in part[1:]) < room for part in portions)
-    for part, following in pairwise(portions):
-        assert sum(below[node] for node in part) + below[following[0]] >= room
+        patch.setattr(api, "JOINED", more)
+        walk = SubtreeWalk(vocabulary.arrays, vocabulary.subtrees)
+    byte, end = walk.trie.byte.tolist(), walk.trie.end.tolist()
+    nodes = sorted(random.sample(range(len(byte)), random.randint(1, len(byte))))
+    portions = [part.tolist() for part in walk.portions(np.array(nodes, np.int32))]
+    assert [node for part in portions for node in part] == nodes
+
+    def fits(part):
+        met = [byte[below] for node in part for below in range(node, end[node])]
+        return len(met) <= len(byte) + more and met.count(0x5C) <= byte.count(0x5C) + more
+
+    assert all(map(fits, portions))
+    assert not any(fits([*part, following[0]]) for part, following in pairwise(portions))
 
 
 @pytest.mark.parametrize("reference", [False, True])
