@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import term_oracle
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.dfa.serialize import pack, unpack
 from sglc.automata.formats import packed
 from sglc.automata.formats.formats import define_format, format_names, format_text
-from sglc.automata.formats.terms import define_class_member, define_flat, define_quantifier, format_language
-from sglc.automata.regex.compile import compile_regex
+from sglc.automata.formats.terms import define_class_member, define_flat
 
 CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "date": (
@@ -102,7 +100,6 @@ def test_packed_tables_are_what_the_definitions_make(request):
     """`--update-golden` writes the tables anew."""
     automata = {name: define_format(name) for name in sorted(SLOW)} | {
         "regex class member": define_class_member(),
-        "regex quantifier": define_quantifier(),
         "regex without groups and classes": define_flat(),
     }
     made = json.dumps({name: pack(dfa) for name, dfa in automata.items()}, indent=1) + "\n"
@@ -203,81 +200,3 @@ def test_lengths_are_bounded_in_octets():
 @given(st.emails())
 def test_mailboxes_of_common_form_are_found(address):
     assert fits("email", address)
-
-
-# --- formats that are terms -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "",
-        "a|b||c",
-        "^[a-z0-9-_.]+$",
-        "(?:a(b|c){2,3}?)*",
-        "(?<year>[0-9]{4})-(x)",
-        r"\\\x41\u{1F600}\cJ\/",
-        "[]",
-        "[^]",
-        "[-a]",
-        "[a-]",
-        r"[\w.-]",
-        "[А-Яа-яё]",
-        "[À-ÿ]",
-        r"[\u0400-\u04FF]",
-        r"[\x00-\x1F\n-a]",
-        r"\p{Lu}\P{Script=Greek}[\p{L}_]",
-        "(?=a)(?!b)(?<=c)(?<!d)",
-        "a{0,10}b{99,100}c{100,}",
-        "[一-龥]",
-    ],
-)
-def test_patterns_are_of_the_format_regex(pattern):
-    assert term_oracle.accepts(format_language("regex"), pattern.encode())
-    assert compile_regex(pattern, dialect="ecma", anchored=False)
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "(",
-        ")",
-        "a**",
-        "*",
-        "a{2,1}",
-        "a{12,9}",
-        "[z-a]",
-        "[a",
-        "]",
-        "{",
-        r"\a",
-        r"\Z",
-        "(?P<n>a)",
-        r"[\w-a]",
-        "(?i)a",
-        "(?<n>a)(?<n>b)",
-        r"\p{letter}",
-        r"\u{110000}",
-        "^*",
-        "(?<=a)*",
-        "[ÿ-À]",
-        "\\",
-        "[b-a-z]",
-        r"\x4",
-        r"[\c]",
-        "(?#a)",
-        "a{,2}",
-        r"[\x7f-a]",
-        r"[\u00FF-\u00FE]",
-    ],
-)
-def test_no_other_text_is(pattern):
-    assert not term_oracle.accepts(format_language("regex"), pattern.encode())
-
-
-def test_most_of_a_pattern_is_one_lexeme():
-    """Plain characters lead back to the state before, so that masks need not follow each of them."""
-    flat = define_flat()
-    behind = dfa.walk(flat, "a")
-    assert behind is not None
-    assert all(dfa.walk(flat, text, behind) == behind for text in ("b", "é", ":", r"\d", r"\p{Lu}", "|x"))

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import pairwise
 
 from sglc.automata.charset import LAST, invert, meet, ranges
-from sglc.automata.dfa.operations import all_words, words
+from sglc.automata.dfa.operations import all_words, build, labelled, walk, words
 from sglc.automata.formats.packed import packed_automaton
 from sglc.automata.regex.compile import compile_node, compile_regex
 from sglc.automata.regex.parse import parse_regex
-from sglc.automata.regex.tree import Either, Join, Loop
+from sglc.automata.regex.tree import Either, Join, Loop, Node
 from sglc.automata.term import CharDfa, Choice, Encoding, Language, Repeat, Rule, Sequence, Term, Text
 from sglc.automata.unicode.properties import property_names
 
@@ -38,58 +39,65 @@ _CHARACTER = rf"[^\^$\\*+?()\[\]{{}}|]|\\(?:{_ESCAPE})"
 
 
 def _regex(encoding: Encoding) -> Language:
-    def text(dfa: CharDfa) -> Term:
-        return Text(dfa, encoding)
+    """What opens or closes a group or a class is one lexeme with all behind it that has neither, and so is a
+    member of a class with the plain characters behind it: lexemes end at few places of a token."""
+    flat, member = _packed("without groups and classes"), _packed("class member")
+    behind_character = walk(flat, "a")
+    assert behind_character is not None
 
-    def written(*texts: str) -> Term:
-        return text(words(texts))
+    def before_flat(before: CharDfa, quantified: bool = False) -> Term:
+        return Text(_continued(before, flat, behind_character if quantified else 0), encoding)
 
-    def part(name: str) -> Term:
-        dfa = packed_automaton(f"regex {name}")
-        assert dfa is not None
-        return text(dfa)
+    class_begin = compile_regex(rf"\[(?:\^?-)?{_bare(0, LAST)}*", dialect="ecma")
+    class_end = before_flat(words(["]", "-]"]), quantified=True)
+    char_class = Sequence((Text(class_begin, encoding), Repeat(Text(member, encoding)), class_end))
+    bracket = Text(words(["("]), encoding)
+    group, group_end = before_flat(words(["", "?:"])), before_flat(words([")"]), quantified=True)
+    look, look_end = before_flat(words(["?=", "?!", "?<=", "?<!"])), before_flat(words([")"]))
+    name = before_flat(compile_regex(r"\?<[\p{ID_Start}$_][\p{ID_Continue}$]*>"))
 
-    closed, quantified = written(")"), part("quantifier")
-    named_set = Sequence((written(r"\p{", r"\P{"), text(words(property_names())), written("}")))
-    plain = Text(all_words(_PLAIN_MEMBERS), encoding, 1)
-    member = Choice((plain, part("class member"), named_set))
-    char_class = Sequence((written("[", "[^", "[-", "[^-"), Repeat(member), written("]", "-]")))
-    flat = part("without groups and classes")
-    name = text(compile_regex(r"\(\?<[\p{ID_Start}$_][\p{ID_Continue}$]*>"))
-    group = written("(", "(?:")
-    look = written("(?=", "(?!", "(?<=", "(?<!")
+    def brackets(inside: Term, *others: Term) -> Term:
+        grouped, looked = Sequence((group, inside, group_end)), Sequence((look, inside, look_end))
+        return Sequence((bracket, Choice((grouped, looked, *others))))
+
     unnamed, naming = Rule("regex"), Rule("regex with a name")
-    nested = Choice(
-        (
-            Sequence((char_class, quantified)),
-            Sequence((group, unnamed, closed, quantified)),
-            Sequence((look, unnamed, closed)),
-        )
-    )
-    some = Sequence((flat, Repeat(Sequence((nested, flat)))))
-    named = Choice(
-        (
-            Sequence((name, unnamed, closed, quantified)),
-            Sequence((group, naming, closed, quantified)),
-            Sequence((look, naming, closed)),
-        )
-    )
-    rules: dict[str, Term] = {"regex": some, "regex with a name": Sequence((some, named, some))}
-    return Language(Choice((unnamed, naming)), rules)
+    named = brackets(naming, Sequence((name, unnamed, group_end)))
+    rules: dict[str, Term] = {
+        unnamed.name: Repeat(Choice((char_class, brackets(unnamed)))),
+        naming.name: Sequence((unnamed, named, unnamed)),
+    }
+    return Language(Sequence((Text(flat, encoding), Choice((unnamed, naming)))), rules)
+
+
+def _packed(name: str) -> CharDfa:
+    dfa = packed_automaton(f"regex {name}")
+    assert dfa is not None
+    return dfa
+
+
+def _continued(before: CharDfa, dfa: CharDfa, state: int) -> CharDfa:
+    """A word of `before`, then what `dfa` reads from a state on. That begins with no character with which a
+    word of `before` goes on to another one."""
+    own = len(before.edges)
+    rows = [tuple([(low, high, own + target) for low, high, target in row]) for row in dfa.edges]
+    ends = before.accepting
+    begin = [tuple(sorted(row + rows[state])) if at in ends else row for at, row in enumerate(before.edges)]
+    assert all(left[1] < right[0] for row in begin for left, right in pairwise(row))
+    accepting = frozenset([own + each for each in dfa.accepting])
+    return CharDfa((*begin, *rows), accepting | ends if state in dfa.accepting else accepting)
 
 
 def define_flat() -> CharDfa:
     """What has neither groups nor classes, as far as it goes: most of a pattern is one lexeme."""
-    names = Either(tuple([parse_regex(re.escape(name)) for name in sorted(property_names())]))
-    named = Join((parse_regex(r"\\[pP]\{"), names, parse_regex(r"\}")))
-    single = Either((parse_regex(_CHARACTER), named))
+    single = Either((parse_regex(_CHARACTER), _named_set()))
     places = parse_regex(r"[|^$]|\\[bB]")
     return compile_node(Loop(Either((places, Join((single, parse_regex(_quantifier()))))), 0, None, 0))
 
 
-def define_quantifier() -> CharDfa:
-    """A quantifier or nothing."""
-    return compile_regex(_quantifier())
+def _named_set() -> Node:
+    """A set by the name of a property."""
+    names = Either(tuple([parse_regex(re.escape(name)) for name in sorted(property_names())]))
+    return Join((parse_regex(r"\\[pP]\{"), names, parse_regex(r"\}")))
 
 
 def _quantifier() -> str:
@@ -112,9 +120,8 @@ _ASTRAL = rf"u\{{0*(?:10|[1-9A-Fa-f]){_HEX}{{4}}\}}"
 
 
 def define_class_member() -> CharDfa:
-    """An escape, a class such as `\\d`, or a range that is in order (and a dash that may come after it).
-
-    Characters that stand for themselves are `_PLAIN_MEMBERS`: many of them are read as one lexeme.
+    """An escape, a class such as `\\d` or `\\p{L}`, or a range that is in order (with a dash that may come
+    after it), and all members behind it that are characters which stand for themselves.
     """
     members = [rf"\\(?:{_ESCAPE}|[b-])"]
     for low in range(0x100):
@@ -130,7 +137,10 @@ def define_class_member() -> CharDfa:
         if first <= last and not 0xD800 <= first <= last <= 0xDFFF:
             lows.append(_bare(first, last))
         members.append(f"(?:{'|'.join(lows)})-(?:{_at_least(high * 0x100)})-?")
-    return compile_node(Either(tuple(parse_regex(each, dialect="ecma") for each in members)), limit=200_000)
+    every = [parse_regex(each, dialect="ecma") for each in members]
+    one = compile_node(Either((*every, _named_set())), limit=200_000)
+    some = _continued(one, all_words(_PLAIN_MEMBERS), 0)
+    return build(labelled(some), some.accepting)
 
 
 def _spelled(code: int) -> str:
