@@ -22,7 +22,7 @@ from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import ACCEPT, Node
 from sglc.runtime.mask.automaton.step import Group
 from sglc.runtime.mask.gss.machine import GssMachine
-from sglc.runtime.mask.gss_walk.tables import StackTables, TooLarge
+from sglc.runtime.mask.gss_walk.tables import OF_PART, StackTables, TooLarge
 from sglc.runtime.mask.lexeme.self_loops import is_small as few_characters
 from sglc.runtime.mask.nodes.core import Literal
 from sglc.runtime.mask.nodes.dispatch import CaseNode
@@ -48,9 +48,9 @@ _MOST_LARGE = 3
 """Threads whose tokens are looked up. Each has lexeme boundaries of its own, most of them at the same nodes:
 of more threads all are read by one walk."""
 _EFFORT = PAUSE // 100
-_OF_PAUSE, _OF_PART = 2_000, 20
-"""Units of work of a walk between two pauses, and of a part that it asks for."""
 """Of a walk's pause, in the threads of configurations that limits count: what would take as long."""
+_OF_PAUSE = 2_000
+"""Units of work of a walk between two pauses."""
 
 
 class Start(NamedTuple):
@@ -263,7 +263,7 @@ class StackMasks:
                     for what, number in dict.fromkeys(self._walk.requests):
                         make[what](number)
                 machine.effort += _EFFORT if code == Result.PAUSED else 1
-                spend(_OF_PAUSE if code == Result.PAUSED else _OF_PART * (1 + len(self._walk.requests)))
+                spend(_OF_PAUSE if code == Result.PAUSED else OF_PART * (1 + len(self._walk.requests)))
                 account.check()
         except TooLarge:
             self._tables = None

@@ -19,6 +19,7 @@ from sglc.kernels.gss.api import empty_grammar, grown
 from sglc.kernels.gss.arrays import Grammar, Key, Part, TextFlag
 from sglc.runtime.mask.automaton.protocol import END, Node
 from sglc.runtime.mask.gss.machine import GssMachine, MergedContinuation
+from sglc.runtime.mask.lexeme.self_loops import is_small as few_characters
 from sglc.runtime.mask.lexeme.table import LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
 from sglc.runtime.mask.lexeme.text_lexeme import text_lexeme
@@ -40,6 +41,13 @@ _ASKED = -2
 _FRAMES = frozenset((Series, Repetition, MergedContinuation))
 """Nodes of grammars that continuations resume."""
 _COMPOSED = frozenset((Series, Alternatives, Repetition))
+
+
+_SHORT = 16
+"""Of so many states of a text the rows at letters are made at once: few words have more letters, and each row
+takes a kilobyte."""
+OF_PART = 20
+"""Units of work of a part that a walk asks for, and of one that is described with it."""
 
 
 class TooLarge(Exception):
@@ -164,7 +172,17 @@ class StackTables:
         return self.arrays
 
     def describe(self, index: int) -> None:
-        """Say what a part is. Raises TooLarge."""
+        """Say what a part is, and what all parts are that are opened with it. Raises TooLarge."""
+        waiting = [index]
+        while waiting:
+            index = waiting.pop()
+            if self.current().program[index, 0] == Part.UNKNOWN:
+                opened = self._describe(index)
+                spend(OF_PART * len(opened))
+                waiting += opened
+
+    def _describe(self, index: int) -> list[int]:
+        """Say what one part is; the parts that are opened with it."""
         if index >= _MOST_PARTS:
             raise TooLarge
         node = self._machine.nodes[index]
@@ -178,8 +196,11 @@ class StackTables:
         if type(node) in _COMPOSED:
             # Rules that begin with other bytes than are wanted need not be compiled.
             for each in node.children():
-                if type(each) is RuleNode and not each.made and each.begins is not None:
+                if _is_late(each):
                     self.current().program[each.index, 3] = self._begins(each)
+        if kind not in (Part.SERIES, Part.CHOICE, Part.RULE, Part.REPEAT):
+            return []
+        return [each.index for each in node.openers() if not _is_late(each)]
 
     def _begins(self, node: Node) -> int:
         """The number of the set of bytes with which words of a node begin, 0 where it has none."""
@@ -348,22 +369,38 @@ class StackTables:
         return found
 
     def make_row(self, state: int) -> None:
-        """Make the row of a state of a text. Raises TooLarge."""
+        """Make the row of a state of a text. Where it is at a letter of a word, the rows of the word's other
+        letters are made with it. Raises TooLarge."""
         table, local = self._places[state]
-        moves = [(low, high, self._state(table, to)) for low, high, to in table.moves(local)]
-        arrays = self.arrays
-        row = arrays.rows[state, :]
-        for low, high, target in moves:
-            row[low : high + 1] = target
-        begins = np.packbits(row >= 0, bitorder="little")
-        arrays.begins[state] = begins.view(np.uint64)
-        if local < table.boundary:
+        if local >= table.boundary:
+            self._make_rows(table, {local: state})
+        elif _is_letter(table, local):
+            letters = [each for each in range(min(table.boundary, _SHORT)) if _is_letter(table, each)]
+            states = {each: self._state(table, each) for each in [*letters, local]}
+            known = self.arrays.flags
+            self._make_rows(
+                table, {each: at for each, at in states.items() if not known[at] & TextFlag.KNOWN}
+            )
+        else:
+            self._make_rows(table, {local: state})
             lexeme = text_lexeme(table)
             self_loop = lexeme.lasting(LexemeState(lexeme, lexeme.number(local)), 0)
             self_loop = None if self_loop is None else self_loop.with_none_forbidden()
             if self_loop is not None:
-                arrays.loops[state] = self_loop.groups
-        arrays.flags[state] |= TextFlag.KNOWN
+                self.arrays.loops[state] = self_loop.groups
+
+    def _make_rows(self, table: TextTable, states: dict[int, int]) -> None:
+        """Make the rows of states of a text, by their numbers in its table."""
+        moves = [
+            (state, low, high, self._state(table, to))
+            for local, state in states.items()
+            for low, high, to in table.moves(local)
+        ]
+        arrays, made = self.arrays, list(states.values())
+        for state, low, high, target in moves:
+            arrays.rows[state, low : high + 1] = target
+        arrays.begins[made] = np.packbits(arrays.rows[made] >= 0, axis=1, bitorder="little").view(np.uint64)
+        arrays.flags[made] |= TextFlag.KNOWN
 
     def find_behind(self, word: int) -> None:
         """Find the part that follows a word."""
@@ -427,6 +464,18 @@ class StackTables:
         for low, high, target in moves:
             row[low : high + 1] = target
         self.arrays.lookahead_flags[state] |= TextFlag.KNOWN
+
+
+def _is_late(node: Node) -> bool:
+    """Whether a part is a rule that is not compiled and of which it is known what it begins with."""
+    return type(node) is RuleNode and not node.made and node.begins is not None
+
+
+def _is_letter(table: TextTable, local: int) -> bool:
+    """Whether few characters go on at a state, such as one letter in either case: no loop is worth looking up
+    there."""
+    edges = table.dfa.edges[local]
+    return bool(edges) and few_characters([edge[:2] for edge in edges])
 
 
 def _first_word(case: tuple[int, CaseNode]) -> int:

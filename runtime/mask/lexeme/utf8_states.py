@@ -69,6 +69,8 @@ class Characters:
 
     def begin(self, edges: tuple[Edge, ...]) -> tuple[Move, ...]:
         """The moves of a state between characters, whose edges are sorted and disjoint."""
+        if self.encoding == "raw" and edges and edges[-1][1] < 0x80:
+            return edges
         moves: list[Move] = []
         for low, high, target in edges:
             if low > 0x7F:

@@ -57,6 +57,11 @@ STATEMENTS = f"""
 start: ({" | ".join([f'"kw{number}" NAME' for number in range(30)])} | ";")*
 NAME: /[a-z]+/
 """
+LETTERS = """
+start: "select"i NAME ("where"i | "with"i | /(abc){6}/)
+NAME: /[a-z]+/
+%ignore / +/
+"""
 CASES: list[tuple[dict[str, Any], bytes]] = [
     ({"json_schema": RECORD}, '{"name": "aéb", "of": [3, "a"], "p1": true, "x1": null}'.encode()),
     ({"json_schema": RECORD, "schema_options": ANY_ORDER}, b'{"p3": true, "name": "ab", "of": 12}'),
@@ -68,6 +73,7 @@ CASES: list[tuple[dict[str, Any], bytes]] = [
     ({"choices": WORDS}, "é12".encode()),
     ({"grammar": SUMS}, b"ab = 12 + (ab);ab;"),
     ({"grammar": STATEMENTS}, b"kw1ab;kw29c;"),
+    ({"grammar": LETTERS}, b"SelEct ab wHere"),
 ]
 ROOM = "sglc.runtime.mask."
 HUGE = 1 << 40
@@ -79,6 +85,7 @@ WAYS = {
     "gss_walk.masks._MOST_LARGE": (0, HUGE),
     "gss_walk.tables._MOST_PARTS": (0, 5),
     "gss_walk.tables._MOST_STATES": (0, 2),
+    "gss_walk.tables._SHORT": (0, HUGE),
     "lexeme.codepoint_lexeme.TOGETHER": (1, HUGE),
     "lexeme.codepoint_lexeme._WIDE": (1, HUGE),
     "lexeme.self_loops._FEW": (1, HUGE),
