@@ -21,7 +21,7 @@ from sglc.automata.json.object_states import ObjectStates, label_of
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import Node, Worklist
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.mask.lexeme.escapes import begins, byte_ranges, read, spellings
+from sglc.runtime.mask.lexeme.escapes import read
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable, count_words
 from sglc.runtime.mask.lexeme.table import LexemeState
 from sglc.runtime.mask.nodes.core import Literal
@@ -30,13 +30,13 @@ from sglc.runtime.mask.nodes.object_parts import (
     ObjectParts,
     ObjectWords,
     OpenKey,
-    after_character,
     labels_of,
     measure_required,
     required_only,
 )
 from sglc.runtime.mask.nodes.object_profile import Profiles
 from sglc.runtime.mask.nodes.options import PRODUCTIVE, Options
+from sglc.runtime.mask.nodes.used_keys import after_byte, bytes_of_used, fresh_labels
 
 _QUOTE = ord('"')
 _OPEN = 1 << 40
@@ -350,7 +350,7 @@ class ObjectNode(Node):
             target = self._close(machine, state, cont)
             if target:
                 yield _QUOTE, _QUOTE, target
-        special = self._special(residue, begun) if residue else ()
+        special = bytes_of_used(residue, begun, self.parts.encoding) if residue else ()
         known: dict[int, int] = {}
         for low, high, target in self.table.moves(local):
             for byte in special:
@@ -409,7 +409,7 @@ class ObjectNode(Node):
         labels = self.table.below(local)
         if residue:
             labels &= self._profiles.labels[profile]
-            labels = self._fresh(labels, local, residue, begun)
+            labels = fresh_labels(self.table, labels, self._counted, (local, begun), residue)
         profile = self._profiles.restrict(profile, labels)
         if profile < 0:
             return 0
@@ -422,48 +422,9 @@ class ObjectNode(Node):
         """A byte where keys have been used that begin like this one."""
         here, profile, _, residue, begun, data = state
         assert residue is not None
-        read_so_far = begun + bytes([byte])
-        encoding = self.parts.encoding
-        if target >= 0:
-            residue, begun = after_character(residue, read(read_so_far, encoding)), b""
-        else:
-            residue = frozenset([word for word in residue if word and begins(word[0], read_so_far, encoding)])
-            begun = read_so_far if residue else b""
+        residue, begun = after_byte(residue, begun + bytes([byte]), target >= 0, self.parts.encoding)
         kept = None if data is None else data + bytes([byte])
         return self._inside(machine, here, profile, target, residue, begun, kept, cont)
-
-    def _special(self, residue: frozenset[str], begun: bytes) -> list[int]:
-        """The bytes that may lead on to a used key."""
-        found: set[int] = set()
-        for char in {word[0] for word in residue if word}:
-            if begins(char, begun, self.parts.encoding):
-                for path in spellings(ord(char), ord(char), self.parts.encoding):
-                    if len(path) > len(begun):
-                        for low, high in byte_ranges(*path[len(begun)]):
-                            found.update(range(low, high + 1))
-        return sorted(found)
-
-    def _fresh(self, labels: int, local: int, residue: frozenset[str], begun: bytes) -> int:
-        """Those of the labels that have a key from this place on that has not been used."""
-        rest = labels & self._counted
-        while rest:
-            bit = rest & -rest
-            rest ^= bit
-            label = bit.bit_length() - 1
-            if local >= 0:
-                fresh = self.table.has_fresh(local, label, residue)
-            else:
-                fresh = any(
-                    self.table.has_fresh(
-                        target, label, after_character(residue, read(begun + end, self.parts.encoding))
-                    )
-                    for target, ends in self.table.ends_of_character(local, len(residue) + 1).items()
-                    if self.table.below(target) & bit
-                    for end in ends
-                )
-            if not fresh:
-                labels ^= bit
-        return labels
 
     def _close(self, machine: Machine, state: ElementState, cont: int) -> int:
         """The configuration behind the closing quote, DEAD if no key ends here."""
