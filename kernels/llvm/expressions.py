@@ -13,6 +13,7 @@ from llvmlite import ir
 from sglc.kernels.dsl import language, vectors
 from sglc.kernels.dsl.language import AnyKernel, Kernel
 from sglc.kernels.dsl.structs import Struct
+from sglc.kernels.llvm.signatures import LANE_CALLS, MEMORY
 from sglc.kernels.llvm.values import (
     BYTES,
     DOUBLE,
@@ -20,14 +21,10 @@ from sglc.kernels.llvm.values import (
     FLOAT,
     FLOATS,
     I1,
-    I8,
-    I16,
     I32,
     I64,
-    INTS,
     LANE_KINDS,
     NUMBERS,
-    SHORTS,
     SIGNS,
     VALUES,
     Array,
@@ -55,46 +52,6 @@ _FOLDED: dict[type, Callable[[int, int], int]] = {
     ast.GtE: operators.ge,
     ast.BitAnd: operators.and_,
 }
-_LANE_CALLS: dict[str, tuple[tuple[str, ...], str]] = {
-    "spread": (("float",), "floats"),
-    "spread_int": (("int",), "ints"),
-    "fma": (("floats", "floats", "floats"), "floats"),
-    "dot4": (("ints", "ints", "ints"), "ints"),
-    "shift_right": (("ints", "int"), "ints"),
-    "shift_left": (("ints", "int"), "ints"),
-    "to_floats": (("ints",), "floats"),
-    "nearest": (("floats",), "ints"),
-    "as_floats": (("ints",), "floats"),
-    "as_ints": (("floats",), "ints"),
-    "greater": (("floats", "floats"), "floats"),
-    "magnitudes": (("floats",), "floats"),
-    "keep_first": (("floats", "int", "floats"), "floats"),
-    "sum_floats": (("floats",), "float"),
-    "max_floats": (("floats",), "float"),
-    "sum_ints": (("ints",), "int"),
-    "half_of": (("float",), "int"),
-    "square_root": (("float",), "float"),
-    "rounded": (("float", "int"), "float"),
-    "elapsed_time": ((), "int"),
-    "processor_time": ((), "int"),
-}
-"""Functions of numbers and lanes: the kinds of their arguments and of their result."""
-_MEMORY: dict[str, tuple[tuple[str, ...], ir.Type, str]] = {
-    "load_floats": (("F32",), FLOATS, "floats"),
-    "load_ints": (("I8", "I32", "U8"), INTS, "ints"),
-    "load_halves": (("U16", "U8"), SHORTS, "floats"),
-    "half_at": (("U8",), I16, "float"),
-    "word_at": (("I8", "U8"), I32, "int"),
-    "store_ints": (("I8", "I32"), INTS, ""),
-    "put_word": (("I8", "U8"), I32, ""),
-    "store_floats": (("F32",), FLOATS, ""),
-    "store_bytes": (("I8",), BYTES, ""),
-    "prefetch": (tuple(ELEMENTS), I8, ""),
-    "arrive": (("I64",), I64, ""),
-    "take": (("I64",), I64, "int"),
-    "wait_for": (("I64",), I64, ""),
-}
-"""Functions of an array and an index: kinds of the array, type in memory, kind of the result."""
 
 
 class Expressions:
@@ -433,10 +390,10 @@ class Expressions:
             one = self._as("floats", self._expression(node.args[0]))
             found = getattr(self.code, name)(one, self._constant(node.args[1]))
             return Value(found, "floats" if name == "rolled" else "float")
-        if name in _MEMORY:
+        if name in MEMORY:
             return self._memory(node, name)
         arguments = [self._expression(argument) for argument in node.args]
-        kinds, result = _LANE_CALLS[name]
+        kinds, result = LANE_CALLS[name]
         values = [self._as(kind, value) for kind, value in zip(kinds, arguments, strict=True)]
         b, code = self.b, self.code
         match name:
@@ -483,7 +440,7 @@ class Expressions:
     def _memory(self, node: ast.Call, name: str) -> Value | None:
         """Loads and stores of lanes, and the counters of threads."""
         b, code = self.b, self.code
-        kinds, memory, result = _MEMORY[name]
+        kinds, memory, result = MEMORY[name]
         array = self._array(node.args[0])
         if array.kind not in kinds:
             self._fail(node, f"{name} takes an array {' or '.join(kinds)}")
