@@ -197,12 +197,12 @@ def explain(
     """`matcher`: at the beginning, under `byte_vocabulary`; `token`: (id, bytes), see `TokenExplanation`."""
     begins = frozenset(matcher.allowed().tolist())
     json = bool(begins & frozenset(b"{[")) and begins <= _JSON_BEGINS
-    count = follow(matcher, text)
+    count = matcher.accept_prefix(text)
     place = place_of(matcher, text[:count], rules, json=json)
     found = None
     if token is not None and count == len(text):
         number, data = token
-        at = follow(matcher, data or b"")
+        at = matcher.accept_prefix(data or b"")
         there = place_of(matcher, text + (data or b"")[:at], rules, json=json) if at else place
         found = TokenExplanation(number, data, there, at)
     return Explanation(text, place, token=found)
@@ -218,18 +218,6 @@ def with_tokens(
     tokens = matcher.allowed()
     sample = tuple((int(id), vocabulary.token_bytes[id] or b"") for id in tokens[: max(top, 0)])
     return replace(found, tokens=len(tokens), sample=sample, of=vocabulary.size, trace=took)
-
-
-def follow(matcher: Matcher, data: bytes) -> int:
-    """Let a matcher read as many bytes as are legal; how many those are."""
-    if matcher.is_dead():
-        return 0
-    if matcher.accept_bytes(data):
-        return len(data)
-    for count, byte in enumerate(data):
-        if not matcher.accept(byte):
-            return count
-    raise AssertionError("bytes that are legal one by one are legal together")
 
 
 def place_of(matcher: Matcher, read: bytes, rules: RuleNames, *, json: bool) -> Place:

@@ -15,6 +15,7 @@ from sglc.runtime.mask.automaton.protocol import DEAD, FINAL
 from sglc.runtime.mask.gss.completion import completion, forced
 from sglc.runtime.mask.mask_cache import MaskStore
 from sglc.runtime.mask.mask_trace import MaskTrace
+from sglc.runtime.mask.next_words import next_words
 from sglc.runtime.mask.vocabulary.mask_row import Mask
 
 _FEW = 6
@@ -200,6 +201,16 @@ class Matcher:
                 found = completion(machine, self._config)
         return found
 
+    def words(self, count: int = 20, longest: int = 64) -> list[bytes]:
+        """Words that may come next, the shorter ones first: up to `count` different ones of at most `longest`
+        bytes. Of what may be almost anything (the letters of a text) there is one example.
+
+        A word is in whole characters, has more than blanks, and ends where something else than letters and
+        digits may follow. Nothing where nothing can follow.
+        """
+        with self.machine.lock, self._account:
+            return next_words(self.machine, self._config, count, longest)
+
     def text(self) -> bytes:
         """All bytes accepted so far."""
         parts: list[bytes] = []
@@ -236,6 +247,26 @@ class Matcher:
         self._config = config
         self._length += 1
         return True
+
+    def accept_prefix(self, data: bytes) -> int:
+        """Take as many bytes as are legal, as one step (none if there is no such byte); how many those are.
+
+        Blocks are halved where one is not legal, so that a text that is mostly legal costs little more than
+        `accept_bytes`.
+        """
+        store, account = self._store, self._account
+        config, count, size = self._config, 0, len(data)
+        while size and count < len(data):
+            after = store.after(config, data[count : count + size], account)
+            if after == DEAD:
+                size //= 2
+            else:
+                config, count = after, min(count + size, len(data))
+        if count:
+            self._history = (self._config, bytes(data[:count]), self._history)
+            self._config = config
+            self._length += 1
+        return count
 
     def rollback(self, steps: int) -> None:
         """Take back the last `steps` successful calls of `accept` and `accept_bytes`."""
