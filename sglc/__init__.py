@@ -8,10 +8,13 @@ __version__ = "0.1.0"
 
 _API = {
     "CompileError": "sglc.api",
+    "LocalModel": "sglc.runtime.repair.local_model",
     "RunError": "sglc.api",
     "Spans": "sglc.api",
     "load": "sglc.api",
     "loads": "sglc.api",
+    "repair": "sglc.python.repair",
+    "repair_async": "sglc.python.repair",
     "to_json": "sglc.python.json_data",
 }
 """Public names and the modules that they are in."""

@@ -13,17 +13,17 @@ import dataclasses
 import inspect
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from sglc.bytecode.code import Code, Program
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.render import render
 from sglc.options import CompileOptions
+from sglc.python.background import LOOP, shared_engine
 from sglc.python.classes import classes_of
 from sglc.python.errors import CompileError, RunError
 from sglc.python.stream import Piece, Stream
@@ -39,50 +39,6 @@ if TYPE_CHECKING:
     from sglc.runtime.metrics.collector import Collector
     from sglc.runtime.session import RunResult, Session
     from sglc.runtime.vm.state.trace import Listener
-
-R = TypeVar("R")
-
-
-# -- the loop ----------------------------------------------------------------------------------------
-
-
-class _Loop:
-    """One event loop in a daemon thread, started at the first use and shared by all modules."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def submit(self, work: Coroutine[Any, Any, R]) -> Future[R]:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="sglc", daemon=True).start()
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
-
-    def wait(self, work: Coroutine[Any, Any, R]) -> R:
-        future = self.submit(work)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-
-_LOOP = _Loop()
-_ENGINES: dict[tuple[str, EngineOptions], Engine] = {}
-_ENGINE_LOCK = threading.Lock()
-
-
-def _engine(model: str, options: EngineOptions) -> Engine:
-    """The engine of a model; modules that name the same model and options share it."""
-    with _ENGINE_LOCK:
-        engine = _ENGINES.get((model, options))
-        if engine is None:
-            from sglc.runtime.engine.load import load_engine
-
-            engine = _ENGINES[model, options] = load_engine(model, **options.keywords())
-        return engine
 
 
 # -- modules and functions ---------------------------------------------------------------------------
@@ -148,7 +104,7 @@ class Function:
     async def aio(self, *values: Any, **named: Any) -> Any:
         """Run without blocking the caller's event loop."""
         arguments, options = self._split(values, named)
-        result = await asyncio.wrap_future(_LOOP.submit(self._start(arguments, **options)))
+        result = await asyncio.wrap_future(LOOP.submit(self._start(arguments, **options)))
         return result.value
 
     def stream(self, *values: Any, **named: Any) -> Stream:
@@ -159,12 +115,12 @@ class Function:
         def start(listener: Listener) -> Coroutine[Any, Any, RunResult]:
             return self._start(arguments, on_event=listener, detailed=detailed, **options)
 
-        return Stream(start, _LOOP.submit, self._partial)
+        return Stream(start, LOOP.submit, self._partial)
 
     def run(self, *values: Any, **named: Any) -> RunResult:
         """Run and wait for everything: value, conversation, statistics, checks."""
         arguments, options = self._split(values, named)
-        return _LOOP.wait(self._start(arguments, **options))
+        return LOOP.wait(self._start(arguments, **options))
 
     def _split(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         options = {}
@@ -315,7 +271,7 @@ class Module:
             engine = self._given_engine
             if engine is None and code.kind != "pure":
                 engine = await asyncio.get_running_loop().run_in_executor(
-                    None, _engine, self.model, self._options
+                    None, shared_engine, self.model, self._options
                 )
             with self._lock:
                 if engine is None:

@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "run": "Run a function of a program on a model and print its value.",
     "prompt": "Show the conversations of a call as a model will see them.",
     "test": "Run the test blocks of programs, without a model.",
+    "repair": "Get a legal text from any command that writes text.",
     "explain": "Say what a diagnostic means, or what a hole allows.",
     "disasm": "Print the bytecode of a program.",
     "models": "List the models at hand, or fetch one.",

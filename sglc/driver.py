@@ -103,6 +103,21 @@ def compile_file(path: str | Path, options: CompileOptions = DEFAULT) -> Compile
     return compile_source(Source(str(path), text), options)
 
 
+def compile_type(written: str, source: Source | None = None) -> tuple[Program | None, str, list[Diagnostic]]:
+    """A type as it is written in a program, which may name what `source` declares.
+
+    Gives the program with its declarations and the name of an alias of the type among them; None where the
+    type, or the source, has errors.
+    """
+    text = "" if source is None else source.text.rstrip("\n") + "\n\n"
+    name = "Asked"
+    while name in text or name in written:
+        name += "_"
+    path = "type" if source is None else source.name
+    result = compile_source(Source(path, f"{text}type {name} = {written}\n"))
+    return result.program, name, result.diagnostics
+
+
 def emit_stage(
     source: Source,
     stage: str,

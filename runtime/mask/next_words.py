@@ -25,7 +25,7 @@ _WORD[0x80:] = True
 _ESCAPE = np.zeros(256, bool)
 _ESCAPE[ord("\\")] = True
 _BLANK = b" \t\r\n"
-_PREFERRED = bytes(sorted(range(256), key=lambda byte: (byte >= 0x80, not _WORD[byte], byte < 0x61, byte)))
+_PREFERRED = sorted(range(256), key=lambda byte: (byte >= 0x80, not _WORD[byte], byte < 0x61, byte))
 """Bytes in the order in which they are taken as an example: small letters first, then the rest of words."""
 
 

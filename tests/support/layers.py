@@ -88,6 +88,7 @@ WHOLE = (
         "sglc.targets",
         "sglc.kernels",
         "sglc.runtime.metrics",
+        "sglc.runtime.repair",
     }
 )
 
@@ -152,6 +153,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv"},
     "sglc.runtime.decoding": BELOW_DECODING,
     "sglc.runtime.bounds": BELOW_VM,
+    "sglc.runtime.repair": BELOW_VM | {"sglc.schema"},
     "sglc.runtime.vm": BELOW_VM,
     "sglc.runtime.session": RUNTIME,
     "sglc.runtime.preview": RUNTIME | {"sglc.runtime.chat", "sglc.runtime.tokenizer"},
@@ -161,7 +163,10 @@ LAW: dict[str, set[str]] = {
     | {"sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
     | {"sglc.runtime.bounds", "sglc.runtime.mask", "sglc.runtime.decoding", "sglc.runtime.errors"},
     "sglc.testing": WHOLE,
-    "sglc.python": LEAVES | {"sglc.bytecode"} | {"sglc.runtime.session", "sglc.runtime.vm"},
+    "sglc.python": LEAVES
+    | {"sglc.bytecode", "sglc.driver", "sglc.schema"}
+    | {"sglc.runtime.session", "sglc.runtime.vm", "sglc.runtime.engine", "sglc.runtime.errors"}
+    | {"sglc.runtime.mask", "sglc.runtime.repair"},
     "sglc.api": WHOLE | {"sglc.python"},
     "sglc.commands": WHOLE | {"sglc.testing"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},

@@ -1,0 +1,1 @@
+"""Repair: legal texts from models that only write text, which no mask can reach."""

@@ -1,0 +1,258 @@
+"""One answer of a model, followed piece by piece while it comes.
+
+A model is given a prompt and the text so far, and is to go on behind it. Some repeat the text first, or its
+end, or begin with blanks. So an answer has several readings, which differ in how many of its first bytes are
+left out. All of them are followed until they meet a byte that is not legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.matcher import Matcher
+
+RESTART = 16
+"""An answer that begins with all of a text of so many bytes has begun again. Shorter texts may come twice by
+chance, as `[` does in a list of lists: then the answer is read as a continuation as long as that is legal."""
+BLANKS = b" \t\r\n"
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The answer without its first `skip` bytes, as far as it is legal."""
+
+    skip: int
+    matcher: Matcher
+    kept: int = 0
+    alive: bool = True
+
+    def feed(self, data: bytes) -> None:
+        if self.alive and data:
+            count = self.matcher.accept_prefix(data)
+            self.kept += count
+            self.alive = count == len(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What comes of an answer.
+
+    kept     its legal beginning, in whole characters
+    wrong    what follows it, refused
+    matcher  behind `kept`
+    legal    whether all of it was legal
+    """
+
+    kept: bytes
+    wrong: str
+    matcher: Matcher
+    legal: bool
+
+
+class Answer:
+    """An answer behind `text`. Whoever asks the model feeds the pieces and stops where `feed` says so."""
+
+    def __init__(
+        self,
+        text: bytes,
+        matcher: Matcher,
+        *,
+        stops: Sequence[str] = (),
+        most: int | None = None,
+        count: Callable[[str], int] = lambda piece: len(piece.encode("utf-8", "surrogatepass")),
+        told: Callable[[bytes], None] = lambda kept: None,
+    ) -> None:
+        """`most`: tokens after which it stops. `told` hears of what is certain to be kept, as it grows."""
+        self._text = text
+        self._start = matcher
+        self._stops = tuple(stops)
+        self._most = most
+        self._count = count
+        self._told = told
+        self._raw = bytearray()
+        self._rest = ""
+        """What begins with a character that UTF-8 has no bytes for: no text may have it."""
+        self._held = ""
+        """The end of what came, which a stop may begin with."""
+        self._readings = [_Reading(0, matcher.clone())]
+        self._overlaps: list[int] | None = None
+        """Bytes of the text's end that the answer may repeat and has not repeated wholly yet; None before
+        the first byte."""
+        self._blank = True
+        """Whether no more than blanks have come."""
+        self.tokens = 0
+        self.written = 0
+        self.streamed = False
+        """Whether it came in pieces."""
+        self.cut_short = False
+        """Whether the model has said that it ended it for its length."""
+        self.length: int | None = None
+        """Tokens that the model was asked for at most; None where it was not told."""
+        self.fault: ConstraintError | None = None
+        """Why the constraint cannot follow it."""
+        self.expired = False
+        """Whether the time was up."""
+        self._stopped = False
+
+    @property
+    def limited(self) -> bool:
+        """Whether the model may have ended it for its length: a token has a byte at least."""
+        return self.cut_short or (self.length is not None and len(self._raw) >= self.length)
+
+    def feed(self, piece: str, tokens: int | None = None) -> bool:
+        """Take a piece; whether more of the answer is of use. `tokens` are those of the whole answer so far,
+        where they are known."""
+        self.tokens = self.tokens + self._count(piece) if tokens is None else tokens
+        self.written += len(piece)
+        if self._stopped or self._rest or self.fault is not None:
+            return False
+        try:
+            self._take(self._before_stop(piece))
+        except ConstraintError as fault:
+            self.fault = fault
+            return False
+        if self._most is not None and self.tokens >= self._most:
+            return False
+        return not self._stopped and self._goes_on()
+
+    def settle(self) -> Settled:
+        """What comes of it, now that it has ended."""
+        if self._held:
+            self._take(self._held)
+            self._held = ""
+        reading = self._chosen()
+        if reading is None:  # it repeats the text and ends within
+            return Settled(b"", "", self._start.clone(), not self._rest)
+        legal = bytes(self._raw[reading.skip : reading.skip + reading.kept])
+        kept = legal.decode("utf-8", "ignore").encode() if _cut(legal) else legal
+        matcher = reading.matcher
+        if len(kept) < len(legal):
+            matcher = self._start.clone()
+            matcher.accept_prefix(kept)
+        wrong = bytes(self._raw[reading.skip + len(kept) :]).decode("utf-8", "replace") + self._rest
+        return Settled(kept, wrong, matcher, not wrong)
+
+    # -- pieces --------------------------------------------------------------------------------------
+
+    def _before_stop(self, piece: str) -> str:
+        """The text up to a stop; what may be the beginning of a stop is held back."""
+        if not self._stops:
+            return piece
+        text = self._held + piece
+        self._held = ""
+        places = [place for stop in self._stops if (place := text.find(stop)) >= 0]
+        if places:
+            self._stopped = True
+            return text[: min(places)]
+        held = max(
+            size
+            for stop in self._stops
+            for size in range(min(len(stop), len(text) + 1))
+            if stop.startswith(text[len(text) - size :])
+        )
+        self._held = text[len(text) - held :]
+        return text[: len(text) - held]
+
+    def _take(self, text: str) -> None:
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as fault:
+            data, self._rest = text[: fault.start].encode(), text[fault.start :]
+        if not data:
+            return
+        at = len(self._raw)
+        self._raw += data
+        for reading in self._readings:
+            reading.feed(data)
+        self._look_for_overlaps(at)
+        if self._blank:
+            self._look_behind_blanks()
+        if not self._rest:
+            self._tell()
+
+    def _look_for_overlaps(self, at: int) -> None:
+        """Begin the readings of overlaps that are complete; leave out those that are none. `at`: bytes that
+        were there before."""
+        raw, text, size = self._raw, self._text, len(self._text)
+        if self._overlaps is None:
+            self._overlaps = [size - place for place in _places(text, raw[0])]
+        waiting = []
+        for overlap in self._overlaps:
+            end = min(overlap, len(raw))
+            if raw[at:end] != text[size - overlap + at : size - overlap + end]:
+                continue
+            if overlap > len(raw):
+                waiting.append(overlap)
+            else:
+                self._begin(overlap)
+        self._overlaps = waiting
+
+    def _look_behind_blanks(self) -> None:
+        """A reading without the blanks that the answer begins with, once something else has come."""
+        blanks = len(self._raw) - len(self._raw.lstrip(BLANKS))
+        self._blank = blanks == len(self._raw)
+        if blanks and not self._blank:
+            self._begin(blanks)
+
+    def _begin(self, skip: int) -> None:
+        reading = _Reading(skip, self._start.clone())
+        reading.feed(bytes(self._raw[skip:]))
+        self._readings.append(reading)
+
+    # -- readings ------------------------------------------------------------------------------------
+
+    def _restarts(self) -> bool:
+        """Whether the answer begins with all of the text, or with its beginning and no more."""
+        seen = min(len(self._raw), len(self._text))
+        return seen >= RESTART and self._raw[:seen] == self._text[:seen]
+
+    def _chosen(self) -> _Reading | None:
+        """The reading that counts; None where the answer has begun again and not got behind the text.
+
+        An answer that has begun again is read so. Any other is a continuation as long as that is legal. Then
+        the longest overlap counts that makes all of it legal, and at last whatever keeps the most bytes.
+        """
+        if self._restarts():
+            size = len(self._text)
+            return next((each for each in self._readings if each.skip == size), None)
+        direct = self._readings[0]
+        others = sorted(self._readings[1:], key=lambda each: -each.skip)
+        for reading in (direct, *others):
+            if reading.alive:
+                return reading
+        return max((direct, *others), key=lambda each: each.kept)
+
+    def _goes_on(self) -> bool:
+        """Whether a byte may still come that is kept."""
+        chosen = self._chosen()
+        if self._rest or (chosen is not None and chosen.alive and chosen.matcher.is_complete()):
+            return False
+        return self._blank or bool(self._overlaps) or any(each.alive for each in self._readings)
+
+    def _tell(self) -> None:
+        """Tell of what is kept whatever comes, if one reading is left."""
+        alive = [each for each in self._readings if each.alive]
+        if len(alive) == 1 and not self._overlaps and self._chosen() is alive[0]:
+            reading = alive[0]
+            if all(reading is each or reading.kept > each.kept for each in self._readings):
+                self._told(bytes(self._raw[reading.skip : reading.skip + reading.kept]))
+
+
+def _places(text: bytes, byte: int) -> list[int]:
+    """Where a byte stands in a text, ascending."""
+    found, at = [], text.find(byte)
+    while at >= 0:
+        found.append(at)
+        at = text.find(byte, at + 1)
+    return found
+
+
+def _cut(data: bytes) -> bool:
+    """Whether bytes end inside a character."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
