@@ -10,6 +10,7 @@ to begin with the same bytes, and what it has more is new text.
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
@@ -157,7 +158,7 @@ class _Writer:
     async def next(self, matcher: Matcher | None) -> bytes | None:
         """The bytes of the next token, under a mask if there is one, behind what was given back; None for the
         end. Raises EngineError, and NothingAllowed."""
-        branch = self._branch or self._begin()
+        branch = self._branch or self._begin(matcher)
         logits = await branch.logits()
         model = self._model
         row = self._begun(logits, matcher) if self._healed else self._legal(matcher)
@@ -175,27 +176,39 @@ class _Writer:
         self._conversation.close()
         self._branch = None
 
-    def _begin(self) -> Branch:
-        """The branch, its last token given back where it is text behind other tokens."""
+    def _begin(self, matcher: Matcher | None) -> Branch:
+        """The branch, its last token given back where it is text behind other tokens, and a longer token may
+        stand there."""
         branch = self._branch = self._conversation.sync()
         last = len(branch.tokens) - 1
         if last >= max(1, self._conversation.floor()):
-            self._healed = self._token_bytes[branch.tokens[last]] or b""
-            if self._healed:
+            data = self._token_bytes[branch.tokens[last]] or b""
+            if data and any(rest for _, rest in self._longer(data, matcher)):
+                self._healed = data
                 branch.rollback(last)
         return branch
+
+    def _longer(
+        self, data: bytes, matcher: Matcher | None, order: np.ndarray | None = None
+    ) -> Iterator[tuple[int, bytes]]:
+        """Tokens that begin with some bytes and go on legally, each with its rest; in an order of all that
+        begin so, else ascending."""
+        tokens = beginnings(self._model.vocabulary).tokens(data)
+        for token in (tokens if order is None else tokens[order]).tolist():
+            rest = (self._token_bytes[token] or b"")[len(data) :]
+            if matcher is None or not rest or matcher.clone().accept_bytes(rest):
+                yield token, rest
 
     def _begun(self, logits: np.ndarray, matcher: Matcher | None) -> np.ndarray:
         """Mask of the tokens that begin with what was given back, and go on legally; of the best one alone
         where the best is drawn."""
-        vocabulary, skip = self._model.vocabulary, len(self._healed)
+        vocabulary = self._model.vocabulary
         tokens = beginnings(vocabulary).tokens(self._healed)
         if matcher is not None:
             greedy = not self._model.sampling.temperature
-            order = tokens[np.argsort(-logits[tokens], kind="stable")]
-            rests = ((token, (self._token_bytes[token] or b"")[skip:]) for token in order.tolist())
-            legal = (token for token, rest in rests if not rest or matcher.clone().accept_bytes(rest))
-            tokens = np.fromiter(islice(legal, 1) if greedy else legal, np.int64)
+            legal = self._longer(self._healed, matcher, np.argsort(-logits[tokens], kind="stable"))
+            found = (token for token, _ in legal)
+            tokens = np.fromiter(islice(found, 1) if greedy else found, np.int64)
         bits = np.zeros(32 * vocabulary.words, bool)
         bits[tokens] = True
         return np.packbits(bits, bitorder="little").view(np.int32)

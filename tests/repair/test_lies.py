@@ -1,4 +1,4 @@
-"""Random constraints and a model that lies in every way: the text is legal, or an error keeps a legal beginning.
+"""Random constraints and a model that lies: the text is legal, or an error keeps a legal beginning.
 
 Texts are judged by oracles that share no code with the mask engine: the meaning of terms, jsonschema, `re`.
 """
@@ -12,10 +12,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sglc
+from example_budget import examples
 from fakes.lying_models import Liar
 from oracles.term_oracle import accepts, some_words, viable
 from sglc.automata.analysis.emptiness import is_empty
@@ -53,7 +54,7 @@ PATTERNS = (
 
 
 def outcome(generate: Any, **options: Any) -> tuple[str | None, str, int, int]:
-    """(text, legal beginning, calls, corrections by their weight at least) of a repair; no text for an error."""
+    """(text, legal beginning, calls, corrections) of a repair; no text for an error."""
     try:
         found = sglc.repair(generate, max_calls=12, max_corrections=9, **options)
     except sglc.RunError as error:
@@ -68,7 +69,9 @@ def liars(draw: st.DrawFn, words: list[str]) -> Liar:
     return Liar(words or ["x"], draw(SEEDS), draw(st.booleans()))
 
 
+@pytest.mark.slow
 @given(st.data())
+@settings(max_examples=examples(60))
 def test_texts_of_random_languages(data: st.DataObject) -> None:
     language: Language = data.draw(languages().filter(lambda each: not is_empty(each)))
     words = [word.decode("utf-8", "replace") for word in some_words(language, 4)]
@@ -84,7 +87,9 @@ def test_texts_of_random_languages(data: st.DataObject) -> None:
         assert viable(language, beginning.encode())
 
 
+@pytest.mark.slow
 @given(st.data())
+@settings(max_examples=examples(60))
 def test_texts_of_schemas(data: st.DataObject) -> None:
     schema = data.draw(st.sampled_from(SCHEMAS))
     liar: Liar = data.draw(liars(list(VALUES)))
@@ -93,7 +98,9 @@ def test_texts_of_schemas(data: st.DataObject) -> None:
         jsonschema.validate(json.loads(text), schema)
 
 
+@pytest.mark.slow
 @given(st.data())
+@settings(max_examples=examples(60))
 def test_texts_of_patterns(data: st.DataObject) -> None:
     pattern = data.draw(st.sampled_from(PATTERNS))
     liar: Liar = data.draw(liars(["Ab", "12-34", "bar", "xyz", "ababc", "me@site.org"]))
@@ -103,7 +110,9 @@ def test_texts_of_patterns(data: st.DataObject) -> None:
         assert re.fullmatch(pattern, text, re.ASCII)
 
 
+@pytest.mark.slow
 @given(st.data())
+@settings(max_examples=examples(60))
 def test_all_kinds_of_functions_agree(data: st.DataObject) -> None:
     """A text at once, pieces, either of them awaited, blocking and in an event loop: the same result."""
     schema = data.draw(st.sampled_from(SCHEMAS))
