@@ -187,7 +187,8 @@ class Answer:
                 waiting.append(overlap)
             else:
                 self._begin(overlap)
-        self._overlaps = waiting
+        direct = self._readings[0]
+        self._overlaps = [each for each in waiting if direct.kept < each or _is_restart(each, size)]
 
     def _look_behind_blanks(self) -> None:
         """A reading without the blanks that the answer begins with, once something else has come."""
@@ -197,6 +198,10 @@ class Answer:
             self._begin(blanks)
 
     def _begin(self, skip: int) -> None:
+        """A reading without the first bytes, unless these are legal behind the text: rows of a table may be
+        equal, and a continuation is no repetition then."""
+        if self._readings[0].kept >= skip and not _is_restart(skip, len(self._text)):
+            return
         reading = _Reading(skip, self._start.clone())
         reading.feed(bytes(self._raw[skip:]))
         self._readings.append(reading)
@@ -212,7 +217,8 @@ class Answer:
         """The reading that counts; None where the answer has begun again and not got behind the text.
 
         An answer that has begun again is read so. Any other is a continuation as long as that is legal. Then
-        the longest overlap counts that makes all of it legal, and at last whatever keeps the most bytes.
+        the longest overlap counts that is not legal by itself and makes all of the answer legal, and at last
+        whatever keeps the most bytes.
         """
         if self._restarts():
             size = len(self._text)
@@ -238,6 +244,11 @@ class Answer:
             reading = alive[0]
             if all(reading is each or reading.kept > each.kept for each in self._readings):
                 self._told(bytes(self._raw[reading.skip : reading.skip + reading.kept]))
+
+
+def _is_restart(overlap: int, size: int) -> bool:
+    """Whether an overlap is all of a text that is long enough; see `RESTART`."""
+    return overlap == size >= RESTART
 
 
 def _places(text: bytes, byte: int) -> list[int]:

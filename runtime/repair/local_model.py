@@ -4,7 +4,9 @@ Every call begins with text alone. The engine finds the keys and values of what 
 its tree of prefixes, so that only the end of the text is new to it.
 
 A text may end within a token of the model. So its last token is given back: the first token that is drawn has
-to begin with the same bytes, and what it has more is new text.
+to begin with the same bytes, and what it has more is new text. A model that writes freely gives back only what
+ends with a blank, a letter or a digit. Tokenizers join these with what follows. A mark is mostly drawn once more
+as it was, which is a step for nothing; under a mask it may be another token that is legal.
 """
 
 from __future__ import annotations
@@ -183,7 +185,8 @@ class _Writer:
         last = len(branch.tokens) - 1
         if last >= max(1, self._conversation.floor()):
             data = self._token_bytes[branch.tokens[last]] or b""
-            if data and any(rest for _, rest in self._longer(data, matcher)):
+            joins = matcher is not None or data[-1:].isspace() or data[-1:].isalnum() or data[-1:] >= b"\x80"
+            if data and joins and any(rest for _, rest in self._longer(data, matcher)):
                 self._healed = data
                 branch.rollback(last)
         return branch

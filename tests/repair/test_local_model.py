@@ -46,6 +46,8 @@ def greedy(seed: int, text: str, count: int) -> tuple[bytes, int]:
     start = tokenizer.bytes_of(tokens[-1:]) if len(tokens) > 1 else b""
     if sum((data or b"").startswith(start) for data in tokenizer.token_bytes) == 1:
         start = b""  # no longer token begins so
+    if start[-1:] in (b'"', b":", b","):
+        start = b""  # a mark
     tokens = tokens[:-1] if start else tokens
     written, drawn = b"", 0
     while drawn < count:
@@ -60,7 +62,10 @@ def greedy(seed: int, text: str, count: int) -> tuple[bytes, int]:
     return written, drawn
 
 
-@given(SEEDS, st.sampled_from(["the ans", "the", "aaaa aa", '{"name": "th', "é", "1. the\n"]))
+@given(
+    SEEDS,
+    st.sampled_from(["the ans", "the", "aaaa aa", '{"name": "th', "é", "1. the\n", "the answer:", '{"name"']),
+)
 @settings(max_examples=examples(20))
 def test_the_last_token_is_given_back(seed: int, text: str) -> None:
     engine = ReferenceEngine(FickleModel(seed))
