@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
@@ -80,6 +81,8 @@ class Answer:
         self._overlaps: list[int] | None = None
         """Bytes of the text's end that the answer may repeat and has not repeated wholly yet; None before
         the first byte."""
+        self._alike = 0
+        """First bytes that are those of the text."""
         self._blank = True
         """Whether no more than blanks have come."""
         self.tokens = 0
@@ -164,6 +167,9 @@ class Answer:
             return
         at = len(self._raw)
         self._raw += data
+        if self._alike == at:
+            pairs = zip(data, self._text[at : at + len(data)], strict=False)
+            self._alike += sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         for reading in self._readings:
             reading.feed(data)
         self._look_for_overlaps(at)
@@ -187,8 +193,7 @@ class Answer:
                 waiting.append(overlap)
             else:
                 self._begin(overlap)
-        direct = self._readings[0]
-        self._overlaps = [each for each in waiting if direct.kept < each or _is_restart(each, size)]
+        self._overlaps = [each for each in waiting if self._may_repeat(each)]
 
     def _look_behind_blanks(self) -> None:
         """A reading without the blanks that the answer begins with, once something else has come."""
@@ -197,10 +202,13 @@ class Answer:
         if blanks and not self._blank:
             self._begin(blanks)
 
+    def _may_repeat(self, size: int) -> bool:
+        """Whether the first bytes of the answer may repeat what is there. They do not where they are legal
+        behind the text, but for all of the text: rows of a table may be equal, and go on with the next."""
+        return self._readings[0].kept < size or size == len(self._text)
+
     def _begin(self, skip: int) -> None:
-        """A reading without the first bytes, unless these are legal behind the text: rows of a table may be
-        equal, and a continuation is no repetition then."""
-        if self._readings[0].kept >= skip and not _is_restart(skip, len(self._text)):
+        if not self._may_repeat(skip):
             return
         reading = _Reading(skip, self._start.clone())
         reading.feed(bytes(self._raw[skip:]))
@@ -210,30 +218,32 @@ class Answer:
 
     def _restarts(self) -> bool:
         """Whether the answer begins with all of the text, or with its beginning and no more."""
-        seen = min(len(self._raw), len(self._text))
-        return seen >= RESTART and self._raw[:seen] == self._text[:seen]
+        return self._alike >= max(RESTART, min(len(self._raw), len(self._text)))
 
     def _chosen(self) -> _Reading | None:
         """The reading that counts; None where the answer has begun again and not got behind the text.
 
-        An answer that has begun again is read so. Any other is a continuation as long as that is legal. Then
-        the longest overlap counts that is not legal by itself and makes all of the answer legal, and at last
-        whatever keeps the most bytes.
+        An answer that has begun again is read so. Any other is a continuation as long as that is legal,
+        unless that ends within the text, and read as a new beginning it would be whole. Then the longest
+        overlap counts that makes all of the answer legal, and at last whatever keeps the most bytes.
         """
+        size = len(self._text)
+        whole = next((each for each in self._readings[1:] if each.skip == size), None)
         if self._restarts():
-            size = len(self._text)
-            return next((each for each in self._readings if each.skip == size), None)
+            return whole
         direct = self._readings[0]
+        if direct.alive:
+            instead = whole is not None and whole.alive and whole.matcher.is_accepting()
+            return whole if instead and not direct.matcher.is_accepting() else direct
         others = sorted(self._readings[1:], key=lambda each: -each.skip)
-        for reading in (direct, *others):
-            if reading.alive:
-                return reading
-        return max((direct, *others), key=lambda each: each.kept)
+        alive = next((each for each in others if each.alive), None)
+        return alive or max((direct, *others), key=lambda each: each.kept)
 
     def _goes_on(self) -> bool:
         """Whether a byte may still come that is kept."""
-        chosen = self._chosen()
-        if self._rest or (chosen is not None and chosen.alive and chosen.matcher.is_complete()):
+        chosen, direct = self._chosen(), self._readings[0]
+        settled = chosen is not None and chosen.alive and (chosen is direct or not direct.alive)
+        if self._rest or (settled and chosen is not None and chosen.matcher.is_complete()):
             return False
         return self._blank or bool(self._overlaps) or any(each.alive for each in self._readings)
 
@@ -244,11 +254,6 @@ class Answer:
             reading = alive[0]
             if all(reading is each or reading.kept > each.kept for each in self._readings):
                 self._told(bytes(self._raw[reading.skip : reading.skip + reading.kept]))
-
-
-def _is_restart(overlap: int, size: int) -> bool:
-    """Whether an overlap is all of a text that is long enough; see `RESTART`."""
-    return overlap == size >= RESTART
 
 
 def _places(text: bytes, byte: int) -> list[int]:

@@ -3,10 +3,10 @@
 Every call begins with text alone. The engine finds the keys and values of what earlier calls have computed in
 its tree of prefixes, so that only the end of the text is new to it.
 
-A text may end within a token of the model. So its last token is given back: the first token that is drawn has
-to begin with the same bytes, and what it has more is new text. A model that writes freely gives back only what
-ends with a blank, a letter or a digit. Tokenizers join these with what follows. A mark is mostly drawn once more
-as it was, which is a step for nothing; under a mask it may be another token that is legal.
+A text may end within a token of the model. So its last token is given back: the first token that is drawn
+has to begin with the same bytes, and what it has more is new text. A model that writes freely gives back only
+what ends with a blank, a letter or a digit. Tokenizers join these with what follows. A mark is mostly drawn
+once more as it was, which is a step for nothing; under a mask it may be another token that is legal.
 """
 
 from __future__ import annotations

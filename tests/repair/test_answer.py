@@ -36,8 +36,12 @@ def answered(
         ("[1, ", "2, x]", "2, ", "x]"),
         ("[1, ", "", "", ""),
         # a continuation as long as that is legal, else without what it repeats
-        ("[1, ", "[1, 2]", "[1, 2]", ""),
+        ("[1, ", "[1, 2]]", "[1, 2]]", ""),
+        ("[1, ", "[1, 2]", "2]", ""),  # it would be legal behind the text, and not the end
         ("[1", "[1, 2]", ", 2]", ""),
+        ("[", "[1, 2]", "1, 2]", ""),
+        ("[", "[1], 2]", "[1], 2]", ""),
+        ("[", "[1], ", "[1], ", ""),
         ("[1, ", ", 2]", "2]", ""),
         ("[1, ", "1, 1, ", "1, 1, ", ""),
         ("[1, 1, ", "1, 1, x", "1, 1, ", "x"),  # what it repeats is legal once more: equal rows

@@ -1,15 +1,16 @@
 """Ten pairs: repair beside masks, retries and plain generation, all with one model.
 
-    python tests/benchmarks/decoding/repair_pairs.py --executor native --threads 1 --rounds 3 [--markdown PAGE]
-        [--peers FOLDER]
+    python -P tests/benchmarks/decoding/repair_pairs.py [--executor KIND] [--threads N] [--rounds N]
+        [--peers FOLDER] [--markdown FILE]
 
 The model is asked for a JSON object of exactly ten pairs of strings, in any spacing, and draws greedily.
 *Repair* uses it as a black box that only writes text, and as the draft model: streamed, or 20 or 60 tokens
-at a call. *Masked* draws under the mask: token by token, or as a hole of a program, where forced text costs no
-step. *Retried* draws at temperature 0.8 without a mask, up to five times, until a text is right. *Naive* draws
-once. Every way begins with an engine of its own, without keys and values of the others; one round before those
-that count fills the caches of masks. Time is processor time after loading. `FOLDER` has transformers-CFG, which
-runs on the same weights by torch: its tokens can be compared, its time cannot.
+at a call. *Masked* draws under the mask: token by token, or as a hole of a program, where forced text costs
+no step. *Retried* draws at temperature 0.8 without a mask, up to five times, until a text is right. *Naive*
+draws once. Every way begins with an engine of its own, without keys and values of the others; one round
+before those that count fills the caches of masks. Time is processor time after loading, the median of the
+rounds. transformers-CFG, where `FOLDER` has it, runs on the same weights by torch, in float32 and once: its
+tokens can be compared, its time hardly.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
