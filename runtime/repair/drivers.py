@@ -23,9 +23,9 @@ from sglc.runtime.repair.result import RepairResult
 
 T = TypeVar("T")
 _DONE = object()
-GRACE = 0.1
-"""Seconds that work which is cancelled gets to close what it holds, a process for instance, before others go
-on. It may take longer, or never end: nobody waits for that."""
+GRACE = 1.0
+"""Seconds that work which is cancelled, or a stream in another thread, gets to close what it holds before
+the caller goes on. A process is gone in milliseconds. What takes longer, or never ends, nobody waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Blocking:
         if close is None:
             return
         if self._worker is not None and not hasattr(stream.pieces, "__anext__"):
-            wait([self._worker.submit(lambda: _quietly(close))], repair.left())  # behind a call that hangs
+            wait([self._worker.submit(lambda: _quietly(close))], GRACE)  # behind a call that may hang
             return
         found = _quietly(close)
         if inspect.isawaitable(found):
@@ -219,7 +219,7 @@ class InLoop:
                     break
         finally:
             stream.finish()
-            await self._close(stream, repair)
+            await self._close(stream)
 
     async def _next(self, stream: Stream, repair: Repair) -> Any:
         if not hasattr(stream.pieces, "__anext__"):
@@ -230,13 +230,13 @@ class InLoop:
         """Work of a stream, in the loop that it belongs to."""
         return self._elsewhere(work) if isinstance(stream.pieces, LocalStream) else work
 
-    async def _close(self, stream: Stream, repair: Repair) -> None:
+    async def _close(self, stream: Stream) -> None:
         close = stream.closing
         if close is None:
             return
         if not hasattr(stream.pieces, "__anext__") and self._worker is not None:
             closed = asyncio.wrap_future(self._worker.submit(lambda: _quietly(close)))
-            await asyncio.wait((closed,), timeout=repair.left())
+            await asyncio.wait((closed,), timeout=GRACE)
             return
         found = _quietly(close)
         if inspect.isawaitable(found):

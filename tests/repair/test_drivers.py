@@ -242,3 +242,26 @@ def test_short_pieces_behind_a_correction_double_while_they_are_legal() -> None:
 
     found = sglc.repair(generate, regex="x?[ab]*", max_tokens=None, ask=lambda *about: "a")
     assert wanted == [None, 16, 32, 64, 128] and found.ended == "stopped"
+
+
+def test_a_call_that_is_cancelled_leaves_a_function_that_hangs() -> None:
+    released, hanging = threading.Event(), threading.Event()
+
+    def stalls(prompt: str) -> Iterator[str]:
+        yield "ab"
+        hanging.set()
+        assert released.wait(60)
+        yield "c"
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(sglc.repair_async(stalls, **WORD))
+        await asyncio.to_thread(hanging.wait, 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not released.is_set()
+
+    try:
+        asyncio.run(asyncio.wait_for(cancelled(), 40))
+    finally:
+        released.set()

@@ -7,10 +7,10 @@ The model is asked for a JSON object of exactly ten pairs of strings, in any spa
 *Repair* uses it as a black box that only writes text, and as the draft model: streamed, or 20 or 60 tokens
 at a call. *Masked* draws under the mask: token by token, or as a hole of a program, where forced text costs
 no step. *Retried* draws at temperature 0.8 without a mask, up to five times, until a text is right. *Naive*
-draws once. Every way begins with an engine of its own, without keys and values of the others; one round
-before those that count fills the caches of masks. Time is processor time after loading, the median of the
-rounds. transformers-CFG, where `FOLDER` has it, runs on the same weights by torch, in float32 and once: its
-tokens can be compared, its time hardly.
+draws once. Both end where the model closes the fence that the prompt opens. Every way begins with an engine
+of its own, without keys and values of the others; one round before those that count fills the caches of
+masks. Time is processor time after loading, the median of the rounds. transformers-CFG, where `FOLDER` has
+it, runs on the same weights by torch, in float32 and once: its tokens can be compared, its time hardly.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ GBNF = (
     'str ::= "\\"" [ !#-Z_-~]* "\\""\n'
     'ws ::= (" " | "\\n" [ ]*)?\n'
 )
+FENCE = "\n```"
 MOST = 400
 """Tokens of one text."""
 TRIES = 5
@@ -117,9 +118,13 @@ def repaired(length: int | None) -> Way:
 async def written(
     model: LocalModel, prompt: str, length: int | None, counted: list[int] | None = None
 ) -> str:
-    """What a model writes by itself."""
+    """What a model writes by itself, up to the end of the fence that the prompt opens."""
     stream = model(prompt, "", length)
-    text = "".join([piece async for piece in stream])
+    text = ""
+    async for piece in stream:
+        text += piece
+        if FENCE in text:
+            break
     await stream.aclose()
     if counted is not None:
         counted.append(stream.tokens)
@@ -162,7 +167,7 @@ def retried(engine: Engine) -> Took:
     for seed in range(TRIES):
         model = LocalModel(engine, sampling=Sampling(0.8), seed=seed)
         counted: list[int] = []
-        text = LOOP.wait(written(model, PROMPT, MOST, counted)).partition("\n```")[0]
+        text = LOOP.wait(written(model, PROMPT, MOST, counted)).partition(FENCE)[0]
         tokens, tries = tokens + counted[0], tries + 1
         if PATTERN.fullmatch(text):
             break
@@ -173,7 +178,7 @@ def naive(engine: Engine) -> Took:
     """Without a mask, once."""
     counted: list[int] = []
     text = LOOP.wait(written(LocalModel(engine), PROMPT, MOST, counted))
-    return Took(text.partition("\n```")[0], 1, counted[0], None, len(text))
+    return Took(text.partition(FENCE)[0], 1, counted[0], None, len(text))
 
 
 WAYS: dict[str, Way] = {

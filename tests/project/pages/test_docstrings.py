@@ -18,6 +18,7 @@ from source_tree import source_files
 
 DONE = (
     "runtime/mask",
+    "runtime/repair",
     "sglc/api.py",
     "sglc/automata",
     "sglc/bytecode",
