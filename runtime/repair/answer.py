@@ -15,8 +15,10 @@ from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
 
 RESTART = 16
-"""An answer that begins with all of a text of so many bytes has begun again. Shorter texts may come twice by
-chance, as `[` does in a list of lists: then the answer is read as a continuation as long as that is legal."""
+"""An answer that begins with all of a text of so many bytes has begun again. Shorter texts may come twice
+by chance, as `[` does in a list of lists: then the answer is read as a continuation as long as that is legal.
+So may texts of equal rows: one whose first half, of half so many bytes at most, comes again in it is read as
+a shorter one."""
 BLANKS = b" \t\r\n"
 
 
@@ -81,6 +83,8 @@ class Answer:
         self._overlaps: list[int] | None = None
         """Bytes of the text's end that the answer may repeat and has not repeated wholly yet; None before
         the first byte."""
+        head = text[: max(1, min(RESTART, len(text)) // 2)]
+        self._has_own_beginning = text.find(head, 1) < 0
         self._alike = 0
         """First bytes that are those of the text."""
         self._blank = True
@@ -205,7 +209,8 @@ class Answer:
     def _may_repeat(self, size: int) -> bool:
         """Whether the first bytes of the answer may repeat what is there. They do not where they are legal
         behind the text, but for all of the text: rows of a table may be equal, and go on with the next."""
-        return self._readings[0].kept < size or size == len(self._text)
+        whole = size == len(self._text) and self._has_own_beginning
+        return whole or self._readings[0].kept < size
 
     def _begin(self, skip: int) -> None:
         if not self._may_repeat(skip):
@@ -218,7 +223,8 @@ class Answer:
 
     def _restarts(self) -> bool:
         """Whether the answer begins with all of the text, or with its beginning and no more."""
-        return self._alike >= max(RESTART, min(len(self._raw), len(self._text)))
+        seen = min(len(self._raw), len(self._text))
+        return self._has_own_beginning and self._alike >= max(RESTART, seen)
 
     def _chosen(self) -> _Reading | None:
         """The reading that counts; None where the answer has begun again and not got behind the text.
