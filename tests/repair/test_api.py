@@ -94,7 +94,7 @@ def test_a_fault_of_who_picks() -> None:
         ({"regex": "a", "schema_options": SchemaOptions()}, TypeError, "belong to json_schema"),
         ({"regex": "a", "max_cals": 3}, TypeError, "there is no option `max_cals`"),
         ({"regex": "["}, ConstraintError, "never closed"),
-        ({"json_schema": {"enum": []}}, ConstraintError, ""),
+        ({"json_schema": {"enum": []}}, ConstraintError, "no JSON value satisfies"),
         ({"type": "[Moood]"}, sglc.CompileError, "there is no type `Moood`"),
         ({"type": int}, TypeError, "type is a type of the language"),
         ({"regex": "a", "max_calls": 0}, ValueError, "the bound on calls"),
