@@ -21,7 +21,8 @@ from sglc.runtime.decoding.conversation import Conversation, Encoder
 from sglc.runtime.decoding.seams import beginnings
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.core.errors import EngineError, language_error
-from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampling, sample
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, sample
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher

@@ -35,7 +35,7 @@ from sglc.driver import compile_source
 from sglc.python.background import LOOP
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.load import load_engine
-from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.repair.local_model import LocalModel
 from sglc.runtime.session import Session
