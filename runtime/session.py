@@ -268,6 +268,7 @@ class Session:
         on_event: Listener | None = None,
         detailed: bool | None = None,
         pressure: bool | None = None,
+        trace_top: int = 0,
         concurrency: int | None = None,
     ) -> RunResult:
         """Run one function.
@@ -279,7 +280,8 @@ class Session:
         not enough time for all, runs of higher `priority` are served first, and of these the one whose
         timeout is nearest. `trace` and `on_event` hear of every event as it happens; of single tokens, for
         which all legal ones are counted, only if `detailed` (None: if anyone listens). `pressure` says
-        whether the pressure of masks is measured (None: if tokens are heard of or the recorder asks). Raises
+        whether the pressure of masks is measured (None: if tokens are heard of or the recorder asks),
+        `trace_top` how many of the most probable tokens are told with each token that is heard of. Raises
         ArgumentError before it starts, SglError when it fails, and what a listener raises, which ends it;
         cancelling the task stops it at the next token.
         """
@@ -300,6 +302,7 @@ class Session:
                 timeout,
                 detailed,
                 weighed,
+                trace_top,
                 concurrency,
             )
         except ListenerFault as fault:
@@ -316,6 +319,7 @@ class Session:
         timeout: float | None,
         detailed: bool,
         weighed: bool,
+        trace_top: int,
         concurrency: int | None,
     ) -> RunResult:
         """As `run`; raises ListenerFault where a listener fails."""
@@ -325,7 +329,7 @@ class Session:
         recording = None if recorder is None else recorder.begin(code.name, seed)
         if recording is not None:
             listeners = (*listeners, recording)
-        run = self._new_run(seed, listeners, detailed, weighed, urgency, concurrency)
+        run = self._new_run(seed, listeners, detailed, weighed, trace_top, urgency, concurrency)
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
@@ -387,7 +391,7 @@ class Session:
         if code is None:
             raise ArgumentError("E0712", f"there is no test `{name}`")
         listeners = () if on_event is None else (on_event,)
-        run = self._new_run(seed, listeners, False, False, None, 0)
+        run = self._new_run(seed, listeners, False, False, 0, None, 0)
         machine = Machine(run)
         started = perf_counter()
         error: SglError | None = None
@@ -407,6 +411,7 @@ class Session:
         listeners: tuple[Listener, ...],
         detailed: bool,
         weighed: bool,
+        trace_top: int,
         urgency: Urgency | None,
         concurrency: int | None,
     ) -> Run:
@@ -455,6 +460,7 @@ class Session:
             listeners=listeners,
             detailed=detailed,
             weighed=weighed,
+            top=trace_top,
             recorder=self.recorder,
             drafting=self._drafting,
             tasks=Tasks(ahead) if ahead else None,

@@ -92,7 +92,11 @@ class HoleDecoder:
         """Tokens before those of the value; tokens that are written anew are among them."""
         self._tracker: StopTracker | None = None
         self._sampling_request = SamplingRequest(
-            request.sampling, request.seed, scored=observer.detailed, weighed=observer.weighed
+            request.sampling,
+            request.seed,
+            scored=observer.detailed,
+            weighed=observer.weighed,
+            top=observer.top,
         )
         encoder = conversation.encoder
         self._scores = PathScores()
@@ -352,7 +356,8 @@ class HoleDecoder:
         strict = self._seams is not None and self._seams.joins
         if strict and not request.sampling.plain and request.sampling.temperature:
             self._refuse_few(legal, tracker)
-        logits, first = None, None  # the mass counts what the tokenizer would not write
+        logits = None
+        first: Sampled | None = None  # its mask has what the tokenizer would not write
         if request.answer is not None:
             logits = await self._logits(drafts)
             logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
@@ -369,8 +374,8 @@ class HoleDecoder:
                 strict = False
                 continue
             if not strict or drawn.token in legal.end_ids or self._is_open(drawn.token, legal, tracker):
-                return drawn._replace(log_mass=drawn.log_mass if first is None else first)
-            first = drawn.log_mass if first is None else first
+                return drawn if first is None else drawn._replace(log_mass=first.log_mass, top=first.top)
+            first = drawn if first is None else first
             legal.refuse(drawn.token)
 
     def _is_open(self, token: int, legal: NextTokens, tracker: StopTracker) -> bool:

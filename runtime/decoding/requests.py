@@ -124,6 +124,8 @@ class Observer(Protocol):
     """Whether `token` is to be called."""
     weighed: bool
     """Whether the pressure of the mask is to be measured."""
+    top: int
+    """How many of the most probable tokens are to be told with each that is drawn."""
 
     def piece(self, text: str, forced: bool) -> None:
         """A piece of text was written; `forced` says that no other text was legal there."""
@@ -137,6 +139,7 @@ class Silent:
 
     detailed = False
     weighed = False
+    top = 0
 
     def piece(self, text: str, forced: bool) -> None:
         pass

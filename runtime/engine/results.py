@@ -16,7 +16,7 @@ from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.request import Request
 from sglc.runtime.engine.scheduling.schedule import Planned
-from sglc.runtime.executor.plan import DrawingExecutor, Executor, Picking, Piece
+from sglc.runtime.executor.plan import Candidate, DrawingExecutor, Executor, Picking, Piece
 
 
 class Drawn(NamedTuple):
@@ -65,14 +65,16 @@ class SamplingRequests:
                     self._faults[place] = error
             self.pickings.append(Picking())  # under whatever stands in the mask: nobody hears of it
 
-    def answer(self, place: int, token: int, logprob: float, log_mass: float) -> Drawn:
+    def answer(
+        self, place: int, token: int, logprob: float, log_mass: float, top: tuple[Candidate, ...]
+    ) -> Drawn:
         """The answer to the request at `place`, given the picked token; -1 where no token is allowed."""
         fault = self._faults.get(place)
         if fault is not None:
             return Drawn(fault)
         if token < 0:
             return Drawn(NothingAllowed("no token is allowed here"))
-        return Drawn(Sampled(token, logprob, log_mass))
+        return Drawn(Sampled(token, logprob, log_mass, top))
 
 
 def launch(executor: DrawingExecutor, pieces: Sequence[Piece]) -> Begun:
@@ -141,7 +143,7 @@ def _picked(
         half = len(pieces) // 2
         left = _picked(executor, pieces[:half], sampling_requests, first, None)
         return left + _picked(executor, pieces[half:], sampling_requests, first + half, None)
-    numbers = (found.tokens.tolist(), found.logprobs.tolist(), found.masses.tolist())
+    numbers = (found.tokens.tolist(), found.logprobs.tolist(), found.masses.tolist(), found.tops)
     drawn = zip(asked, *numbers, strict=True)
     answers = [sampling_requests.answer(*each) for each in drawn]
     others = [piece for piece, place in zip(pieces, places, strict=True) if place < 0]

@@ -15,7 +15,7 @@ import torch
 
 from sglc.kernels.dsl.noise import GOLDEN, LAST_SHIFT, ROUNDS, SMALL
 from sglc.kernels.triton import packed_mask_reference
-from sglc.runtime.executor.plan import Picking
+from sglc.runtime.executor.plan import Candidate, Picking
 
 Rows = slice | torch.Tensor
 
@@ -29,10 +29,10 @@ def host_masks(count: int, vocabulary: int, device: torch.device) -> np.ndarray:
 
 def pick(
     logits: torch.Tensor, masks: np.ndarray | None, pickings: Sequence[Picking]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[Candidate, ...]]]:
     """int64 [n]: a token of each row of float32 logits [n, V], which this changes; and twice float64 [n]: its
     log-probability in the whole distribution, and that of all tokens of its mask. NaN where they are not
-    wanted.
+    wanted. And the most probable tokens of each row; none where none are wanted.
 
     `masks` is int32 [n, words], bit t % 32 of word t // 32 for a token t that may be picked; None allows all.
     A row of which nothing may be picked gives -1. NaN is never picked. Distributions are summed in float64,
@@ -42,6 +42,7 @@ def pick(
     logits.nan_to_num_(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf)
     scored = _Sums(logits, [(1.0 if each.scored else None) for each in pickings])
     weighed = _Sums(logits, [(each.temperature or 1.0) if each.weighed else None for each in pickings])
+    tops = _tops(logits, masks, [picking.top for picking in pickings])
     if masks is not None:
         _apply(logits, torch.from_numpy(masks).to(device, non_blocking=True))
     highest, tokens = logits.max(1)
@@ -52,11 +53,33 @@ def pick(
         tokens[rows] = _draw(logits[rows], highest[rows], tokens[rows], [pickings[index] for index in drawn])
     if not (scored.wanted or weighed.wanted):
         nothing = np.full(len(pickings), math.nan)
-        return tokens.cpu().numpy(), nothing, nothing
+        return tokens.cpu().numpy(), nothing, nothing, tops
     logprobs = logits.gather(1, tokens.clamp(min=0)[:, None])[:, 0] - scored.before
     masses = (weighed.of(logits) - weighed.before).clamp(max=0.0)
     found = torch.stack([tokens.double(), logprobs, masses]).cpu().numpy()  # one copy; such numbers are exact
-    return found[0].astype(np.int64), found[1], found[2]
+    return found[0].astype(np.int64), found[1], found[2], tops
+
+
+def _tops(
+    logits: torch.Tensor, masks: np.ndarray | None, counts: Sequence[int]
+) -> list[tuple[Candidate, ...]]:
+    """By row of logits [n, V] before the mask so many of the most probable tokens, the best first. Of equals
+    at the border the device chooses. The host waits for them."""
+    tops: list[tuple[Candidate, ...]] = [()] * len(counts)
+    wanted = [row for row, count in enumerate(counts) if count]
+    if not wanted:
+        return tops
+    chosen = logits[_rows(wanted, len(counts), logits.device)]
+    values, ids = chosen.topk(min(max(counts), logits.shape[1]), dim=1)
+    logprobs = values.double() - chosen.double().logsumexp(1, keepdim=True)
+    for row, tokens, numbers in zip(wanted, ids.tolist(), logprobs.tolist(), strict=True):
+        best = sorted(zip(tokens, numbers, strict=True), key=lambda each: (-each[1], each[0]))
+        tops[row] = tuple(
+            Candidate(token, logprob, masks is None or bool(masks[row, token >> 5] >> (token & 31) & 1))
+            for token, logprob in best[: counts[row]]
+            if logprob > -math.inf
+        )
+    return tops
 
 
 class _Sums:

@@ -51,6 +51,17 @@ class Picking:
     """Whether the token's log-probability is wanted."""
     weighed: bool = False
     """Whether the probability of all tokens of the mask is wanted."""
+    top: int = 0
+    """So many of the most probable tokens of the whole distribution are to be told."""
+
+
+class Candidate(NamedTuple):
+    """A token that a model thought of: its natural log-probability in the whole distribution (temperature 1,
+    no mask), and whether the mask allowed it."""
+
+    token: int
+    logprob: float
+    legal: bool
 
 
 class Picked(NamedTuple):
@@ -64,6 +75,8 @@ class Picked(NamedTuple):
     masses: np.ndarray
     """float64 [n]: natural logarithms of the probabilities of the masks' tokens, at the temperature (1 where
     it is 0); NaN where they were not wanted."""
+    tops: Sequence[tuple[Candidate, ...]]
+    """By row the most probable tokens, the best first; none where none were wanted."""
     rows: np.ndarray
     """Float32 [others, V], as of `run`: the wanted rows that nothing was picked from."""
 

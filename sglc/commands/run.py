@@ -52,6 +52,12 @@ INTERRUPTED = 130
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Most time to take."
 )
 @click.option("--trace", type=click.Path(path_type=Path), metavar="FILE.jsonl", help="Write what happened.")
+@click.option(
+    "--trace-top",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="With --trace: note the K most probable tokens with each token.",
+)
 @click.option("--verbose", is_flag=True, help="Without a terminal: show the text as it comes, on stderr.")
 @click.option("--json", "as_json", is_flag=True, help="Print value, text and statistics as one JSON object.")
 @click.option(
@@ -82,6 +88,7 @@ def command(
     max_tokens: int | None,
     timeout: float | None,
     trace: Path | None,
+    trace_top: int | None,
     verbose: bool,
     as_json: bool,
     data: Path | None,
@@ -102,13 +109,15 @@ def command(
     Examples:
       sglc run examples/character.sgl --arg theme="a lighthouse at the end of the world"
       sglc run examples/triage.sgl --args examples/triage.json --seed 7
-      sglc run crew.sglb crew --arg theme=salvage --trace run.jsonl
+      sglc run crew.sglb crew --arg theme=salvage --trace run.jsonl --trace-top 5
       sglc run examples/triage.sgl --data mails.jsonl --out desks.jsonl --stats
     """
     if (data is None) != (out is None):
         raise click.UsageError("--data and --out go together: rows to read and where their results go")
     if data is not None and (trace is not None or as_json):
         raise click.UsageError("--trace and --json belong to a single run, not to --data")
+    if trace is None and trace_top is not None:
+        raise click.UsageError("--trace-top belongs to --trace")
     if data is None and retry_errors:
         raise click.UsageError("--retry-errors belongs to --data")
     if data is None and sequential and concurrency is not None:
@@ -136,7 +145,19 @@ def command(
 
     masks = program_masks(file)
     ahead = 0 if sequential else concurrency
-    call = Call(program, code, model, engine, observation, seed, max_tokens, timeout, masks, ahead)
+    call = Call(
+        program,
+        code,
+        model,
+        engine,
+        observation,
+        seed,
+        max_tokens,
+        timeout,
+        masks,
+        ahead,
+        trace_top or 0,
+    )
     if data is not None and out is not None:
         from sglc.commands.running.batch import Common, run_rows
 

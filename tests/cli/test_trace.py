@@ -6,8 +6,10 @@ import asyncio
 import io
 import json
 import re
+from pathlib import Path
 
 from checkout import DOCS, ROOT
+from command_line import Cli
 from sglc.bytecode.code import Program
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
@@ -70,3 +72,25 @@ def test_the_page_names_every_event_and_no_other() -> None:
     sources = "".join(p.read_text() for p in [*room.glob("vm/**/*.py"), room / "session.py"])
     emitted = set(re.findall(r'emit\(\s*"([a-z_]+)"', sources))
     assert documented == (emitted | {"forced"}) - {"generated"}
+
+
+def test_the_end_of_a_hole_has_its_seconds() -> None:
+    file = io.StringIO()
+    write = TraceWriter(file)
+    write(Event("hole_start", {"hole": "f.x"}, "0", time=1_000_000_000))
+    write(Event("hole_start", {"hole": "f.x"}, "1", time=2_000_000_000))
+    write(Event("hole_end", {"hole": "f.x"}, "0", time=3_500_000_000))
+    write(Event("hole_end", {"hole": "f.x"}, "2", time=9_000_000_000))
+    rows = [json.loads(line) for line in file.getvalue().splitlines()]
+    assert rows[2]["seconds"] == 2.5 and "seconds" not in rows[3]
+
+
+def test_the_most_probable_tokens_need_a_trace(good: Path, script: str, cli: Cli) -> None:
+    code, _, err = cli("run", good, "--arg", "text=x", "--model", script, "--trace-top", "3")
+    assert code == 2 and "--trace-top belongs to --trace" in err
+    trace = good.parent / "trace.jsonl"
+    code, _, _ = cli("run", good, "--arg", "text=x", "--model", script, "--trace", trace, "--trace-top", "3")
+    rows = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
+    tops = [row["top"] for row in rows if row["event"] == "token"]
+    assert code == 0 and tops and all(len(top) == 3 for top in tops)
+    assert {type(flag) for top in tops for _, _, flag in top} == {bool}

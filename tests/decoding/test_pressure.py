@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.drawing_executor import DrawingFake
 from fakes.fake_executor import FakeExecutor
 from fakes.small_models import FickleModel, small_tokenizer
 from sglc.driver import compile_file
@@ -140,6 +141,31 @@ def test_trace_result_and_report_tell_the_same_pressure(engine: BatchingEngine, 
     holes: Any = report(collector, engine)["holes"]
     assert holes["f.x"]["pressure"] == pytest.approx(whole, abs=1e-5)
     assert holes["f.x"]["weighed"] == holes["f.x"]["sampled"]
+
+
+@pytest.mark.parametrize("executor", [FakeExecutor, DrawingFake])
+def test_a_trace_tells_the_most_probable_tokens_where_it_is_asked_to(program: Any, executor: Any) -> None:
+    """By logits on the host and by tokens picked on the device."""
+    made = executor(small_tokenizer())
+    engine = open_engine(made, memory=made.block_bytes * 2000)
+    asked: list[Event] = []
+    plain: list[Event] = []
+    try:
+        session = Session(program, engine)
+        one = asyncio.run(session.run("f", {}, trace=asked.append, trace_top=3))
+        two = asyncio.run(session.run("f", {}, trace=plain.append))
+    finally:
+        engine.close()
+    assert one.value == two.value and not any("top" in event.data for event in plain)
+    tokens = [event.data for event in asked if event.kind == "token"]
+    assert tokens
+    for token in tokens:
+        top = token["top"]
+        assert len(top) == 3 and [each[1] for each in top] == sorted((each[1] for each in top), reverse=True)
+        own = [each for each in top if each[0] == token["text"] and each[1] == token["logprob"]]
+        assert all(each[2] for each in own)
+    flags = [each[2] for token in tokens for each in token["top"]]
+    assert any(flags) and not all(flags)
 
 
 def test_pressure_is_measured_only_where_it_is_asked_for(engine: BatchingEngine, program: Any) -> None:

@@ -40,6 +40,7 @@ Judge = Callable[[str], str]
 class Recorder:
     detailed = True
     weighed = False
+    top = 0
 
     def __init__(self) -> None:
         self.text = ""

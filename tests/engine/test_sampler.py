@@ -279,6 +279,20 @@ def test_the_mass_is_the_share_of_the_allowed_tokens(
     assert math.isnan(sample(logits, legal, Sampling(temperature), (0, 0)).log_mass)
 
 
+@given(logit_rows, st.none() | allowed_sets, st.integers(1, SIZE + 3), st.sampled_from((0.0, 1.0)))
+def test_the_most_probable_tokens_are_those_of_the_whole_distribution(
+    logits: np.ndarray, allowed: set[int] | None, count: int, temperature: float
+) -> None:
+    whole = float(np.logaddexp.reduce(logits.astype(np.float64)))
+    best = sorted(range(SIZE), key=lambda id: (-logits[id], id))[:count]
+    legal = None if allowed is None else mask_of(allowed)
+    found = sample(logits, legal, Sampling(temperature), (0, 0), top=count).top
+    assert [each.token for each in found] == best
+    assert [each.legal for each in found] == [allowed is None or id in allowed for id in best]
+    assert [each.logprob for each in found] == pytest.approx([logits[id] - whole for id in best], abs=1e-5)
+    assert sample(logits, legal, Sampling(temperature), (0, 0)).top == ()
+
+
 def test_equals_go_to_the_lowest_id() -> None:
     logits = np.zeros(SIZE, np.float32)
     assert sample(logits, None, Sampling(), (0, 0)).token == 0

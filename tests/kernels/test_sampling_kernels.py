@@ -16,7 +16,7 @@ from sglc.kernels.bitmask import sampling_reference
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled, noise_key
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
-from sglc.runtime.executor.plan import Picking
+from sglc.runtime.executor.plan import Candidate, Picking
 
 torch = Late("torch")
 picking = Late("sglc.runtime.executor.pick")
@@ -72,12 +72,19 @@ class Case:
         except NothingAllowed:
             return None
 
-    def check(self, token: int, logprob: float, log_mass: float) -> None:
+    def check(self, token: int, logprob: float, log_mass: float, top: tuple[Candidate, ...]) -> None:
         expected = self.expected()
         if expected is None:
             assert token == -1
             return
         asked = self.sampling_request
+        assert len(top) == len(expected.top)
+        assert all(each.legal == (each.token in self.allowed) for each in top)
+        numbers = [each.logprob for each in expected.top]  # of equals the device takes any
+        assert [each.logprob for each in top] == pytest.approx(numbers, abs=1e-5)
+        whole = np.logaddexp.reduce(self.logits[~np.isnan(self.logits)].astype(np.float64))
+        of_tokens = [float(self.logits[each.token] - whole) for each in top]
+        assert of_tokens == pytest.approx(numbers, abs=1e-5)
         if asked.weighed:
             assert log_mass == pytest.approx(expected.log_mass, abs=1e-5)
         else:
@@ -120,18 +127,19 @@ def cases(draw: st.DrawFn) -> Case:
         draw(samplings), draw(st.integers(0, 2**40)), legal, draw(st.integers(0, 99))
     )
     sampling_request.scored, sampling_request.weighed = draw(st.booleans()), draw(st.booleans())
+    sampling_request.top = draw(st.integers(0, 4))
     return Case(draw(rows), allowed, sampling_request)
 
 
-def picked(given_cases: list[Case]) -> list[tuple[int, float, float]]:
+def picked(given_cases: list[Case]) -> list[tuple[int, float, float, tuple[Candidate, ...]]]:
     masks = picking.host_masks(len(given_cases), len(given_cases[0].logits), torch.device("cpu"))
     pickings = [
         case.sampling_request.write_mask(words) for case, words in zip(given_cases, masks, strict=True)
     ]
     logits = torch.from_numpy(np.stack([case.logits for case in given_cases]))
-    tokens, logprobs, masses = picking.pick(logits, masks, pickings)
+    tokens, logprobs, masses, tops = picking.pick(logits, masks, pickings)
     assert tokens.dtype == np.int64 and logprobs.dtype == masses.dtype == np.float64
-    return list(zip(tokens.tolist(), logprobs.tolist(), masses.tolist(), strict=True))
+    return list(zip(tokens.tolist(), logprobs.tolist(), masses.tolist(), tops, strict=True))
 
 
 @pytest.mark.slow

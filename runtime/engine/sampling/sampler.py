@@ -21,6 +21,7 @@ from sglc.kernels.bitmask import sampling as select
 from sglc.kernels.bitmask.sampling_reference import gumbel
 from sglc.runtime.engine.sampling.lazy import LegalTokens, best_legal, limited_legal
 from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE, Sampling
+from sglc.runtime.executor.plan import Candidate
 
 
 class Sampled(NamedTuple):
@@ -28,12 +29,13 @@ class Sampled(NamedTuple):
 
     `log_mass` is the natural logarithm of the probability of all legal tokens together, at the temperature
     that the token is drawn at (1 if greedy). Both are NaN where they were not asked for: they take passes
-    over all logits.
+    over all logits. `top` has so many of the most probable tokens as were asked for, the best first.
     """
 
     token: int
     logprob: float
     log_mass: float = math.nan
+    top: tuple[Candidate, ...] = ()
 
 
 class NothingAllowed(ValueError):
@@ -53,6 +55,7 @@ def sample(
     *,
     scored: bool = True,
     weighed: bool = False,
+    top: int = 0,
     best: int = -1,
 ) -> Sampled:
     """Pick one token.
@@ -60,7 +63,8 @@ def sample(
     `logits` are float32 of shape [V]. `legal` is a mask row or answers for one (see LegalTokens); None allows
     all. `random` is the request's seed and the token's position (see `noise_key`); greedy picking ignores it.
     Among equals the lowest id wins. Without `scored` the log-probability is left out, without `weighed` the
-    mass of the legal tokens. `best` is the argmax of all logits, if it is known. Raises NothingAllowed.
+    mass of the legal tokens; `top` asks for so many of the most probable tokens. `best` is the argmax of all
+    logits, if it is known. Raises NothingAllowed.
     """
     if sampling.temperature == 0.0:
         token = _best_legal(logits, legal, best)
@@ -68,11 +72,28 @@ def sample(
         token = _draw(logits, legal, sampling, noise_key(*random), best)
     if token < 0:
         raise NothingAllowed("no token is allowed here")
-    whole = select.masked_log_sum_exp(logits, None) if scored else math.nan
+    whole = select.masked_log_sum_exp(logits, None) if scored or top else math.nan
     return Sampled(
         token,
         float(logits[token]) - whole if scored else math.nan,
         log_mass(logits, legal, sampling.temperature) if weighed else math.nan,
+        _most_probable(logits, legal, whole, top) if top else (),
+    )
+
+
+def _most_probable(
+    logits: np.ndarray, legal: np.ndarray | LegalTokens | None, whole: float, count: int
+) -> tuple[Candidate, ...]:
+    """The `count` most probable tokens of the whole distribution, whose log-sum-exp is `whole`."""
+    ids, values = select.masked_top(logits, None, count)
+    if isinstance(legal, np.ndarray):
+        flags = [bool(legal[token >> 5] >> (token & 31) & 1) for token in ids.tolist()]
+    else:
+        flags = [legal is None or legal.allows(token) for token in ids.tolist()]
+    return tuple(
+        Candidate(token, value - whole, flag)
+        for token, value, flag in zip(ids.tolist(), values.tolist(), flags, strict=True)
+        if value - whole > -math.inf
     )
 
 

@@ -31,6 +31,8 @@ class SamplingRequest:
     """Whether the token's log-probability in the whole distribution is wanted."""
     weighed: bool = False
     """Whether the probability of all legal tokens is wanted."""
+    top: int = 0
+    """So many of the most probable tokens of the whole distribution are told with the token."""
     picking: int = 0
     """Nanoseconds that the event loop's thread has spent on masks and on drawing tokens."""
     came: float = 0.0
@@ -49,6 +51,7 @@ class SamplingRequest:
                 (self.seed, self.position),
                 scored=self.scored,
                 weighed=self.weighed,
+                top=self.top,
                 best=best,
             )
         finally:
@@ -64,7 +67,7 @@ class SamplingRequest:
             else:
                 words[:] = legal if isinstance(legal, np.ndarray) else legal.row()
             if not sampling.temperature:
-                return Picking(scored=self.scored, weighed=self.weighed)
+                return Picking(scored=self.scored, weighed=self.weighed, top=self.top)
             return Picking(
                 max(sampling.temperature, MIN_TEMPERATURE),
                 noise_key(self.seed, self.position),
@@ -73,6 +76,7 @@ class SamplingRequest:
                 sampling.min_p,
                 self.scored,
                 self.weighed,
+                self.top,
             )
         finally:
             self.picking += thread_time_ns() - start

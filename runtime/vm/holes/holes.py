@@ -42,6 +42,8 @@ class _Report:
         self._hole = hole
         self.detailed = machine.run.detailed and bool(machine.run.listeners)
         self.weighed = machine.run.weighed
+        self.top = machine.run.top if self.detailed else 0
+        self._texts = machine.run.vocabulary.token_bytes
 
     def piece(self, text: str, forced: bool) -> None:
         self._machine.emit("forced" if forced else "generated", {"hole": self._hole, "text": text})
@@ -56,8 +58,13 @@ class _Report:
                 "logprob": round(drawn.logprob, 4),
                 "pressure": round(0.0 - drawn.log_mass, 4),
                 "mask": allowed,
+                **({"top": [self._candidate(*each) for each in drawn.top]} if self.top else {}),
             },
         )
+
+    def _candidate(self, token: int, logprob: float, legal: bool) -> list[object]:
+        data = self._texts[token] or b""
+        return [data.decode("utf-8", "backslashreplace"), round(logprob, 4), legal]
 
     def pruned(self, token: int, data: bytes, part: bytes) -> None:
         shown = {"hole": self._hole, "token": token, "text": data.decode("utf-8", "backslashreplace")}

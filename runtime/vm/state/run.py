@@ -197,6 +197,7 @@ class Run:
         listeners: tuple[Listener, ...] = (),
         detailed: bool = False,
         weighed: bool = False,
+        top: int = 0,
         recorder: Recorder | None = None,
         drafting: Drafting | None = None,
         handlers: tuple[Step, ...] | None = None,
@@ -215,6 +216,8 @@ class Run:
         self.detailed = detailed
         self.weighed = weighed
         """Whether the pressure of masks is measured."""
+        self.top = top
+        """How many of the most probable tokens are told with each that is drawn."""
         self.recorder = recorder
         self.drafting = drafting
         self.handlers = handlers

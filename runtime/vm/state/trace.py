@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from time import time_ns
@@ -90,11 +90,14 @@ class DeferredEvents:
 class TraceWriter:
     """Writes events to a file as JSON lines. An event is a whole line or nothing.
 
-    `generated` pieces are left out, because the tokens that make them up are written.
+    `generated` pieces are left out, because the tokens that make them up are written. The end of a hole gets
+    the `seconds` since its beginning, by the times of the two events.
     """
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
+        self._begun: dict[tuple[str, object], int] = {}
+        """When the hole began that is open, by branch and name."""
 
     @classmethod
     def open(cls, path: str | Path) -> TraceWriter:
@@ -104,6 +107,12 @@ class TraceWriter:
     def __call__(self, event: Event) -> None:
         if event.kind == "generated":
             return
+        place = (event.branch, event.data.get("hole"))
+        if event.kind == "hole_start":
+            self._begun[place] = event.time
+        elif event.kind == "hole_end" and place in self._begun:
+            seconds = (event.time - self._begun.pop(place)) / 1e9
+            event = replace(event, data={**event.data, "seconds": round(max(0.0, seconds), 4)})
         self._file.write(event.line() + "\n")
         if event.kind in FLUSHED_EVENTS:
             self._file.flush()

@@ -48,6 +48,8 @@ class Call:
     masks: MaskPlaces | None = None
     concurrency: int | None = None
     """Most calls that run ahead of their turn; None leaves it to the engine."""
+    trace_top: int = 0
+    """How many of the most probable tokens a trace has with each token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,7 @@ class Runner:
                 trace=trace,
                 on_event=heard,
                 detailed=trace is not None,
+                trace_top=call.trace_top,
                 concurrency=call.concurrency if concurrency is None else concurrency,
             )
         except SglError as error:
