@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "build": "Compile a program into one file, or print a stage of it.",
     "plan": "Show what a program costs before it runs.",
     "run": "Run a function of a program on a model and print its value.",
+    "show": "Show a recorded run as a picture: its text, tokens and holes.",
     "prompt": "Show the conversations of a call as a model will see them.",
     "test": "Run the test blocks of programs, without a model.",
     "repair": "Get a legal text from any command that writes text.",

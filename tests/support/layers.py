@@ -89,6 +89,7 @@ WHOLE = (
         "sglc.kernels",
         "sglc.runtime.metrics",
         "sglc.runtime.repair",
+        "sglc.viewer",
     }
 )
 
@@ -162,6 +163,7 @@ LAW: dict[str, set[str]] = {
     "sglc.plan": LEAVES
     | {"sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
     | {"sglc.runtime.bounds", "sglc.runtime.mask", "sglc.runtime.decoding", "sglc.runtime.errors"},
+    "sglc.viewer": {"sglc.diagnostics"},
     "sglc.testing": WHOLE,
     "sglc.python": LEAVES
     | {"sglc.bytecode", "sglc.driver", "sglc.schema"}
@@ -184,11 +186,11 @@ THIRD_PARTY: dict[str, set[str]] = {
     "triton": {"sglc.kernels.triton"},
     "safetensors": {"sglc.runtime.model", "sglc.runtime.executor"},
     "tokenizers": {"sglc.runtime.tokenizer", "sglc.runtime.mask", "sglc.runtime.model"},
-    "jinja2": {"sglc.runtime.chat", "sglc.runtime.chat_sandbox"},
+    "jinja2": {"sglc.runtime.chat", "sglc.runtime.chat_sandbox", "sglc.viewer"},
     "prometheus_client": {"sglc.runtime.metrics"},
     "opentelemetry": {"sglc.runtime.metrics"},
     "click": {"sglc.cli", "sglc.commands"},
-    "rich": {"sglc.cli", "sglc.commands"},
+    "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},
     "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
 }
 """Package to the rooms that may import it. Packages that are not here may be imported by none but `OPEN`."""

@@ -56,7 +56,7 @@ def _write(machine: Strand, frame: Frame, text: str, *, constant: bool) -> None:
     else:
         conversation.insert(text)
     if machine.run.listeners:
-        machine.emit("text", {"text": text})
+        machine.emit("text", {"text": text} if constant else {"text": text, "inserted": True})
 
 
 def do_text(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:

@@ -45,17 +45,22 @@ def seldom_collected() -> Iterator[None]:
 def read_bytes(path: Path, limit: int) -> tuple[bytes, Diagnostic | None]:
     """A whole file, or why it cannot be had. Never reads more than the limit."""
     try:
-        if path.is_dir():
-            return b"", fault("E0801", f"{path} is a folder", hint="name a file in it")
         with path.open("rb") as file:
             data = file.read(limit + 1)
-    except FileNotFoundError:
-        return b"", fault("E0801", f"there is no file {path}", hint=_neighbour(path))
     except OSError as problem:
-        return b"", fault("E0802", f"{path} cannot be read", reason=problem.strerror or str(problem))
+        return b"", unreadable(path, problem)
     if len(data) > limit:
         return b"", fault("E0802", f"{path} is larger than {limit // 1024 // 1024} MiB")
     return data, None
+
+
+def unreadable(path: Path, problem: OSError) -> Diagnostic:
+    """Why a file cannot be read, as a diagnostic."""
+    if isinstance(problem, FileNotFoundError):
+        return fault("E0801", f"there is no file {path}", hint=_neighbour(path))
+    if isinstance(problem, IsADirectoryError):
+        return fault("E0801", f"{path} is a folder", hint="name a file in it")
+    return fault("E0802", f"{path} cannot be read", reason=problem.strerror or str(problem))
 
 
 def read_text(path: Path, limit: int = LARGEST_SOURCE) -> tuple[str, Diagnostic | None]:

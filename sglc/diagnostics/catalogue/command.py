@@ -26,8 +26,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0804",
         "not the JSON that is wanted",
-        "`--args` reads one JSON object with the arguments by name, `--data` one such object a "
-        "line. NaN and Infinity are not JSON. The message names the line.",
+        "`--args` reads one JSON object with the arguments by name, `--data` one such object a line, "
+        "`sglc show` and other commands that read a trace one event a line. NaN and Infinity are not JSON. "
+        "The message names the line.",
     ),
     Entry(
         "E0805",
@@ -133,6 +134,12 @@ ENTRIES: tuple[Entry, ...] = (
         "not a trace of this program",
         "`--trace` of `sglc prompt` and `sglc plan` reads what `sglc run … --trace` has written of the same "
         "program: one JSON object a line. The message names the line.",
+    ),
+    Entry(
+        "E0820",
+        "another version of the trace format",
+        "Each line of a trace has `v`, the version of its format. A new number means that the meaning of a "
+        "key has changed, so lines of other versions are left out. The sglc that wrote them can show them.",
     ),
     Entry(
         "W0224",
