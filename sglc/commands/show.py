@@ -51,7 +51,7 @@ def command(invocation: Invocation, file: Path, html: Path | None, verbose: bool
         from sglc.viewer.page import page
 
         invocation.stage = f"drawing {file}"
-        write_whole(invocation, html, page(run, reading).encode())
+        write_whole(invocation, html, page(run, reading).encode(), private=True)
     else:
         from sglc.viewer.terminal import TerminalPicture
 

@@ -94,3 +94,12 @@ def test_the_most_probable_tokens_need_a_trace(good: Path, script: str, cli: Cli
     tops = [row["top"] for row in rows if row["event"] == "token"]
     assert code == 0 and tops and all(len(top) == 3 for top in tops)
     assert {type(flag) for top in tops for _, _, flag in top} == {bool}
+
+
+def test_inserted_text_is_told_apart_from_literal_text(good: Path, script: str, cli: Cli) -> None:
+    trace = good.parent / "trace.jsonl"
+    code, _, _ = cli("run", good, "--arg", "text=Hello.", "--model", script, "--trace", trace)
+    rows = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
+    texts = [(row["text"], row.get("inserted", False)) for row in rows if row["event"] == "text"]
+    assert code == 0
+    assert texts == [("How does the writer feel? ", False), ("Hello.", True), (" ", False), ("1", True)]

@@ -46,6 +46,10 @@ def test_a_page_is_written(trace: Path, cli: Cli) -> None:
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>") and "&lt;b&gt;Hi" in text and "<b>Hi" not in text
     assert not list(trace.parent.glob("*.part"))
+    assert page.stat().st_mode & 0o777 == 0o600, "it holds what the trace holds"
+    page.chmod(0o644)
+    assert cli("show", trace, "--html", page)[0] == 0
+    assert page.stat().st_mode & 0o777 == 0o644
 
 
 def test_a_page_that_cannot_be_written_is_told(trace: Path, cli: Cli) -> None:

@@ -11,10 +11,11 @@ from sglc.cache_files import sync_folder
 from sglc.commands.shared.invocation import Invocation, fail, fault
 
 
-def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
+def write_whole(invocation: Invocation, path: Path, data: bytes, *, private: bool = False) -> None:
     """Write a file so that it is there whole or not at all; a fault is told and ends the command.
 
-    A file that was there keeps its permissions. What has been written survives a power cut.
+    A file that was there keeps its permissions; a new one that is `private` is for its user alone. What has
+    been written survives a power cut.
     """
     temporary = None
     try:
@@ -25,7 +26,7 @@ def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _mode(path))
+        os.chmod(temporary, _mode(path, private))
         os.replace(temporary, path)
         sync_folder(path.parent)
     except OSError as problem:
@@ -36,10 +37,12 @@ def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
         raise fail(invocation, fault("E0805", f"{path} cannot be written", reason=reason)) from None
 
 
-def _mode(path: Path) -> int:
+def _mode(path: Path, private: bool) -> int:
     """The permissions of a file, or those that a new one gets."""
     with contextlib.suppress(OSError):
         return path.stat().st_mode & 0o777
+    if private:
+        return 0o600
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
