@@ -26,4 +26,26 @@ FAULTS = (
         "        self._weight += 1\n",
         "tests/repair/test_logs.py::test_logs",
     ),
+    Fault(
+        "the most probable tokens are told of the legal ones alone",
+        "runtime/engine/sampling/sampler.py",
+        "    ids, values = select.masked_top(logits, None, count)\n",
+        "    row = legal if isinstance(legal, np.ndarray) else None\n"
+        "    ids, values = select.masked_top(logits, row, count)\n",
+        "tests/engine/test_sampler.py::test_the_most_probable_tokens_are_those_of_the_whole_distribution",
+    ),
+    Fault(
+        "texts of a run reach its page as code",
+        "sglc/viewer/page.py",
+        "        autoescape=True,\n",
+        "        autoescape=False,\n",
+        "tests/viewer/test_page.py::test_hostile_texts_everywhere",
+    ),
+    Fault(
+        "events of a branch go to the conversation that forked",
+        "sglc/viewer/building.py",
+        "            flow, span = _Flow(branch.items, flow.depth + 1), parent.fork.span\n",
+        "            span = parent.fork.span\n",
+        "tests/viewer/test_terminal.py::test_runs",
+    ),
 )
