@@ -26,7 +26,7 @@ from sglc.commands.shared.sizes import size
 from sglc.targets.registry import OF_HOLES, TARGETS
 
 if TYPE_CHECKING:
-    from sglc.commands.pass_reports import PassReports
+    from sglc.commands.building.pass_reports import PassReports
 
 STAGES = ("tokens", "ast", "types", "ir", "bytecode", "constraint")
 WRITTEN = tuple(TARGETS)
@@ -146,7 +146,7 @@ def command(
     place = target
     written = data
     if model is not None and built.program is not None:
-        from sglc.commands.masks import build_masks, pack_beside, packed_before
+        from sglc.commands.building.masks import build_masks, pack_beside, packed_before
 
         masks = build_masks(invocation, built.program, model, mask_bytes)
         place = target if packed else pack_beside(target)
@@ -158,7 +158,7 @@ def command(
     _write_changed(invocation, target, written)
     kept = None
     if prefilled and model is not None and built.program is not None:
-        from sglc.commands.prefill import prefill
+        from sglc.commands.building.prefill import prefill
 
         kept = prefill(invocation, built.program, model)
     if as_json:
@@ -207,7 +207,7 @@ def _reports(printed: str, timed: bool, level: int) -> PassReports | None:
     """What tells about passes, or None where nothing is to be told."""
     if not printed and not timed:
         return None
-    from sglc.commands.pass_reports import ALL, PassReports
+    from sglc.commands.building.pass_reports import ALL, PassReports
     from sglc.passes.pipeline import NAMES, of_level
 
     if printed not in ("", ALL, *NAMES):
@@ -245,7 +245,7 @@ def _emit(
         result = compile_source(source, options, observe=reports)
         text, diagnostics = "", result.diagnostics
         if result.program is not None:
-            from sglc.commands.constraints import show_constraints
+            from sglc.commands.building.constraints import show_constraints
 
             text = show_constraints(result.program)
     else:

@@ -97,7 +97,7 @@ def _measure(invocation: Invocation, model: str | None) -> Callable[[str], int] 
     """How many tokens of a model a text has."""
     if model is None:
         return None
-    from sglc.commands.masks import read_tokenizer
+    from sglc.commands.building.masks import read_tokenizer
 
     tokenizer = read_tokenizer(invocation, model)
     return lambda text: len(tokenizer.encode(text))

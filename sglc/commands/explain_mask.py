@@ -135,7 +135,7 @@ def _explained(
 
 
 def _vocabulary(invocation: Invocation, model: str) -> Vocabulary:
-    from sglc.commands.masks import read_tokenizer
+    from sglc.commands.building.masks import read_tokenizer
 
     vocabulary: Vocabulary = read_tokenizer(invocation, model).vocabulary()
     return vocabulary

@@ -169,7 +169,7 @@ def _plan(
     if model is None:
         invocation.stage = f"planning {file}"
         return plan_program(program, names)
-    from sglc.commands.masks import read_tokenizer
+    from sglc.commands.building.masks import read_tokenizer
     from sglc.runtime.mask.artifact.places import program_masks
 
     tokenizer = read_tokenizer(invocation, model)

@@ -106,7 +106,7 @@ def command(
 
     import asyncio
 
-    from sglc.commands.masks import read_tokenizer
+    from sglc.commands.building.masks import read_tokenizer
     from sglc.commands.prompting.drawing import Drawing
     from sglc.runtime.preview import preview
 

@@ -344,7 +344,7 @@ def test_tokens_by_what_they_begin_with() -> None:
 
 @needs_model
 def test_masks_made_ahead_begin_with_what_a_run_takes_back() -> None:
-    from sglc.commands.masks import _prefixes
+    from sglc.commands.building.masks import _prefixes
 
     text = (
         'fn f() -> str:\n    assistant:\n        | one\n        | It is ?{c: "red" | "green"}\n    return c\n'

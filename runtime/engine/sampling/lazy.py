@@ -1,4 +1,4 @@
-"""Which tokens a draw may take, found by asking whether single tokens are legal, the likeliest first.
+"""Which tokens a draw may take, found by asking whether single tokens are legal, the most probable first.
 
 For a place that was never seen, the whole mask costs a walk over the vocabulary. A model that knows what it
 writes mostly prefers legal tokens, and top-k, top-p and min-p leave few of them. So the mask is mostly not
@@ -103,7 +103,8 @@ def limited_legal(
 def _within(
     tokens: list[int], weights: list[float], share: float, rest: float, least: float
 ) -> np.ndarray | None:
-    """Those of the tokens, likeliest first, that top-p and min-p leave, ascending; None where it is close.
+    """Those of the tokens, most probable first, that top-p and min-p leave, ascending; None where it is
+    close.
 
     All legal tokens weigh as much as these, and at most `rest` more.
     """

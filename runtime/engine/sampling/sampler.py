@@ -6,7 +6,7 @@ and the token (counter-based, as Salmon et al. 2011). So a result never depends 
 time, and a draft model that uses the same noise agrees as often as it nearly can (Daliri, Musco, Suresh
 2024).
 
-The likeliest token and the drawn one are both an argmax. So both ask whether single tokens are legal, the
+The most probable token and the drawn one are both an argmax. So both ask whether single tokens are legal, the
 best first, and make the whole mask only where the few best are all illegal.
 """
 

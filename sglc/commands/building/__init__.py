@@ -1,0 +1,1 @@
+"""What `sglc build` makes beside the artefact: masks, keys and values, reports of passes, constraints."""
