@@ -41,6 +41,7 @@ COMPILER = (
     "sglc.diagnostics",
     "sglc.emit",
     "sglc.grammar",
+    "sglc.immutable",
     "sglc.importers",
     "sglc.ir",
     "sglc.lalr",
