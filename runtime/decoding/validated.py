@@ -29,6 +29,7 @@ from sglc.runtime.decoding.requests import (
     Timing,
 )
 from sglc.runtime.decoding.stop_tracker import StopTracker
+from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
 from sglc.runtime.errors import SglError
@@ -115,7 +116,7 @@ class ValidatedHoleDecoder(HoleDecoder):
         return None
 
     def _written(self, tracker: StopTracker, end: int | None = None) -> bytes:
-        return bytes(tracker.data[len(self._prefix) : end])
+        return bytes(tracker.data[len(self.text.prefix) : end])
 
     async def _is_final(self, tracker: StopTracker, end: int | None = None) -> bool:
         return await self.verdicts.of(self._written(tracker, end)) == FINAL
@@ -161,35 +162,35 @@ class ValidatedHoleDecoder(HoleDecoder):
 
     # -- the loop ------------------------------------------------------------------------------------
 
-    async def _loop(self, tracker: StopTracker, masks: Matcher) -> HoleResult:
-        same = masks is tracker.value
-        state = _State(tracker, masks, False)
+    async def _loop(self) -> HoleResult:
+        text = self.text
+        state = _State(text.tracker, text.masks, False)
         choices = Choices()
-        self._limited = self._limit()
+        self._limited = self.room.limit
         if self._limited is not None:
-            state.closing = tracker.value.shortest_completion()
-            if not self._fits(0, state.closing[len(self._prefix) :], self._limited):
-                raise self._truncated(self._limited)
+            state.closing = text.tracker.value.shortest_completion()
+            if not self.room.fits(0, state.closing[len(text.prefix) :], self._limited):
+                raise self.room.truncated(self._limited)
         if await self.verdicts.of(b"") == DEAD:
             raise self._nothing()
         while True:
-            self._tracker = state.tracker
-            ended = await self._run_on(state, same)
+            text.tracker, text.masks = state.tracker, state.masks
+            ended = await self._run_on(state)
             if isinstance(ended, HoleResult):
                 return ended
             if ended:
                 choice = self._new_choice(state, choices)
             else:
                 choice = self._step_back(choices)
-            found = await self._choose(choice, choices, same)
+            found = await self._choose(choice, choices)
             while found is None:
                 choice = self._step_back(choices)
-                found = await self._choose(choice, choices, same)
+                found = await self._choose(choice, choices)
             if isinstance(found, HoleResult):
                 return found
             state = found
 
-    async def _run_on(self, state: _State, same: bool) -> HoleResult | bool:
+    async def _run_on(self, state: _State) -> HoleResult | bool:
         """Write what is forced. The result if the value ended, else whether the text is good so far."""
         tracker = state.tracker
         while not tracker.candidates:
@@ -205,21 +206,20 @@ class ValidatedHoleDecoder(HoleDecoder):
             if not run:
                 break
             used, known = self._used(), len(tracker.data)
-            appended, state.hold_forced = self._append_forced(tracker, state.masks, same, run)
+            appended, state.hold_forced = self.text.append_forced(run)
             if not appended:
                 break
             if await self._is_dead(tracker):
                 return False
             rest = state.closing[appended:]
-            if self._limited is not None and not self._fits(
-                self._used(), self._own(tracker, rest), self._limited
-            ):
+            own = self.text.own(tracker, rest)
+            if self._limited is not None and not self.room.fits(self._used(), own, self._limited):
                 return await self._out_of_budget(
                     bytes(tracker.data[:known]), state.closing, used, state.scores
                 )
             state.closing = rest
         state.hold_forced = False
-        if self._limited is not None and not self._has(self._used() + 1, self._limited):
+        if self._limited is not None and not self.room.has(self._used() + 1, self._limited):
             return await self._out_of_budget(bytes(tracker.data), state.closing, self._used(), state.scores)
         return True
 
@@ -231,7 +231,7 @@ class ValidatedHoleDecoder(HoleDecoder):
             state.masks,
             legal,
             list(self.conversation.branch.tokens),
-            self.result.forced,
+            self.text.forced,
             state.scores,
             state.closing,
         )
@@ -246,9 +246,9 @@ class ValidatedHoleDecoder(HoleDecoder):
             if choices.lost:
                 raise self._spent(f"took back {MOST_BACK} tokens")
             raise self._nothing()
-        assert self._tracker is not None
-        self._pending = ()
-        self._validator_observer.stepped_back(bytes(self._tracker.data[len(choice.tracker.data) :]))
+        text = self.text
+        text.pending = ()
+        self._validator_observer.stepped_back(bytes(text.tracker.data[len(choice.tracker.data) :]))
         branch = self.conversation.branch
         shared = 0
         for held, due in zip(branch.tokens, choice.tokens, strict=False):
@@ -257,27 +257,26 @@ class ValidatedHoleDecoder(HoleDecoder):
             shared += 1
         branch.rollback(shared)
         branch.append(choice.tokens[shared:])
-        self.result.forced = choice.forced
-        self._tracker = choice.tracker
-        self._pass_prefix(choice.tracker)
+        text.forced = choice.forced
+        text.tracker, text.masks = choice.tracker, choice.masks
+        text.pass_prefix()
         return choice
 
-    async def _choose(self, choice: Choice, choices: Choices, same: bool) -> _State | HoleResult | None:
+    async def _choose(self, choice: Choice, choices: Choices) -> _State | HoleResult | None:
         """Draw tokens until one is good; None where none is left."""
         request, result = self.request, self.result
         branch, token_bytes = self.conversation.branch, self.vocabulary.token_bytes
         legal, tracker = choice.legal, choice.tracker
         settled = not tracker.candidates
-        ends_freely = request.end_of_message or not request.stops
         good = settled and tracker.value.is_accepting() and await self._is_final(tracker)
-        legal.may_end = ends_freely and good
+        legal.may_end = self.text.ends_freely and good
         legal.forgive()
         if not legal.count() and not legal.recall():
             return None
         self.poll()
-        logits = await self._logits(self._propose(tracker))
+        logits = await self._logits()
         if request.answer is not None:
-            logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
+            logits = request.answer.adjust(logits, self.text.prefix, bytes(tracker.data))
         result.sampled += 1
         strict = True
         while True:
@@ -294,7 +293,7 @@ class ValidatedHoleDecoder(HoleDecoder):
             token = drawn.token
             if token in legal.end_ids:
                 return self._end(self._written(tracker), "end", self._used(), choice.scores.after(drawn))
-            if strict and not self._is_open(token, legal, tracker):
+            if strict and not self.text.is_open(token, legal.matcher):
                 legal.refuse(token)
                 continue
             data = token_bytes[token] or b""
@@ -319,19 +318,28 @@ class ValidatedHoleDecoder(HoleDecoder):
             closing = b""
             if self._limited is not None:
                 closing = trial.value.shortest_completion()
-                more = len(trial.data) > len(self._prefix)
-                if not self._fits(self._used() + more, self._own(trial, closing), self._limited):
+                more = len(trial.data) > len(self.text.prefix)
+                own = self.text.own(trial, closing)
+                if not self.room.fits(self._used() + more, own, self._limited):
                     return await self._out_of_budget(
                         bytes(tracker.data), choice.closing, self._used(), choice.scores
                     )
             choice.chosen = token
             branch.append([token])
-            self._pass_prefix(trial)
+            self.text.tracker = trial
+            self.text.pass_prefix()
             masks = trial.value
-            if not same:
+            if not self.text.same:
                 masks = choice.masks.clone()
                 masks.accept(token)
             return _State(trial, masks, False, scores, closing)
+
+    async def _logits(self) -> np.ndarray:
+        """Logits after what is written so far."""
+        try:
+            return await self.conversation.branch.logits(self._propose())
+        except EngineError as fault:
+            raise language_error(fault, self.partial) from fault
 
     def _draw(self, logits: np.ndarray, legal: PrunedTokens) -> Sampled:
         """A token with fresh noise: what was refused may have been drawn. Raises NothingAllowed."""
@@ -345,7 +353,7 @@ class ValidatedHoleDecoder(HoleDecoder):
     # -- ends ----------------------------------------------------------------------------------------
 
     def _used(self) -> int:
-        return len(self.conversation.branch.tokens) - self._base
+        return self.text.used()
 
     def _end(self, data: bytes, ended: str, tokens: int, scores: PathScores) -> HoleResult:
         self._scores = scores
@@ -358,11 +366,11 @@ class ValidatedHoleDecoder(HoleDecoder):
 
         `known` is what stands, the bytes of a healed token included, and `used` the tokens of it.
         """
-        skip = len(self._prefix)
+        skip = len(self.text.prefix)
         data = (known + closing)[skip:]
         if await self.verdicts.of(data) == FINAL:
-            price = self._price(closing[max(0, skip - len(known)) :])
-            self.result.forced += price
+            price = self.text.price(closing[max(0, skip - len(known)) :])
+            self.text.forced += price
             return self._end(data, "budget", used + price, scores)
         if self._last_good is not None:
             data, used = self._last_good

@@ -13,6 +13,7 @@ import asyncio
 from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import OPCODES
 from sglc.runtime.engine.core.errors import EngineError, language_error
+from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.vm.instructions import calls as call_steps
@@ -22,7 +23,7 @@ from sglc.runtime.vm.instructions import text as text_steps
 from sglc.runtime.vm.instructions import values as value_steps
 from sglc.runtime.vm.state.frame import Allowance, Frame, Signal
 from sglc.runtime.vm.state.run import BREATH, Records
-from sglc.runtime.vm.state.seed import Seeds, known_name, mix
+from sglc.runtime.vm.state.seed import Seeds, known_name
 from sglc.runtime.vm.state.strand import Outcome, Step, Strand
 from sglc.runtime.vm.state.values import BranchValue, failure
 from sglc.values.kinds import KIND_FAULTS, ValueFault, kind

@@ -11,12 +11,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import holes
 from sglc.runtime.vm.holes.retries import earlier_values, give_up
 from sglc.runtime.vm.state.frame import Allowance, Frame
 from sglc.runtime.vm.state.run import Records
-from sglc.runtime.vm.state.seed import Seeds, mix
+from sglc.runtime.vm.state.seed import Seeds
 from sglc.runtime.vm.state.strand import Strand
 from sglc.runtime.vm.state.values import failure
 

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
 from sglc.bytecode.code import Code
-
-
-def mix(*parts: object) -> int:
-    """A 63-bit seed that depends on all parts and on nothing else."""
-    digest = blake2b(repr(parts).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") >> 1
+from sglc.runtime.engine.sampling.seeds import mix
 
 
 def known_name(code: Code) -> str:

@@ -1,0 +1,98 @@
+"""Drawing one token of a text: under the mask, and as the tokenizer would write it."""
+
+from __future__ import annotations
+
+import math
+from time import thread_time_ns
+
+import numpy as np
+
+from sglc.runtime.decoding.canonical import Tokens
+from sglc.runtime.decoding.requests import Steering
+from sglc.runtime.decoding.writing import Writing
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
+from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
+
+FRESH = 1 << 32
+"""Positions from here on are those of draws that measure and are not taken: no hole has so many tokens."""
+MOST_DRAWS = 256
+"""Draws after which the share of open tokens is taken as what it was so far."""
+
+
+class Drawing:
+    """Draws the tokens of one text, the token at a position always with the same noise."""
+
+    def __init__(self, writing: Writing, request: SamplingRequest, answer: Steering | None) -> None:
+        self.writing = writing
+        self.request = request
+        self._answer = answer
+        self._limits = bool(request.sampling.temperature) and not request.sampling.plain
+        request.legal = writing.legal
+
+    async def token(self, position: int, drafts: Tokens = ()) -> Sampled:
+        """The token at a position of the hole's draws.
+
+        What the tokenizer would not write is refused, and the token is drawn among the rest with the same
+        noise, which draws it from their distribution. Where nothing is left, what was refused is let in: the
+        mask alone decides. The mass counts what was refused. Raises NothingAllowed and EngineError.
+        """
+        text, legal = self.writing.text, self.writing.legal
+        legal.forgive()
+        strict = text.joins
+        if strict and self._limits:
+            text.refuse_few(legal)
+        logits = await self.logits(drafts) if self._answer is not None else None
+        first: Sampled | None = None
+        self.request.position = position
+        while True:
+            try:
+                drawn = await self._sampled(logits, drafts)
+            except NothingAllowed:
+                if not legal.forgive():
+                    raise
+                strict = False
+                continue
+            if not strict or drawn.token in legal.end_ids or self._is_open(drawn.token):
+                return drawn if first is None else drawn._replace(log_mass=first.log_mass, top=first.top)
+            first = drawn if first is None else first
+            legal.refuse(drawn.token)
+
+    async def open_mass(self, drawn: Sampled, position: int) -> float:
+        """Log of an unbiased estimate of the probability of the tokens that may be drawn, once one was.
+
+        That is all of the mask, where every text has one way to be written. Else some are not the
+        tokenizer's own. Tokens are drawn from the mask, with the same logits and fresh noise, until a second
+        one is its own: of N draws (Haldane 1945) 1 / (N - 1) is an unbiased estimate of their share.
+        """
+        text, legal = self.writing.text, self.writing.legal
+        if not text.joins:
+            return drawn.log_mass
+        found, number = 0, 0
+        logits = await self.logits() if self._answer is not None else None
+        while found < 2 and number < MOST_DRAWS:
+            self.request.position = FRESH * (number + 1) + position
+            fresh = await self._sampled(logits, ())
+            number += 1
+            found += fresh.token in legal.end_ids or self._is_open(fresh.token)
+        share = 1 / (number - 1) if found == 2 else max(found, 0.5) / number
+        return fresh.log_mass + math.log(share)
+
+    async def logits(self, drafts: Tokens = ()) -> np.ndarray:
+        """Logits after what is written so far, as a scripted model has them. Raises EngineError."""
+        text = self.writing.text
+        logits = await text.conversation.branch.logits(drafts)
+        if self._answer is None:
+            return logits
+        return self._answer.adjust(logits, text.prefix, bytes(text.tracker.data))
+
+    async def _sampled(self, logits: np.ndarray | None, drafts: Tokens) -> Sampled:
+        if logits is None:
+            return await self.writing.text.conversation.branch.draw(self.request, drafts)
+        return self.request.sample(logits)
+
+    def _is_open(self, token: int) -> bool:
+        """Whether the tokenizer would write a legal text with this token; the time counts as picking."""
+        start = thread_time_ns()
+        found = self.writing.text.is_open(token, self.writing.legal.matcher)
+        self.request.picking += thread_time_ns() - start
+        return found
