@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sglc.bytecode.code import Code, Place, Prefix, Program
 from sglc.bytecode.signatures import signature
@@ -20,7 +20,7 @@ from sglc.runtime.engine.scheduling.pinned_prefixes import MOST_NAMED
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.runtime.vm.holes.holes import error_name
+from sglc.runtime.vm.holes.records import error_name
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.state.frame import Allowance
 from sglc.runtime.vm.state.run import (
@@ -270,6 +270,7 @@ class Session:
         pressure: bool | None = None,
         trace_top: int = 0,
         concurrency: int | None = None,
+        decode: Literal["local"] | None = None,
     ) -> RunResult:
         """Run one function.
 
@@ -281,9 +282,10 @@ class Session:
         timeout is nearest. `trace` and `on_event` hear of every event as it happens; of single tokens, for
         which all legal ones are counted, only if `detailed` (None: if anyone listens). `pressure` says
         whether the pressure of masks is measured (None: if tokens are heard of or the recorder asks),
-        `trace_top` how many of the most probable tokens are told with each token that is heard of. Raises
-        ArgumentError before it starts, SglError when it fails, and what a listener raises, which ends it;
-        cancelling the task stops it at the next token.
+        `trace_top` how many of the most probable tokens are told with each token that is heard of. With
+        `decode` every hole is drawn token by token, whatever the program says. Raises ArgumentError before it
+        starts, SglError when it fails, and what a listener raises, which ends it; cancelling the task stops
+        it at the next token.
         """
         if detailed is None:
             detailed = trace is not None or on_event is not None
@@ -304,6 +306,7 @@ class Session:
                 weighed,
                 trace_top,
                 concurrency,
+                decode == "local",
             )
         except ListenerFault as fault:
             raise fault.reason from None
@@ -321,6 +324,7 @@ class Session:
         weighed: bool,
         trace_top: int,
         concurrency: int | None,
+        local: bool,
     ) -> RunResult:
         """As `run`; raises ListenerFault where a listener fails."""
         code = self.function(name)
@@ -329,7 +333,7 @@ class Session:
         recording = None if recorder is None else recorder.begin(code.name, seed)
         if recording is not None:
             listeners = (*listeners, recording)
-        run = self._new_run(seed, listeners, detailed, weighed, trace_top, urgency, concurrency)
+        run = self._new_run(seed, listeners, detailed, weighed, trace_top, urgency, concurrency, local)
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
@@ -414,6 +418,7 @@ class Session:
         trace_top: int,
         urgency: Urgency | None,
         concurrency: int | None,
+        local: bool = False,
     ) -> Run:
         """The state of a new run; without an urgency it is one that asks no model."""
         engine = self.engine
@@ -461,6 +466,7 @@ class Session:
             detailed=detailed,
             weighed=weighed,
             top=trace_top,
+            local=local,
             recorder=self.recorder,
             drafting=self._drafting,
             tasks=Tasks(ahead) if ahead else None,

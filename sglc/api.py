@@ -56,6 +56,7 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "concurrency": ("None or a whole number from 0 on", lambda v: v is None or (_is_whole(v) and v >= 0)),
     "pressure": ("None, True or False", lambda value: value is None or isinstance(value, bool)),
     "trace_top": ("a whole number from 0 on", lambda value: _is_whole(value) and value >= 0),
+    "decode": ('None or "local"', lambda value: value is None or value == "local"),
     "trace": ("None or a listener", lambda value: value is None or callable(value)),
 }
 """Options of a call, what they are, and the test. A wrong one would be met in the middle of other calls."""
@@ -66,9 +67,9 @@ class Function:
 
     Besides the parameters, a call takes `seed_`, `max_tokens_`, `timeout_` (seconds), `priority_`,
     `concurrency_` (most calls of the program that run ahead of their turn, 0 for none), `pressure_` (whether
-    `run` tells how much the masks of holes fight the model), `trace_` (a listener) and `trace_top_` (how many
-    of the most probable tokens `trace_` hears of with each token), with an underscore so that they never
-    collide with a parameter.
+    `run` tells how much the masks of holes fight the model), `decode_` ("local": every hole is drawn token by
+    token, whatever `decode` says), `trace_` (a listener) and `trace_top_` (how many of the most probable
+    tokens `trace_` hears of with each token), with an underscore so that they never collide with a parameter.
     """
 
     def __init__(self, module: Module, code: Code) -> None:

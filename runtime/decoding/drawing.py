@@ -8,6 +8,7 @@ from time import thread_time_ns
 import numpy as np
 
 from sglc.runtime.decoding.canonical import Tokens
+from sglc.runtime.decoding.hole_text import FEW
 from sglc.runtime.decoding.requests import Steering
 from sglc.runtime.decoding.writing import Writing
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
@@ -61,14 +62,19 @@ class Drawing:
         """Log of an unbiased estimate of the probability of the tokens that may be drawn, once one was.
 
         That is all of the mask, where every text has one way to be written. Else some are not the
-        tokenizer's own. Tokens are drawn from the mask, with the same logits and fresh noise, until a second
-        one is its own: of N draws (Haldane 1945) 1 / (N - 1) is an unbiased estimate of their share.
+        tokenizer's own. Where few are legal, all of them are asked; a single one is certain. Where many are,
+        tokens are drawn from the mask, with the same logits and fresh noise, until a second one is its own:
+        of N draws (Haldane 1945) 1 / (N - 1) is an unbiased estimate of their share.
         """
         text, legal = self.writing.text, self.writing.legal
         if not text.joins:
             return drawn.log_mass
+        if text.only_open(legal) is not None:
+            return 0.0
         found, number = 0, 0
         logits = await self.logits() if self._answer is not None else None
+        if legal.matcher.mask_size() <= FEW:
+            return (await self._sampled(logits, ())).log_mass
         while found < 2 and number < MOST_DRAWS:
             self.request.position = FRESH * (number + 1) + position
             fresh = await self._sampled(logits, ())

@@ -179,6 +179,19 @@ class HoleText:
                 if not self.is_open(token, legal.matcher):
                     legal.refuse(token)
 
+    def only_open(self, legal: NextTokens) -> int | None:
+        """The token that the tokenizer would write here, where it would write no other legal one.
+
+        What it would not write is refused then; nothing is where more than FEW tokens are legal.
+        """
+        if not self.joins or legal.matcher.mask_size() > FEW:
+            return None
+        self.refuse_few(legal)
+        if legal.count() != 1:
+            return None
+        left = (*(token for token in legal.matcher.allowed().tolist() if legal.allows(token)), *legal.end_ids)
+        return int(left[0])
+
     def _context(self) -> Tokens:
         return Seams.context(self.conversation.branch.tokens, self._floor)
 

@@ -57,6 +57,8 @@ class HoleRequest:
     end_of_message: bool = True
     excluded: frozenset[bytes] = frozenset()
     budget: Budget | None = None
+    whole: Budget | None = None
+    """The bound that all texts count against which a strategy tries; `budget` bounds each of them."""
     sampling: Sampling = GREEDY
     seed: int = 0
     answer: Steering | None = None
@@ -92,6 +94,29 @@ class HoleResult:
     """Nanoseconds of this thread spent on masks and on drawing tokens."""
     saved: int = 0
     """Requests that needed no step, as drafts had come true."""
+    weighed: int | None = None
+    """Choices that the pressure is of; None for all tokens that were drawn."""
+    lost: int = 0
+    """Tokens that were computed for texts which were not kept."""
+    weight: float | None = None
+    """Of particles: log of their estimate of the probability that the model writes a legal text."""
+    ess: float | None = None
+    """Of particles: how many equally weighted ones theirs are worth at the end."""
+    ancestors: int | None = None
+    """Of particles: how many of the first ones those at the end come from."""
+    walks: int | None = None
+    """Of walks: how many there were, the one that was kept included."""
+    bound: float | None = None
+    """Of walks: log of an upper bound on the probability that the model writes a legal text."""
+    proved: bool | None = None
+    """Of beams: whether no other legal text is likelier."""
+    others: tuple[str, ...] = ()
+    """Of beams that look for several texts: the next most probable ones."""
+
+    @property
+    def counted(self) -> int:
+        """Choices that the pressure is of."""
+        return self.sampled if self.weighed is None else self.weighed
 
 
 @dataclass(slots=True)

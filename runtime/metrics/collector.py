@@ -63,7 +63,7 @@ class Collector:
             figures.prompt += result.prompt
             figures.behind += result.behind
             figures.pressure += result.pressure or 0.0
-            figures.weighed += 0 if result.pressure is None else result.sampled
+            figures.weighed += 0 if result.pressure is None else result.counted
             figures.forwards += work.forwards
             figures.fed += work.tokens_fed
             figures.reused += work.tokens_reused

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from sglc.types.decoding import Decoding
 from sglc.types.language.condition import Condition
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value
@@ -73,6 +74,9 @@ class HoleSpec:
     """A text that every value begins with, as it is written. It tells what to expect; masks do without it."""
     ends: str = ""
     """A text that every value ends with, behind `begins`."""
+    decoding: Decoding | None = None
+    """What decides which legal text the hole gets; None where the program does not say. Then `gen` is
+    `local`, and `choose` scores its options."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ def disassemble(program: Program, sources: bool = False) -> str:
         parts += [f"{name}={getattr(hole, name)!r}" for name in ("options", "stops")]
         if hole.mode == "select":
             parts.append(f"by {hole.by}")
+        if hole.decoding is not None:
+            parts.append(f"decode {hole.decoding}")
         lines.append(" ".join(parts))
     for prefix in program.prefixes:
         lines.append(f"prefix of {', '.join(prefix.functions)}")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get
 
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, Prefix, PrefixMessage, RetryPoint
 from sglc.types import type as t
+from sglc.types.decoding import Decoding
 from sglc.types.language import condition
 from sglc.types.values import MAX_DEPTH, EnumValue, RecordValue, Value
 
@@ -55,6 +56,7 @@ _CLASSES: tuple[type, ...] = (
     PrefixMessage,
     Prefix,
     RetryPoint,
+    Decoding,
     *condition.CLASSES,
 )
 CLASSES: dict[str, type] = {cls.__name__: cls for cls in _CLASSES}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from sglc.bytecode.code import Code, Program
+from sglc.bytecode.code import Code, HoleSpec, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify_types import condition_faults, type_faults
 from sglc.diagnostics.diagnostic import Diagnostic
@@ -134,6 +134,7 @@ def _program_faults(program: Program) -> Iterator[str]:
             yield f"the hole {hole.name!r} has unknown or repeated options"
         if "" in hole.stops:
             yield f"the hole {hole.name!r} has an empty stop text"
+        yield from _decoding_faults(hole)
     conversations = {code.copy_of or code.name for code in program.codes if code.kind == "fn"}
     for prefix in program.prefixes:
         if not prefix.messages or not 0 <= prefix.ahead <= len(prefix.messages[-1].text):
@@ -142,6 +143,25 @@ def _program_faults(program: Program) -> Iterator[str]:
             yield "a prefix of something else than a function with a conversation"
     for code in program.codes:
         yield from _code_faults(program, code)
+
+
+def _decoding_faults(hole: HoleSpec) -> Iterator[str]:
+    """What is wrong with the strategy of a hole: its numbers, and what it stands beside."""
+    decoding = hole.decoding
+    if decoding is None:
+        return
+    strategy, fault = decoding.strategy, decoding.fault()
+    if fault:
+        yield f"the hole {hole.name!r}: {fault}"
+    drawing = {"temp", "top_k", "top_p", "min_p"}.intersection(hole.options)
+    if (
+        hole.mode == "select"
+        or (hole.mode == "choose" and strategy in ("smc", "beam"))
+        or (hole.validators and strategy in ("smc", "beam"))
+        or (hole.mode == "gen" and strategy in ("exact", "smc") and drawing != {"temp"})
+        or (strategy == "beam" and drawing)
+    ):
+        yield f"the hole {hole.name!r} cannot be decoded by `{strategy}`"
 
 
 def _code_faults(program: Program, code: Code) -> Iterator[str]:

@@ -30,6 +30,7 @@ from sglc.check.expressions.raising import Raising
 from sglc.check.expressions.references import References
 from sglc.check.functions import FunctionChecker
 from sglc.check.holes.choices import Choices
+from sglc.check.holes.decoding import Decodings
 from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.ends import HoleEnds
 from sglc.check.holes.holes import Holes
@@ -93,9 +94,10 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     )
     dependent = DependentTypes(module, types, inference)
     clauses = WhereClauses(module, scopes, inference, dependent)
-    options = HoleOptions(module, scopes, inference, constants)
+    decodings = Decodings(module, constants)
+    options = HoleOptions(module, scopes, inference, constants, decodings)
     ends = HoleEnds(module, facts, scopes)
-    choices = Choices(module, facts, scopes, types, inference, ends)
+    choices = Choices(module, facts, scopes, types, inference, ends, decodings)
     holes = Holes(module, facts, scopes, dependent, clauses, options, ends, choices)
     blocks = Blocks(module, scopes, callbacks)
     loops = Loops(module, scopes, inference, constants, iteration, blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -71,6 +71,11 @@ INTERRUPTED = 130
     metavar="N",
     help="Most rows of --data, or calls ahead of their turn, at a time; else what the engine does best.",
 )
+@click.option(
+    "--decode",
+    type=click.Choice(["local"]),
+    help="Draw every hole token by token, whatever the program says.",
+)
 @click.option("--sequential", is_flag=True, help="Begin no call of the program before its turn.")
 @engine_options
 @observation_options
@@ -95,6 +100,7 @@ def command(
     out: Path | None,
     retry_errors: bool,
     concurrency: int | None,
+    decode: Literal["local"] | None,
     sequential: bool,
     engine: EngineOptions,
     observation: Observation,
@@ -157,6 +163,7 @@ def command(
         masks,
         ahead,
         trace_top or 0,
+        decode,
     )
     if data is not None and out is not None:
         from sglc.commands.running.batch import Common, run_rows

@@ -43,6 +43,7 @@ def emit(module: Module) -> Program:
             validators=tuple(indices[name] for name in hole.validators),
             begins=hole.begins,
             ends=hole.ends,
+            decoding=hole.decoding,
         )
         for hole in module.holes
     )

@@ -17,6 +17,7 @@ from typing import Any
 
 from sglc.ir.module import ErrorInfo, HoleInfo
 from sglc.types import type as t
+from sglc.types.decoding import Decoding
 from sglc.types.language import condition
 from sglc.types.values import EnumValue, RecordValue
 
@@ -48,6 +49,7 @@ CLASSES: dict[str, type] = {
         RecordValue,
         HoleInfo,
         ErrorInfo,
+        Decoding,
         *condition.CLASSES,
     )
 }

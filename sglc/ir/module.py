@@ -10,6 +10,7 @@ from sglc.immutable import value
 from sglc.ir.ops import Op
 from sglc.ir.terminators import Terminator
 from sglc.source import Source, Span
+from sglc.types.decoding import Decoding
 from sglc.types.language.condition import Condition
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value
@@ -68,6 +69,7 @@ class HoleInfo:
     """A text that every value begins with, as it is written; see `sglc.passes.forced_text`."""
     ends: str = ""
     """A text that every value ends with, behind `begins`."""
+    decoding: Decoding | None = None
 
 
 @value

@@ -60,6 +60,7 @@ class Holes:
                 by,
                 facts.condition,
                 tuple(validator.function for validator in facts.validators),
+                decoding=facts.decoding,
             )
         )
         slot = facts.slot if facts.slot is not None else self.build.fresh_slot("hole")

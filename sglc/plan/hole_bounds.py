@@ -142,6 +142,12 @@ def _budgeted(plan: HolePlan, most: object, unit: Unit) -> HolePlan:
     )
 
 
+def _is_scored(info: HoleInfo) -> bool:
+    """Whether options are drawn as wholes, in one step and without a token; of a list too long for that it is
+    not known here, as most lists are values of the run."""
+    return info.mode == "choose" and (info.decoding is None or info.decoding.strategy != "local")
+
+
 def _in_bytes(blank: HolePlan, described: Language, narrower: bool) -> HolePlan:
     try:
         word = shortest(described)
@@ -205,7 +211,7 @@ class _Model:
             most=found.most,
             most_exact=found.most_exact,
             cut=found.cut,
-            drawn=found.drawn,
+            drawn=0 if found.drawn and _is_scored(info) else found.drawn,
             forced=found.forced,
             value=found.text,
             masks=self._ahead(described, info.stops),

@@ -42,6 +42,7 @@ def lift(program: Program) -> Module:
             hole.by,
             hole.condition,
             tuple(program.codes[index].name for index in hole.validators),
+            decoding=hole.decoding,
         )
         for hole in program.holes
     )

@@ -53,6 +53,8 @@ _OPTIONS = (
     "timeout_: float | None = ...",
     "priority_: int = ...",
     "concurrency_: int | None = ...",
+    "pressure_: bool | None = ...",
+    'decode_: Literal["local"] | None = ...',
     "trace_: Callable[[Any], object] | None = ...",
 )
 """Options of a call, as `sglc.api` checks them."""

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from asyncio import CancelledError
 from collections.abc import Hashable
 from time import perf_counter
 
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
-from sglc.runtime.decoding.conversation import Conversation, Transcript
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
+from sglc.runtime.decoding.strategies.attempt import Attempts
+from sglc.runtime.decoding.strategies.choose import Decoder, decoder_of
+from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
 from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, ValidatedHoleDecoder, Verdicts
-from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.vm.holes import selection
+from sglc.runtime.vm.holes import scoring
 from sglc.runtime.vm.holes.fuzz import random_good_word, random_word
-from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
+from sglc.runtime.vm.holes.options import Options
+from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, rounded, told
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
 from sglc.runtime.vm.state.dependent_types import Bound
 from sglc.runtime.vm.state.frame import Frame
-from sglc.runtime.vm.state.run import HoleRecord, Written
+from sglc.runtime.vm.state.run import Written
 from sglc.runtime.vm.state.strand import Strand
-from sglc.runtime.vm.state.values import Scored, failure
+from sglc.runtime.vm.state.values import failure
+from sglc.types.decoding import LOCAL
 from sglc.types.json_text import json_text
 from sglc.types.language.language import language
 from sglc.types.text.decode import DecodeError, decode
 from sglc.types.text.printer import PrintError, print_value
 from sglc.types.type import Str, Type
 from sglc.values.kinds import kind
-from sglc.values.text import display
 
 
 class _Report:
@@ -73,10 +74,6 @@ class _Report:
     def stepped_back(self, data: bytes) -> None:
         shown = data.decode("utf-8", "backslashreplace")
         self._machine.emit("stepped_back", {"hole": self._hole, "text": shown})
-
-
-def _short(name: str) -> str:
-    return name.rpartition(".")[2]
 
 
 def _budget(frame: Frame, most: int | None) -> Budget | None:
@@ -131,6 +128,7 @@ def _request(
         end_of_message=spec.end_of_message,
         excluded=excluded,
         budget=_budget(frame, options.whole("max_tokens")),
+        whole=_budget(frame, None),
         sampling=options.sampling(),
         seed=frame.seeds.hole(options.whole("seed"), attempt),
     )
@@ -169,13 +167,19 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
     if run.listeners:
         machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode})
     try:
-        result = await _filled(machine, frame, index, request, type, verdicts)
+        result = await _filled(machine, frame, index, request, values, type, verdicts)
     except SglError as error:
         if error.name == "Unsatisfiable" and request.excluded and give_up(frame, index):
             return
         raise
     value = _decoded(machine, spec, values, type, result.text)
-    _keep(machine, frame, index, value, result)
+    if frame.wanted > 1:
+        texts = (result.text, *result.others)
+        if len(texts) < frame.wanted:
+            count = len(texts)
+            raise SglError("Unsatisfiable", f"hole `{spec.name}` has {count} texts, not {frame.wanted}")
+        value = [_decoded(machine, spec, values, type, text) for text in texts]
+    keep(machine, frame, index, value, result)
     if run.listeners:
         machine.emit(
             "hole_end",
@@ -189,6 +193,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
                 "prompt": result.prompt,
                 **({"logprob": round(result.logprob, 4)} if run.detailed else {}),
                 **({"pressure": round(result.pressure, 4)} if result.pressure is not None else {}),
+                **{name: rounded(value) for name, value in told(result).items() if value is not None},
             },
         )
 
@@ -198,6 +203,7 @@ async def _filled(
     frame: Frame,
     index: int,
     request: HoleRequest,
+    values: dict[str, object],
     type: Type | None,
     verdicts: Verdicts | None,
 ) -> HoleResult:
@@ -220,6 +226,9 @@ async def _filled(
         return _simulated(machine, frame, spec, word.decode())
     if not run.has_model:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
+    texts = scoring.choices(machine, spec, request, values, type)
+    if texts is not None:
+        return await scoring.choose(machine, frame, index, request, texts)
     return await _generated(machine, frame, index, request, verdicts)
 
 
@@ -242,32 +251,6 @@ def _verdicts(machine: Strand, spec: HoleSpec, asked: list[object]) -> Verdicts:
         return said
 
     return Verdicts(ask)
-
-
-def _keep(machine: Strand, frame: Frame, index: int, value: object, result: HoleResult) -> None:
-    statistics = machine.run.statistics
-    name = machine.program.holes[index].name
-    machine.records.holes.append(
-        HoleRecord(
-            name,
-            result.text,
-            result.ended,
-            result.tokens,
-            result.sampled,
-            result.forced,
-            result.pressure,
-        )
-    )
-    statistics.holes += 1
-    statistics.sampled_tokens += result.sampled
-    statistics.forwards += result.sampled - result.saved
-    statistics.forced_tokens += result.forced
-    statistics.output_tokens += result.tokens
-    for allowance in frame.allowances:
-        allowance.spent += result.tokens
-    frame.holes[_short(name)] = value
-    frame.texts[index] = result.text
-    frame.stack.append(value)
 
 
 def _mocked_text(machine: Strand, type: Type | None, value: object) -> str:
@@ -311,31 +294,32 @@ async def _generated(
     run = machine.run
     conversation = frame.conversation
     assert conversation is not None
-    behind = _constant_behind(machine, conversation)
+    behind = constant_behind(machine, conversation)
     if run.script is not None:
         request = request.answered(run.script.answer(request.name, request.stops))
     _, repairs, _ = earlier_values(frame, index)
     mark = show_repairs(conversation, repairs)
     report = _Report(machine, request.name)
-    parts = (
-        conversation,
-        run.vocabulary,
-        run.prepared.constraints,
-        request,
-        report,
-        run.statistics.timing,
-        run.context_length,
-        run.check,
-        run.drafting,
-    )
-    decoder = HoleDecoder(*parts) if verdicts is None else ValidatedHoleDecoder(verdicts, *parts)
+    parts = (conversation, run.vocabulary, run.prepared.constraints, request, report)
+    strategy = LOCAL if run.local else machine.program.holes[index].decoding or LOCAL
+    decoder: Decoder
+    account: HoleDecoder | Attempts
+    if strategy.strategy == "local":
+        more = (run.statistics.timing, run.context_length, run.check, run.drafting)
+        if verdicts is None:
+            decoder = account = HoleDecoder(*parts, *more)
+        else:
+            decoder = account = ValidatedHoleDecoder(verdicts, *parts, *more)
+    else:
+        account = Attempts(*parts, run.context_length, run.check)
+        decoder = decoder_of(strategy, account, frame.tree or PrefixTree(), verdicts, frame.wanted)
     started = perf_counter()
     error = ""
     try:
         result = await decoder.run()
     except BaseException as raised:
         error = error_name(raised)
-        written = mark.message + decoder.partial
+        written = mark.message + account.partial
         if isinstance(raised, SglError):
             raised.partial = raised.partial or written
         else:
@@ -343,13 +327,13 @@ async def _generated(
         raise
     finally:
         for allowance in frame.allowances:
-            allowance.slack = min(allowance.slack, allowance.left - decoder.needed)
+            allowance.slack = min(allowance.slack, allowance.left - account.room.needed)
         if run.recorder is not None:
-            decoder.result.behind = behind
+            account.result.behind = behind
             run.recorder.hole(
                 request.name,
                 machine.program.holes[index].mode,
-                decoder.result,
+                account.result,
                 perf_counter() - started,
                 error,
             )
@@ -357,151 +341,3 @@ async def _generated(
         conversation.restore(mark)
         conversation.text(result.text)
     return result
-
-
-def _constant_behind(machine: Strand, conversation: Conversation) -> int:
-    """Tokens of constant text behind inserted values; 0 where no recorder counts them."""
-    text = conversation.ask()
-    if not text or machine.run.recorder is None or conversation.encoder is None:
-        return 0
-    return len(conversation.encoder.encode(text))
-
-
-def error_name(raised: BaseException) -> str:
-    """How accounts name what ended a hole or a run."""
-    if isinstance(raised, SglError):
-        return raised.name
-    return "Cancelled" if isinstance(raised, CancelledError) else "Internal"
-
-
-async def select(machine: Strand, frame: Frame, index: int, given: list[object]) -> None:
-    """Score every option of a `select` hole, write the best and leave the scores on the stack."""
-    run = machine.run
-    spec = machine.program.holes[index]
-    table = machine.program.table
-    candidates = Options(spec, given).candidates(table)
-    if candidates is None:
-        if spec.type is None:
-            raise failure(f"hole `{spec.name}` has neither a type nor options")
-        candidates = finite_values(machine.program.types[spec.type], table)
-    excluded, repairs, _ = earlier_values(frame, index)
-    options: dict[str, object] = {}
-    for value in candidates:
-        text = display(value, table)
-        if text.encode() not in excluded:
-            options.setdefault(text, value)
-    if not options and excluded and give_up(frame, index):
-        return
-    if not options:
-        raise SglError("Unsatisfiable", f"no option of `{spec.name}` is left to choose")
-    if len(options) > SCORED_LIMIT:
-        raise failure(f"`select` scores at most {SCORED_LIMIT} options; use `choose` for more")
-    texts = list(options)
-    if run.listeners:
-        machine.emit("hole_start", {"hole": spec.name, "mode": "select"})
-    mocked = run.mocked(spec.name, machine.branch)
-    if mocked is not None:
-        wanted = mocked[0].text if isinstance(mocked[0], Written) else display(mocked[0], table)
-        if wanted not in options:
-            raise failure(f"the mock of `{spec.name}` is not one of its options: {wanted}")
-        top, probabilities = texts.index(wanted), [float(text == wanted) for text in texts]
-    elif run.fuzzing:
-        weights = [run.random.random() + 1e-9 for _ in texts]
-        probabilities = [weight / sum(weights) for weight in weights]
-        top = probabilities.index(max(probabilities))
-    elif not run.has_model:
-        raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
-    else:
-        assert frame.conversation is not None
-        result = HoleResult("", ended="select", behind=_constant_behind(machine, frame.conversation))
-        started, error = perf_counter(), ""
-        try:
-            top, probabilities = await _scored(machine, frame, spec, texts, repairs, result)
-        except BaseException as raised:
-            error = error_name(raised)
-            raise
-        finally:
-            if run.recorder is not None:
-                run.recorder.hole(spec.name, spec.mode, result, perf_counter() - started, error)
-    scored = Scored(options[texts[top]], tuple(options.values()), tuple(probabilities))
-    assert frame.conversation is not None
-    frame.conversation.text(texts[top])
-    _keep(machine, frame, index, scored, HoleResult(texts[top], ended="select"))
-    if run.listeners:
-        machine.emit("generated", {"hole": spec.name, "text": texts[top]})
-        shown = {text: round(p, 4) for text, p in zip(texts, probabilities, strict=True)}
-        machine.emit("hole_end", {"hole": spec.name, "text": texts[top], "ended": "select", "scores": shown})
-
-
-async def _scored(
-    machine: Strand,
-    frame: Frame,
-    spec: HoleSpec,
-    texts: list[str],
-    repairs: list[tuple[str, str]],
-    result: HoleResult,
-) -> tuple[int, list[float]]:
-    """Index of the best option and every option's probability, by the model. `result` gets what it took."""
-    run = machine.run
-    conversation = frame.conversation
-    assert conversation is not None
-    if len(texts) == 1:
-        return 0, [1.0]
-    mark = show_repairs(conversation, repairs)
-    try:
-        scores = await selection.score(conversation, texts, _follow(spec))
-        result.work.add(scores.work)
-        result.prompt = scores.prompt
-        run.statistics.forwards += scores.work.forwards
-        sums = scores.sums()
-        if run.script is not None:
-            wish = run.script.option(spec.name, texts)
-            if wish is not None:
-                scores = scores.favouring(wish)
-                sums = scores.sums()
-        if spec.by == "greedy":
-            return selection.greedy(scores)
-        if spec.by == "mean":
-            sums = [total / len(tail) for total, tail in zip(sums, scores.tokens, strict=True)]
-        elif spec.by == "contrast":
-            base = await _premise(machine, frame, mark, spec, texts, result)
-            sums = [total - other for total, other in zip(sums, base, strict=True)]
-    except EngineError as fault:
-        raise language_error(fault) from fault
-    finally:
-        conversation.restore(mark)
-    probabilities = selection.softmax(sums)
-    return probabilities.index(max(probabilities)), probabilities
-
-
-def _follow(spec: HoleSpec) -> str:
-    """The literal text behind the options on their line."""
-    return "" if spec.end_of_message or not spec.stops else spec.stops[-1]
-
-
-async def _premise(
-    machine: Strand, frame: Frame, mark: Transcript, spec: HoleSpec, texts: list[str], result: HoleResult
-) -> list[float]:
-    """Scores of the options without the context: the message's opening and the hole's line alone."""
-    run = machine.run
-    conversation = frame.conversation
-    assert conversation is not None
-    role = mark.roles[-1] if mark.roles else ""
-    follow = _follow(spec)
-    key = (role, mark.line, tuple(texts), follow)
-    known = run.premises.get(key)
-    if known is None:
-        alone = conversation.sibling()
-        try:
-            if role:
-                alone.premise(role)
-            if mark.line:
-                alone.text(mark.line)
-            scores = await selection.score(alone, texts, follow)
-            result.work.add(scores.work)
-            known = scores.sums()
-            run.statistics.forwards += scores.work.forwards
-        finally:
-            alone.close()
-        run.keep_premise(key, known, scores.work.forwards)
-    return known

@@ -3,6 +3,7 @@
 The value is the list of all samples, and the conversation goes on with the first. Sample 0 draws what the
 hole would draw without `n`. The other samples draw from seeds derived from its seed, so a sample depends on
 its own number and not on how many there are. The copies share everything that was computed before the hole.
+Walks of `decode exact` learn from each other's. Beams are one search, which gives different texts.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
 from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import holes
@@ -34,8 +36,15 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
     assert frame.conversation is not None
     if count > 1:
         await run.warm(frame.conversation)
-    machine.emit("fork", {"branches": count})
-    strands = [_strand(machine, frame, number, count) for number in range(count)]
+    together = _together(machine, index)
+    branches = 1 if together else count
+    machine.emit("fork", {"branches": branches})
+    strands = [_strand(machine, frame, number, branches) for number in range(branches)]
+    if together:
+        strands[0].frames[0].wanted = count
+    tree = PrefixTree()
+    for strand in strands:
+        strand.frames[0].tree = tree
     frame.seeds.holes += 1
     jobs = [
         asyncio.ensure_future(
@@ -57,6 +66,13 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
             for whole, share in zip(frame.allowances, strand.frames[0].allowances, strict=True):
                 whole.slack = min(whole.slack, share.slack)
             strand.frames[0].leave()
+
+
+def _together(machine: Strand, index: int) -> bool:
+    """Whether one search finds all samples: beams give different texts, the best first."""
+    run, spec = machine.run, machine.program.holes[index]
+    beams = spec.decoding is not None and spec.decoding.strategy == "beam" and not run.local
+    return beams and not run.fuzzing and not run.is_mocked(spec.name, machine.branch)
 
 
 def _strand(machine: Strand, frame: Frame, number: int, count: int) -> Strand:
@@ -110,6 +126,8 @@ def _take_over(machine: Strand, frame: Frame, index: int, strands: list[Strand])
     for strand in strands:
         machine.records.add(strand.records)
     values = [strand.frames[0].stack.pop() for strand in strands]
+    if first.wanted > 1:
+        (values,) = values  # type: ignore[assignment]
     for place, allowance in enumerate(frame.allowances):
         allowance.spent += sum(strand.frames[0].allowances[place].spent for strand in strands)
     name = next(iter(first.holes))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.vm.holes import samples
-from sglc.runtime.vm.holes.holes import fill, select
+from sglc.runtime.vm.holes.holes import fill
 from sglc.runtime.vm.holes.retries import go_back, take_snapshot
+from sglc.runtime.vm.holes.scoring import select
 from sglc.runtime.vm.state.frame import Frame, take
 from sglc.runtime.vm.state.run import CheckRecord
-from sglc.runtime.vm.state.seed import known_name, mix
+from sglc.runtime.vm.state.seed import known_name
 from sglc.runtime.vm.state.strand import Outcome, Strand
 from sglc.runtime.vm.state.values import BranchValue, failure
 from sglc.values.kinds import TEXT_LIMIT, kind

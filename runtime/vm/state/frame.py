@@ -15,6 +15,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.seed import Seeds
 
 if TYPE_CHECKING:
+    from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
     from sglc.runtime.vm.state.tasks import Task
     from sglc.runtime.vm.state.values import BranchValue
 
@@ -105,6 +106,10 @@ class Frame:
     texts: dict[int, str] = field(default_factory=dict)
     """Texts of the holes filled so far, by their index in the program."""
     forks: list[list[BranchValue]] = field(default_factory=list)
+    tree: PrefixTree | None = None
+    """What walks have learnt that draw samples of one hole; None for a hole by itself."""
+    wanted: int = 1
+    """How many texts beams are to find for a hole."""
 
     tasks: dict[int, deque[Task]] | None = None
     """Calls that are to come in this frame, by code and in order; None where no hint told of any."""

@@ -52,7 +52,7 @@ class HoleRecord:
     name: str
     text: str
     ended: str
-    """How: `complete`, `end`, `stop`, `budget`, `select` or `mock`."""
+    """How: `complete`, `end`, `stop`, `budget`, `choose`, `select` or `mock`."""
     tokens: int
     """Tokens that the value takes of the conversation."""
     sampled: int
@@ -60,6 +60,18 @@ class HoleRecord:
     pressure: float | None
     """-log of the probability that the model gave the legal tokens, summed over the tokens that were drawn,
     in nats. It says how much the mask fights the model. None where it was not measured."""
+    weight: float | None = None
+    """Of `decode smc`: log of an unbiased estimate of the probability that the model writes a legal text."""
+    ess: float | None = None
+    """Of `decode smc`: how many equally weighted particles they are worth at the end."""
+    ancestors: int | None = None
+    """Of `decode smc`: how many of the first particles those at the end come from."""
+    walks: int | None = None
+    """Of `decode exact`: how many walks it took."""
+    bound: float | None = None
+    """Of `decode exact`: log of an upper bound on the probability that the model writes a legal text."""
+    proved: bool | None = None
+    """Of `decode beam`: whether no other legal text is likelier."""
 
 
 @dataclass(slots=True, eq=False)
@@ -198,6 +210,7 @@ class Run:
         detailed: bool = False,
         weighed: bool = False,
         top: int = 0,
+        local: bool = False,
         recorder: Recorder | None = None,
         drafting: Drafting | None = None,
         handlers: tuple[Step, ...] | None = None,
@@ -218,6 +231,8 @@ class Run:
         """Whether the pressure of masks is measured."""
         self.top = top
         """How many of the most probable tokens are told with each that is drawn."""
+        self.local = local
+        """Whether every hole is drawn token by token, whatever the program says."""
         self.recorder = recorder
         self.drafting = drafting
         self.handlers = handlers

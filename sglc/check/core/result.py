@@ -16,6 +16,7 @@ from sglc.types.type import DeclaredType, Type
 from sglc.types.values import EnumValue, Value
 
 if TYPE_CHECKING:
+    from sglc.types.decoding import Decoding
     from sglc.types.grammar_text import Count
     from sglc.types.language.condition import Condition
 
@@ -198,6 +199,8 @@ class HoleFacts:
     validators: tuple[Validator, ...] = ()
     where: tuple[ast.Ensure, ...] = ()
     """Conditions on the value that its mask does not keep; each draws the hole again."""
+    decoding: Decoding | None = None
+    """What `decode` says; None where it is not written."""
 
 
 @value

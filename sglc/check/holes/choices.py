@@ -19,6 +19,7 @@ from sglc.check.core.result import (
 )
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
+from sglc.check.holes.decoding import Decodings
 from sglc.check.holes.ends import Follow, HoleEnds
 from sglc.check.holes.options import KnownOptions
 from sglc.check.names.scopes import Scopes
@@ -41,6 +42,7 @@ class Choices:
     types: TypeResolver
     inference: Inference
     ends: HoleEnds
+    decodings: Decodings
 
     def choice(
         self, node: ast.Choose | ast.Select, name: str, follow: Follow, options: KnownOptions
@@ -68,6 +70,7 @@ class Choices:
             self.ends.check_budget(name, type, options, node.choices.span)
             self.ends.check_junction(node, name, type, follow)
             self._fair(node, words)
+            self.decodings.shadowed(node, words, options.get("decoding"))
         self.ends.note(node, name, None if isinstance(type, Unknown) else type, follow)
         if isinstance(item, Unknown):
             return UNKNOWN

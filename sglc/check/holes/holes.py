@@ -22,7 +22,7 @@ from sglc.check.types.unsatisfiable import arms_are_apart, is_bare_text, report_
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import ended_before, erased, given_types
-from sglc.types.type import Alternatives, ListOf, Optional, SpanOf, Str, Type
+from sglc.types.type import Alternatives, Int, ListOf, Optional, SpanOf, Str, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +92,13 @@ class Holes:
                 lambda: self._filled(node, name, label, follow, options),
                 UNKNOWN,
             )
+        facts = self.module.holes.get(id(node))
+        if facts is not None and "decoding" in options:
+            self.module.holes[id(node)] = replace(facts, decoding=options["decoding"])
+        asked = self.clauses.late.get(id(node))
+        decoding = options.get("decoding")
+        if asked is not None and asked.asked and decoding is not None:
+            self.options.decodings.validated(node.span, decoding)
         if "n" not in options or isinstance(found, Unknown):
             return found
         late = self.clauses.late.get(id(node))
@@ -148,6 +155,9 @@ class Holes:
             type = add_until(self.module, plain, text, span)
         facts = self.facts
         span = node.type.span
+        plain = expand(type, self.module.table)
+        if isinstance(plain, Str | SpanOf) and plain.until:
+            self.options.decodings.ended(span, options.get("decoding"))
         if not facts.sound(type):
             self.ends.note(node, name, None if isinstance(type, Unknown) else type, follow)
             return type
@@ -167,6 +177,8 @@ class Holes:
         if len(arms) > 1:
             arms_are_apart(facts, arms, (span,) * len(arms), raw=True)
         self.ends.check_junction(node, name, type, follow)
+        words = None if isinstance(plain, Int) else facts.words(type)
+        self.options.decodings.shadowed(node, words, options.get("decoding"))
         if admits_break_unsaid(plain):
             self.module.report(
                 "W0221",

@@ -10,14 +10,15 @@ from sglc.check.core.result import HoleNode, Unknown
 from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
+from sglc.check.holes.decoding import Decodings, draws
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.kinds import numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.arithmetic import is_number
+from sglc.types.decoding import Decoding
 from sglc.types.type import Str
-from sglc.types.values import Value
 
 MAX_TOKENS = 1_000_000
 
@@ -32,11 +33,13 @@ RANGES: dict[str, tuple[float, float, str]] = {
 
 
 class KnownOptions(TypedDict, total=False):
-    """The options of a hole on which its type and its end depend; None for a budget that is not known."""
+    """The options of a hole on which its type and its end depend; None for a budget that is not known, and
+    for a strategy that is faulty."""
 
     n: int
     until: list[tuple[str, Span]]
     max_tokens: int | None
+    decoding: Decoding | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +50,7 @@ class HoleOptions:
     scopes: Scopes
     inference: Inference
     constants: Constants
+    decodings: Decodings
 
     def check_place(self, node: HoleNode) -> None:
         """Report a hole that stands where no model is asked."""
@@ -81,6 +85,7 @@ class HoleOptions:
     def read(self, node: HoleNode) -> KnownOptions:
         """Check the options; constants by kind, `until` as a list of texts."""
         found: KnownOptions = {}
+        decode: ast.HoleOption | None = None
         for option in node.options:
             kind = option.kind
             if kind == "where":
@@ -90,14 +95,20 @@ class HoleOptions:
             elif kind == "using":
                 self.module.unavailable("E0911", "`using`", option.span, "choose the model with `--model`")
             elif kind == "decode":
-                self.module.unavailable("E0914", "decoding strategies", option.span, "use `n k` or `fork`")
+                decode = option
             elif kind == "n":
                 self._samples(node, option, found)
             elif kind == "until":
                 self._until(node, option, found)
             else:
                 self._number_option(option, found)
-        if found.get("n", 1) > 1 and not any(_draws(self.module.constants, o) for o in node.options):
+        if decode is not None:
+            found["decoding"] = self.decodings.read(node, decode, found.get("n", 1))
+        if (
+            found.get("n", 1) > 1
+            and not _beams(found)
+            and not any(draws(self.module.constants, o) for o in node.options)
+        ):
             self.module.report(
                 "W0216",
                 "all samples will be the same",
@@ -181,6 +192,7 @@ class HoleOptions:
                 return
 
 
-def _draws(constants: dict[int, Value], option: ast.HoleOption) -> bool:
-    """Whether an option is a temperature other than 0, or one that is not known yet."""
-    return option.kind == "temp" and constants.get(id(option.value)) != 0
+def _beams(found: KnownOptions) -> bool:
+    """Whether a hole looks for texts with beams, or has a faulty strategy."""
+    strategy = found.get("decoding")
+    return strategy.strategy == "beam" if strategy is not None else "decoding" in found

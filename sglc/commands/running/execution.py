@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from sglc.bytecode.code import Code, Program
 from sglc.commands.running.narration import Narrator
@@ -50,6 +51,8 @@ class Call:
     """Most calls that run ahead of their turn; None leaves it to the engine."""
     trace_top: int = 0
     """How many of the most probable tokens a trace has with each token."""
+    decode: Literal["local"] | None = None
+    """What takes the place of the strategies of all holes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,7 @@ class Runner:
                 detailed=trace is not None,
                 trace_top=call.trace_top,
                 concurrency=call.concurrency if concurrency is None else concurrency,
+                decode=call.decode,
             )
         except SglError as error:
             if self._traceback and error.__cause__ is not None:

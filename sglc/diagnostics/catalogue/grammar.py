@@ -1,4 +1,4 @@
-"""Catalogue entries of the checker: grammars and conditions (E035x, W0214 to W0219, W0221)."""
+"""Catalogue entries of the checker: grammars, conditions, strategies (E034x, E035x, W0214 to W0229)."""
 
 from __future__ import annotations
 
@@ -98,5 +98,33 @@ ENTRIES: tuple[Entry, ...] = (
         "a hole is not ended by a newline. `line` are the texts without control characters.",
         "pub fn f() -> str:\n    | ?{w: str matching /[^,]{1,9}/}\n    return w\n",
         "pub fn f() -> str:\n    | ?{w: line matching /[^,]{1,9}/}\n    return w\n",
+    ),
+    Entry(
+        "E0347",
+        "no decoding strategy",
+        "`decode` names what decides which legal text a hole gets. `local` draws token by token under the "
+        "mask; `exact` or `exact(tries = 200)` draws from the model's distribution given that the text is "
+        "legal; `smc(8)` does the same with 8 particles side by side; `beam(4)` looks for the likeliest text "
+        "with 4 beams. Walks lie in 1..10,000, particles in 1..256, beams in 1..64.",
+        "pub fn f() -> int:\n    | ?{x: int in 1..99 temp 1.0 decode exakt}\n    return x\n",
+        "pub fn f() -> int:\n    | ?{x: int in 1..99 temp 1.0 decode exact}\n    return x\n",
+    ),
+    Entry(
+        "E0348",
+        "what a decoding strategy cannot stand beside",
+        "`exact` and `smc` draw, so they need a temperature, and they draw from the model's whole "
+        "distribution, so they take no `top_k`, `top_p` or `min_p`. `beam` looks for the likeliest text, so "
+        "it has none of these, and no `until`. `select` and `choose` score whole options. Particles and "
+        "beams ask no validator.",
+        "pub fn f() -> int:\n    | ?{x: int in 1..99 temp 0.8 decode beam(4)}\n    return x\n",
+        "pub fn f() -> int:\n    | ?{x: int in 1..99 decode beam(4)}\n    return x\n",
+    ),
+    Entry(
+        "W0229",
+        "words that are drawn by their beginnings",
+        "Under `decode local` each token is drawn for itself. Where one word begins with another, `no` and "
+        "`no, never`, the first tokens decide between families of words, however unlikely their ends are.",
+        'pub fn f() -> str:\n    | ?{x: "no" | "no, never" | "yes" temp 1.0}\n    return x\n',
+        'pub fn f() -> str:\n    | ?{x: "no" | "no, never" | "yes" temp 1.0 decode exact}\n    return x\n',
     ),
 )

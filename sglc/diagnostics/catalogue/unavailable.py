@@ -79,10 +79,6 @@ ENTRIES: tuple[Entry, ...] = (
         "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    ask()\n",
     ),
     _entry(
-        "E0914", "decoding strategies", "Use `n k` for samples, or `fork` and `adopt`.",
-        _FN + "    assistant: | ?{n: int decode 4}\n" + _END, _GOOD,
-    ),
-    _entry(
         "E0915", "`extern py`", "Write the helper as a `pure fn`, or compute the value before the call.",
         'extern py "tools:double" fn double(n: int) -> int effects pure\n\n'
         "pub fn f() -> int:\n    return double(2)\n",

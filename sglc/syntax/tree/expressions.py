@@ -223,7 +223,7 @@ class HoleOption:
     """One option of a hole, gen, choose, select or think.
 
     `kind`: max_tokens, temp, top_p, top_k, min_p, seed, until, where, using, n, decode.
-    `value` is an expression (a String for `until`, a Reference for `using` and `decode`).
+    `value` is an expression (a String for `until`, a Reference for `using`, that or a Call for `decode`).
     """
 
     kind: str
@@ -242,7 +242,7 @@ class Gen:
 
 @node
 class Choose:
-    """`choose [a, b]` or `choose T`: masked sampling over the options, one pass."""
+    """`choose [a, b]` or `choose T`: one option is drawn as a whole."""
 
     choices: Expression | TypeExpression
     options: tuple[HoleOption, ...]

@@ -42,6 +42,8 @@ class Holes:
         name = f"{self.context.name}.{facts.name}"
         count = next((option.value for option in node.options if option.kind == "n"), None)
         settings = self.settings(node) + self.conditions(facts)
+        if facts.decoding is not None and facts.decoding.strategy != "local":
+            self.program.lose(f"`decode {facts.decoding}`", f"hole {name}", "what the server draws")
         if (point := self.context.points.get(id(node))) is not None:
             settings.append(f"point={point}")
         receiver = "c"
@@ -96,7 +98,7 @@ class Holes:
         """The options that a request has."""
         found, most = [], [] if self.within is None else [str(self.within)]
         for option in node.options:
-            code = "" if option.kind in ("until", "where") else self.expressions.code(option.value)
+            code = "" if option.kind in ("until", "where", "decode") else self.expressions.code(option.value)
             if option.kind in _SAMPLING:
                 found.append(f"{_SAMPLING[option.kind]}={code}")
             elif option.kind == "max_tokens":

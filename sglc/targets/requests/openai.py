@@ -110,6 +110,9 @@ class _Requests:
     def settings(self, hole: Hole) -> dict[str, object]:
         """Sampling, and the bound on tokens. Without a temperature the best token is taken."""
         found: dict[str, object] = {"temperature": 0}
+        decoding = hole.info.decoding
+        if decoding is not None and decoding.strategy != "local":
+            self.lose(f"`decode {decoding}`", hole.place, "what the server draws")
         most = [] if self.script.function.within is None else [self.script.function.within]
         for name, value in hole.options.items():
             if not known(value):

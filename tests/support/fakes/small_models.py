@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -49,14 +50,23 @@ def small_tokenizer() -> Tokenizer:
 
 
 class FickleModel:
-    """Logits that are a pseudo-random function of the last tokens; `wanted` tokens may be made likelier."""
+    """Logits that are a pseudo-random function of the last tokens; `wanted` tokens may be made likelier.
+
+    `spread` is the deviation of the logits; the larger, the more some tokens stand out.
+    """
 
     name = "fickle"
 
     def __init__(
-        self, seed: int = 0, context_length: int = 4096, wanted: dict[int, float] | None = None
+        self,
+        seed: int = 0,
+        context_length: int = 4096,
+        wanted: dict[int, float] | None = None,
+        tokenizer: Any = None,
+        spread: float = 3.0,
     ) -> None:
-        self.tokenizer = small_tokenizer()
+        self.tokenizer = tokenizer or small_tokenizer()
+        self._spread = spread
         self.context_length = context_length
         self._seed = seed
         self._wanted = wanted or {}
@@ -69,7 +79,7 @@ class FickleModel:
         for token in tokens:
             cache.tokens.append(token)
             key = crc32(repr((self._seed, cache.tokens[-8:])).encode())
-            row = np.random.default_rng(key).normal(0, 3, self.tokenizer.size).astype(np.float32)
+            row = np.random.default_rng(key).normal(0, self._spread, self.tokenizer.size).astype(np.float32)
             for wanted, bonus in self._wanted.items():
                 row[wanted] += bonus
             rows.append(row)

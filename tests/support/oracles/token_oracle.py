@@ -98,6 +98,31 @@ class TokenOracle:
                 waiting.append((part, depth + 1, weight * chance))
         return total
 
+    def conditioned(self, before: Tokens, ways: Ways) -> dict[str, float]:
+        """Probability of each value given that one of them is written.
+
+        At each fork of the trie the model's own probabilities count, of its whole vocabulary; their products
+        are normalised at the end.
+        """
+        total: dict[str, float] = {}
+        waiting = [(ways, 0, 1.0)]
+        while waiting:
+            group, depth, weight = waiting.pop()
+            ended = [value for way, value in group if len(way) == depth]
+            if ended:
+                total[ended[0]] = total.get(ended[0], 0.0) + weight
+                continue
+            branches = self._fork(before, group, depth)
+            legal = 1.0
+            if len(branches) > 1:
+                row = self._logits((*before, *group[0][0][:depth])).astype(np.float64)
+                weights = np.exp(row - row.max())
+                tokens = [branch[0][0][depth] for branch, _ in branches]
+                legal = float(weights[tokens].sum() / weights.sum())
+            for part, chance in branches:
+                waiting.append((part, depth + 1, weight * chance * legal))
+        return {value: weight / sum(total.values()) for value, weight in total.items()}
+
     def greedy(self, before: Tokens, ways: Ways) -> str:
         """The value at the end of the likelier branches."""
         depth = 0

@@ -19,6 +19,9 @@ from sglc.automata.term import Language, Text, Words
 from sglc.runtime.decoding.conversation import Conversation, Encoder
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
+from sglc.runtime.decoding.strategies.attempt import Attempts
+from sglc.runtime.decoding.strategies.exact import ExactDecoder
+from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import Sampled
@@ -179,6 +182,24 @@ class SeamBench:
         """The probability of each value by the oracle."""
         oracle, before, ways = self._ways
         return oracle.exact(before, ways)
+
+    @cached_property
+    def conditioned(self) -> dict[str, float]:
+        """The probability of each value given that one is written, by the oracle."""
+        oracle, before, ways = self._ways
+        return oracle.conditioned(before, ways)
+
+    async def walked(self, seed: int, tree: PrefixTree) -> HoleResult:
+        """One value by walks of `decode exact`."""
+        from dataclasses import replace
+
+        self._talk.restore(self._mark)
+        request = replace(self._request, sampling=Sampling(1.0), seed=seed)
+        vocabulary = self._tokenizer.vocabulary()
+        attempts = Attempts(
+            self._talk, vocabulary, self._constraints, request, Silent(), 1 << 20, lambda: None
+        )
+        return await ExactDecoder(attempts, 10_000, tree).run()
 
     @cached_property
     def likeliest(self) -> str:

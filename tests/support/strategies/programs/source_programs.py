@@ -93,7 +93,8 @@ def _conversation(writer: Writer, result: str) -> list[str]:
     hole, value = writer.one_of(
         ("int in 0..9", "int"), ("str max 4 chars", "str"), ("bool", "bool"), ("[int in 0..9; 1..3]", "ints")
     )
-    heat = writer.one_of("", " temp 1")
+    drawn = (" temp 1", " temp 1 decode exact", " temp 1 decode smc(3)")
+    heat = writer.one_of("", *drawn, " decode beam(2)")
     writer.spend(1)
     writer.scope.variables[asked] = value
     answer = [f"| ?{{{asked}: {hole}{heat}}}"]

@@ -1,0 +1,1 @@
+"""Ways to a legal text beside drawing it token by token: walks, particles and beams."""

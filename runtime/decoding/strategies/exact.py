@@ -1,0 +1,207 @@
+"""`decode exact`: a draw from the model's distribution given that the text is legal.
+
+Walks draw from the model without a mask. One that draws an illegal token begins again, and the tree of
+prefixes remembers what was illegal, so that no walk fails twice for the same reason. Every text that is
+accepted is an exact draw, the first one too (Parys et al. 2025). Certain text is the program's: it has no
+weight, and the distribution is that of the choices.
+"""
+
+from __future__ import annotations
+
+import math
+
+from sglc.runtime.decoding.hole_text import nothing_allowed
+from sglc.runtime.decoding.requests import HoleResult
+from sglc.runtime.decoding.strategies.attempt import Attempt, Attempts, Step, unfinished
+from sglc.runtime.decoding.strategies.prefix_tree import Place, PrefixTree
+from sglc.runtime.decoding.validated import DEAD, FINAL, Verdicts
+from sglc.runtime.decoding.writing import Ended
+from sglc.runtime.engine.sampling.sampler import MIN_TEMPERATURE, noise_key
+from sglc.runtime.engine.sampling.seeds import mix
+from sglc.runtime.errors import SglError
+
+SHOWN = 40
+"""Most characters of a text that a message shows."""
+
+
+class ExactDecoder:
+    """Decodes one hole by at most `tries` walks. One object serves one fill."""
+
+    def __init__(
+        self, attempts: Attempts, tries: int, tree: PrefixTree, verdicts: Verdicts | None = None
+    ) -> None:
+        self.attempts = attempts
+        self._tries = tries
+        self._tree = tree
+        self._verdicts = verdicts
+        self._temperature = max(attempts.request.sampling.temperature, MIN_TEMPERATURE)
+        self._computed = 0
+        """Places whose logits were asked for."""
+        self._own = 0
+        """Of these, those of the walk that is on."""
+
+    async def run(self) -> HoleResult:
+        """Draw the value and append its text to the conversation. Raises Budget after the last walk."""
+        result = self.attempts.result
+        with self.attempts.begun() as root:
+            if root is None:
+                return await self._only()
+            for number in range(self._tries):
+                async with self._tree.turn:
+                    walk = await self._walk(root, mix("walk", self.attempts.request.seed, number))
+                result.walks = number + 1
+                result.bound = self._tree.root.bound
+                result.sampled = self._computed
+                if walk is not None:
+                    return self.attempts.keep(walk, self._computed - self._own)
+                if self._tree.root.bound == -math.inf:
+                    raise self._none_left(root)
+        raise self._spent()
+
+    async def _only(self) -> HoleResult:
+        if self._verdicts is not None:
+            data = self.attempts.text.value().shortest_completion()
+            if await self._verdicts.of(data) != FINAL:
+                raise self._refused()
+        return self.attempts.certain()
+
+    async def _walk(self, root: Attempt, seed: int) -> Attempt | None:
+        """One walk from the beginning; None where it has drawn what is illegal."""
+        walk = root.fork()
+        writing = walk.writing
+        taken: list[tuple[Place, int]] = []
+        place, bound = self._tree.root, 0.0
+        self._own = 0
+        kept = False
+        try:
+            while True:
+                ended = writing.forced()
+                if ended is True:
+                    if await self._dead(walk):
+                        bound = -math.inf
+                        break
+                    continue
+                if isinstance(ended, Ended):
+                    walk.ended = ended
+                    bound = 0.0 if await self._good(walk) else -math.inf
+                    break
+                choice = await self._choice(walk, place, noise_key(seed, len(taken)))
+                bound = place.bound
+                if choice is None:
+                    break
+                taken.append((place, choice))
+                bound = await self._taken(walk, place, choice)
+                if walk.ended is not None or bound == -math.inf:
+                    break
+                place = place.next.setdefault(choice, Place())
+                bound = place.bound
+            kept = walk.ended is not None and bound > -math.inf
+            self._back(taken, bound)
+            return walk if kept else None
+        finally:
+            if not kept:
+                walk.close()
+
+    def _back(self, taken: list[tuple[Place, int]], bound: float) -> None:
+        """Carry what a walk has learnt to all prefixes that it came through, the last one first."""
+        for place, choice in reversed(taken):
+            place.learn(choice, bound)
+            bound = place.bound
+            self._tree.passed(place)
+
+    async def _choice(self, walk: Attempt, place: Place, key: int) -> int | None:
+        """The place in `ids` of the next token; None where the walk ends."""
+        writing, first = walk.writing, not place.met
+        writing.legal.forgive()
+        if first and place.certain is None:
+            place.certain = writing.text.only_open(writing.legal)
+        if place.certain is not None:
+            return 0
+        if place.ids is None:
+            await self._meet(walk, place)
+        return place.draw(key, self.attempts.vocabulary.size, first)
+
+    async def _meet(self, walk: Attempt, place: Place) -> None:
+        """Ask the model about a place for the first time, or once more where it was forgotten."""
+        attempts, writing = self.attempts, walk.writing
+        attempts.poll()
+        attempts.charge(self._computed - self._own + writing.text.used() + 1)
+        logits = await attempts.logits(walk)
+        self._computed += 1
+        self._own += 1
+        if self._verdicts is not None and writing.legal.may_end:
+            writing.legal.may_end = await self._verdicts.of(writing.text.written()) == FINAL
+        row = writing.legal.row()
+        before = writing.text.written().decode("utf-8", "ignore")
+        self._tree.meet(place, logits, row, self._temperature, before)
+
+    async def _taken(self, walk: Attempt, place: Place, choice: int) -> float:
+        """Go on with a token. The log of the bound behind it: -inf where it has turned out to be illegal."""
+        writing = walk.writing
+        if place.certain is not None:
+            walk.ended = writing.take(place.certain)
+            return await self._behind(walk)
+        assert place.ids is not None
+        token = int(place.ids[choice])
+        ending = token in writing.end_ids
+        known = choice in place.next
+        if not ending and not known and not writing.text.is_open(token, writing.text.masks):
+            return -math.inf
+        allowed = len(place.ids) if self.attempts.observer.detailed else 0
+        data = b"" if ending else writing.text.vocabulary.token_bytes[token] or b""
+        walk.ended = writing.take(token)
+        walk.steps = (*walk.steps, Step(place.sampled(choice), data, allowed))
+        return await self._behind(walk)
+
+    async def _behind(self, walk: Attempt) -> float:
+        """Log of the bound behind what a walk has just written, as far as it can be told."""
+        if walk.ended is not None:
+            return 0.0 if await self._good(walk) else -math.inf
+        return -math.inf if await self._dead(walk) else 0.0
+
+    async def _good(self, walk: Attempt) -> bool:
+        """Whether a text that has ended is legal: it fits into the budget, and the validators accept it."""
+        ended = walk.ended
+        assert ended is not None
+        if ended.how == "budget":
+            return False
+        if self._verdicts is None:
+            return True
+        return await self._verdicts.of(ended.data[len(walk.writing.text.prefix) :]) == FINAL
+
+    async def _dead(self, walk: Attempt) -> bool:
+        """Whether the validators accept no text that begins like this one."""
+        if self._verdicts is None or walk.writing.text.tracker.candidates:
+            return False
+        return await self._verdicts.of(walk.writing.text.written()) == DEAD
+
+    # -- what ends it --------------------------------------------------------------------------------
+
+    def _none_left(self, root: Attempt) -> SglError:
+        """Every way turned out to be illegal."""
+        if self._verdicts is not None:
+            return self._refused()
+        limit = self.attempts.room.limit
+        if limit is not None and self.attempts.room.needed > limit.tokens:
+            return self.attempts.room.truncated(limit)
+        return nothing_allowed(root.writing.text, root.writing.legal)
+
+    def _refused(self) -> SglError:
+        name = self.attempts.request.name
+        return SglError("Unsatisfiable", f"the validator of hole `{name}` accepts no value")
+
+    def _spent(self) -> SglError:
+        """The message of a hole that has no walks left: how unlikely its texts are, and where."""
+        tree = self._tree
+        pressure, before = tree.pressed
+        shown = before if len(before) <= SHOWN else "…" + before[1 - SHOWN :]
+        quoted = f"`{shown}`" if shown.isprintable() else repr(shown)
+        where = f"behind {quoted}" if shown else "at its beginning"
+        walks = "1 walk" if self._tries == 1 else f"{self._tries:,} walks"
+        return unfinished(
+            self.attempts.request.name,
+            f"{walks} found no legal text, to which the model gives a probability of at most "
+            f"{math.exp(tree.root.bound):.2g}; it objects most {where}, where legal tokens have "
+            f"{math.exp(-pressure):.2g} together",
+            hint="ask for this form in the prompt, allow more walks (`tries = …`), or use `decode smc(8)`",
+        )

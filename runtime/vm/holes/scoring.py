@@ -1,0 +1,277 @@
+"""Holes that are filled by scores of whole options: `select`, and `choose`.
+
+Both score every option in one step, as a continuation of the conversation. `select` takes the best and keeps
+the scores; `choose` draws one in proportion to its probability, as a token is drawn from its logits.
+"""
+
+from __future__ import annotations
+
+import math
+from time import perf_counter
+
+import numpy as np
+
+from sglc.bytecode.code import HoleSpec
+from sglc.runtime.decoding.conversation import Transcript
+from sglc.runtime.decoding.requests import HoleRequest, HoleResult
+from sglc.runtime.engine.core.errors import EngineError, language_error
+from sglc.runtime.engine.sampling.sampler import sample
+from sglc.runtime.errors import SglError
+from sglc.runtime.vm.holes import selection
+from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
+from sglc.runtime.vm.holes.records import constant_behind, error_name, keep
+from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
+from sglc.runtime.vm.state.frame import Frame
+from sglc.runtime.vm.state.run import Written
+from sglc.runtime.vm.state.strand import Strand
+from sglc.runtime.vm.state.values import Scored, failure
+from sglc.types.text.printer import print_value
+from sglc.types.type import Type
+from sglc.values.text import display
+
+
+def choices(
+    machine: Strand, spec: HoleSpec, request: HoleRequest, values: dict[str, object], type: Type | None
+) -> list[str] | None:
+    """The texts of a `choose` that are scored as wholes; None where it is decoded token by token instead.
+
+    That is where one text is left at most, where there are more than SCORED_LIMIT, and where the program or
+    the run says `decode local`.
+    """
+    table = machine.program.table
+    if spec.mode != "choose" or machine.run.local:
+        return None
+    if spec.decoding is not None and spec.decoding.strategy == "local":
+        return None
+    texts = list(values)
+    if type is not None:
+        texts = [print_value(value, type, table) for value in finite_values(type, table)]
+    texts = [text for text in texts if text.encode() not in request.excluded]
+    return texts if 1 < len(texts) <= SCORED_LIMIT else None
+
+
+async def choose(
+    machine: Strand, frame: Frame, index: int, request: HoleRequest, texts: list[str]
+) -> HoleResult:
+    """Draw one of at least two texts by the model's probability of each, and write it.
+
+    Temperature, top-k, top-p and min-p shape the distribution over the texts; without a temperature the
+    most probable one is taken. Texts that a budget has no room for are left out. Raises Truncated where none is left.
+    """
+    run, spec = machine.run, machine.program.holes[index]
+    conversation = frame.conversation
+    assert conversation is not None
+    result = HoleResult("", ended="choose", behind=constant_behind(machine, conversation))
+    _, repairs, _ = earlier_values(frame, index)
+    mark = show_repairs(conversation, repairs)
+    started, error = perf_counter(), ""
+    run.check()
+    try:
+        scores = await _measured(machine, frame, spec, texts, result)
+        before = len(conversation.tokens())
+        sizes = [max(0, scores.prompt + len(tail) - before) for tail in scores.tokens]
+        _within(machine, frame, request, result, sizes)
+        place = _drawn(machine, spec, request, texts, sizes, scores.sums(), result)
+        result.text, result.tokens = texts[place], sizes[place]
+    except EngineError as fault:
+        error = language_error(fault).name
+        raise language_error(fault) from fault
+    except BaseException as raised:
+        error = error_name(raised)
+        raise
+    finally:
+        conversation.restore(mark)
+        if run.recorder is not None:
+            run.recorder.hole(spec.name, spec.mode, result, perf_counter() - started, error)
+    conversation.text(result.text)
+    if run.listeners:
+        machine.emit("generated", {"hole": spec.name, "text": result.text})
+    return result
+
+
+def _within(
+    machine: Strand, frame: Frame, request: HoleRequest, result: HoleResult, sizes: list[int]
+) -> None:
+    """Note what budget the choice would have needed to go as it goes. Raises Truncated where no text fits."""
+    budget = request.budget
+    needed = max(sizes) if budget is None or max(sizes) <= budget.tokens else budget.tokens + 1
+    for allowance in frame.allowances:
+        allowance.slack = min(allowance.slack, allowance.left - needed)
+    if budget is not None and min(sizes) > budget.tokens:
+        raise SglError(
+            "Truncated",
+            f"hole `{request.name}` cannot be completed within {budget.tokens} tokens ({budget.source})",
+            partial="",
+            fatal=budget.fatal,
+        )
+
+
+def _drawn(
+    machine: Strand,
+    spec: HoleSpec,
+    request: HoleRequest,
+    texts: list[str],
+    sizes: list[int],
+    sums: list[float],
+    result: HoleResult,
+) -> int:
+    """Which text is taken. `result` gets the log-probability of it and the pressure of them all."""
+    if machine.run.script is not None:
+        wish = machine.run.script.option(spec.name, texts)
+        if wish is not None:
+            return wish
+    budget = request.budget
+    fitting = np.array([budget is None or size <= budget.tokens for size in sizes])
+    top = max(each for each, fits in zip(sums, fitting, strict=True) if fits)
+    if not math.isfinite(top):
+        message = f"the model gives no legal token of hole `{spec.name}` any probability"
+        raise SglError("Backend", message)
+    logits = np.array([each - top for each in sums], np.float32)
+    logits[~fitting] = -np.inf
+    place = sample(logits, None, request.sampling, (request.seed, 0), scored=False).token
+    result.logprob = sums[place]
+    if machine.run.weighed:
+        most, result.weighed = max(sums), 1
+        result.pressure = max(0.0, -most - math.log(sum(math.exp(each - most) for each in sums)))
+    return place
+
+
+async def select(machine: Strand, frame: Frame, index: int, given: list[object]) -> None:
+    """Score every option of a `select` hole, write the best and leave the scores on the stack."""
+    run = machine.run
+    spec = machine.program.holes[index]
+    table = machine.program.table
+    candidates = Options(spec, given).candidates(table)
+    if candidates is None:
+        if spec.type is None:
+            raise failure(f"hole `{spec.name}` has neither a type nor options")
+        candidates = finite_values(machine.program.types[spec.type], table)
+    excluded, repairs, _ = earlier_values(frame, index)
+    options: dict[str, object] = {}
+    for value in candidates:
+        text = display(value, table)
+        if text.encode() not in excluded:
+            options.setdefault(text, value)
+    if not options and excluded and give_up(frame, index):
+        return
+    if not options:
+        raise SglError("Unsatisfiable", f"no option of `{spec.name}` is left to choose")
+    if len(options) > SCORED_LIMIT:
+        raise failure(f"`select` scores at most {SCORED_LIMIT} options; use `choose` for more")
+    texts = list(options)
+    if run.listeners:
+        machine.emit("hole_start", {"hole": spec.name, "mode": "select"})
+    mocked = run.mocked(spec.name, machine.branch)
+    if mocked is not None:
+        wanted = mocked[0].text if isinstance(mocked[0], Written) else display(mocked[0], table)
+        if wanted not in options:
+            raise failure(f"the mock of `{spec.name}` is not one of its options: {wanted}")
+        top, probabilities = texts.index(wanted), [float(text == wanted) for text in texts]
+    elif run.fuzzing:
+        weights = [run.random.random() + 1e-9 for _ in texts]
+        probabilities = [weight / sum(weights) for weight in weights]
+        top = probabilities.index(max(probabilities))
+    elif not run.has_model:
+        raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
+    else:
+        assert frame.conversation is not None
+        result = HoleResult("", ended="select", behind=constant_behind(machine, frame.conversation))
+        started, error = perf_counter(), ""
+        try:
+            top, probabilities = await _scored(machine, frame, spec, texts, repairs, result)
+        except BaseException as raised:
+            error = error_name(raised)
+            raise
+        finally:
+            if run.recorder is not None:
+                run.recorder.hole(spec.name, spec.mode, result, perf_counter() - started, error)
+    scored = Scored(options[texts[top]], tuple(options.values()), tuple(probabilities))
+    assert frame.conversation is not None
+    frame.conversation.text(texts[top])
+    keep(machine, frame, index, scored, HoleResult(texts[top], ended="select"))
+    if run.listeners:
+        machine.emit("generated", {"hole": spec.name, "text": texts[top]})
+        shown = {text: round(p, 4) for text, p in zip(texts, probabilities, strict=True)}
+        machine.emit("hole_end", {"hole": spec.name, "text": texts[top], "ended": "select", "scores": shown})
+
+
+async def _scored(
+    machine: Strand,
+    frame: Frame,
+    spec: HoleSpec,
+    texts: list[str],
+    repairs: list[tuple[str, str]],
+    result: HoleResult,
+) -> tuple[int, list[float]]:
+    """Index of the best option and every option's probability, by the model. `result` gets what it took."""
+    run = machine.run
+    conversation = frame.conversation
+    assert conversation is not None
+    if len(texts) == 1:
+        return 0, [1.0]
+    mark = show_repairs(conversation, repairs)
+    try:
+        scores = await _measured(machine, frame, spec, texts, result)
+        if run.script is not None:
+            wish = run.script.option(spec.name, texts)
+            if wish is not None:
+                scores = scores.favouring(wish)
+        sums = scores.sums()
+        if spec.by == "greedy":
+            return selection.greedy(scores)
+        if spec.by == "mean":
+            sums = [total / len(tail) for total, tail in zip(sums, scores.tokens, strict=True)]
+        elif spec.by == "contrast":
+            base = await _premise(machine, frame, mark, spec, texts, result)
+            sums = [total - other for total, other in zip(sums, base, strict=True)]
+    except EngineError as fault:
+        raise language_error(fault) from fault
+    finally:
+        conversation.restore(mark)
+    probabilities = selection.softmax(sums)
+    return probabilities.index(max(probabilities)), probabilities
+
+
+async def _measured(
+    machine: Strand, frame: Frame, spec: HoleSpec, texts: list[str], result: HoleResult
+) -> selection.Scores:
+    """Scores of options behind the conversation. `result` gets what they took."""
+    assert frame.conversation is not None
+    scores = await selection.score(frame.conversation, texts, _follow(spec))
+    result.work.add(scores.work)
+    result.prompt = scores.prompt
+    machine.run.statistics.forwards += scores.work.forwards
+    return scores
+
+
+def _follow(spec: HoleSpec) -> str:
+    """The literal text behind the options on their line."""
+    return "" if spec.end_of_message or not spec.stops else spec.stops[-1]
+
+
+async def _premise(
+    machine: Strand, frame: Frame, mark: Transcript, spec: HoleSpec, texts: list[str], result: HoleResult
+) -> list[float]:
+    """Scores of the options without the context: the message's opening and the hole's line alone."""
+    run = machine.run
+    conversation = frame.conversation
+    assert conversation is not None
+    role = mark.roles[-1] if mark.roles else ""
+    follow = _follow(spec)
+    key = (role, mark.line, tuple(texts), follow)
+    known = run.premises.get(key)
+    if known is None:
+        alone = conversation.sibling()
+        try:
+            if role:
+                alone.premise(role)
+            if mark.line:
+                alone.text(mark.line)
+            scores = await selection.score(alone, texts, follow)
+            result.work.add(scores.work)
+            known = scores.sums()
+            run.statistics.forwards += scores.work.forwards
+        finally:
+            alone.close()
+        run.keep_premise(key, known, scores.work.forwards)
+    return known

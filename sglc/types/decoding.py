@@ -1,0 +1,48 @@
+"""How the text of a hole is found: what `decode` says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Strategy = Literal["local", "exact", "smc", "beam"]
+
+TRIES = 200
+"""Walks of `decode exact` where the program names no number."""
+COUNTS: dict[str, tuple[int, int]] = {"local": (0, 0), "exact": (1, 10_000), "smc": (1, 256), "beam": (1, 64)}
+"""By strategy the fewest and the most of what it counts: nothing, walks, particles, beams. Particles and
+beams are rows of one step; walks come one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """What decides which legal text a hole gets.
+
+    `local` draws token by token under the mask. `exact` draws from the model's distribution given that the
+    text is legal, by at most `count` walks. `smc` does the same approximately, by `count` particles. `beam`
+    looks for the likeliest legal text with `count` beams, likeliest by the sum of the tokens'
+    log-probabilities, or by their mean.
+    """
+
+    strategy: Strategy = "local"
+    count: int = 0
+    by: Literal["sum", "mean"] = "sum"
+
+    def fault(self) -> str:
+        """What is wrong with the fields; empty where nothing is."""
+        least, most = COUNTS.get(self.strategy, (1, 0))
+        if not least <= self.count <= most:
+            return f"`decode {self.strategy}` counts {least} to {most}, not {self.count}"
+        if self.by not in ("sum", "mean") or (self.by == "mean" and self.strategy != "beam"):
+            return f"`decode {self.strategy}` has no `by {self.by}`"
+        return ""
+
+    def __str__(self) -> str:
+        """As a program writes it."""
+        if self.strategy == "local":
+            return "local"
+        inside = f"tries = {self.count}" if self.strategy == "exact" else str(self.count)
+        return f"{self.strategy}({inside}" + (', by = "mean")' if self.by == "mean" else ")")
+
+
+LOCAL = Decoding()
