@@ -20,8 +20,8 @@ class Decoding:
 
     `local` draws token by token under the mask. `exact` draws from the model's distribution given that the
     text is legal, by at most `count` walks. `smc` does the same approximately, by `count` particles. `beam`
-    looks for the likeliest legal text with `count` beams, likeliest by the sum of the tokens'
-    log-probabilities, or by their mean.
+    looks for the most probable legal text with `count` beams: by the sum of the tokens' log-probabilities,
+    or by their mean.
     """
 
     strategy: Strategy = "local"

@@ -56,7 +56,8 @@ async def choose(
     """Draw one of at least two texts by the model's probability of each, and write it.
 
     Temperature, top-k, top-p and min-p shape the distribution over the texts; without a temperature the
-    most probable one is taken. Texts that a budget has no room for are left out. Raises Truncated where none is left.
+    most probable one is taken. Texts that a budget has no room for are left out. Raises Truncated where none
+    is left.
     """
     run, spec = machine.run, machine.program.holes[index]
     conversation = frame.conversation
