@@ -241,6 +241,8 @@ class _Checker:
                     for name in self.module.holes[hole].validators
                 ):
                     yield "a validator of the hole is no pure function"
+                elif (decoding := self.module.holes[hole].decoding) is not None and decoding.fault():
+                    yield decoding.fault()
             case Snapshot(retry=retry) | TryAgain(retry=retry) if retry >= len(self.function.retries):
                 yield "no such retry"
             case RaiseError(name=name, arguments=arguments):

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from fakes.fake_executor import FakeExecutor
 from fakes.hashed_engine import HashedEngine
-from fakes.small_models import FickleModel
+from fakes.small_models import FickleModel, small_tokenizer
 from sglc.driver import compile_source
+from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ScriptedModel
@@ -136,6 +138,23 @@ def test_a_temperature_that_is_0_at_run_time_is_refused(decode: str) -> None:
     with pytest.raises(SglError) as caught:
         run(session(f"temp heat {decode}", HashedEngine()))
     assert caught.value.name == "Unsupported" and "its temperature is 0" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "decode",
+    ["temp 1.0 decode exact", "temp 1.0 n 3 decode exact", "temp 1.0 decode smc(6)", "decode beam(4)"],
+)
+def test_memory_is_given_back(decode: str) -> None:
+    executor = FakeExecutor(small_tokenizer())
+    engine = open_engine(executor, memory=executor.block_bytes * 2000)
+    made = session(decode, engine, result="[int]" if " n 3" in decode else "int")
+    for seed in range(4):
+        try:
+            run(made, seed)
+        except SglError as error:
+            assert error.name == "Budget"
+    engine.close()
+    assert engine.cache.stats().sequences == 0
 
 
 @pytest.mark.parametrize("decode", ["temp 1.0 decode exact", "temp 1.0 decode smc(4)", "decode beam(3)"])
