@@ -12,11 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from example_budget import examples
+from fakes.small_models import small_tokenizer
 from fakes.toy_holes import ToyHole
 from oracles.decoding.enumeration import total_variation
+from sglc.automata.term import Language, Words
 from sglc.runtime.decoding.requests import Budget
 from sglc.runtime.decoding.strategies.particles import effective, systematic
+from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
 from sglc.runtime.errors import SglError
+from strategies.seam_cases import MadeUpModel, SeamBench, SeamCase
 
 WORDS = ("no", "no, never", "nothing", "yes", "yes, certainly", "maybe", "12", "17", "123")
 
@@ -29,6 +33,30 @@ def test_one_particle_is_local_decoding(temperature: float) -> None:
         assert (one.text, one.tokens, one.ended) == (local.text, local.tokens, local.ended)
         assert one.pressure == local.pressure
         assert one.weight == pytest.approx(-(local.pressure or 0.0))
+
+
+@pytest.mark.parametrize("few", [0, 32], ids=["estimated", "asked"])
+def test_tokens_that_the_tokenizer_would_not_write_have_no_weight(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The estimate is that of walks, which rule such tokens out one by one."""
+    monkeypatch.setattr("sglc.runtime.decoding.hole_text.FEW", few)
+    monkeypatch.setattr("sglc.runtime.decoding.drawing.FEW", few)
+    words = ("the", "there", "theatre", "an", "answer", "12", "12.50")
+    described = Language(Words(frozenset(word.encode() for word in words)))
+    model = MadeUpModel(small_tokenizer().size, 3)
+    bench = SeamBench(small_tokenizer(), model, SeamCase("choose", "x", described, words, ""))
+
+    async def both() -> tuple[float, list[float]]:
+        tree = PrefixTree()
+        for seed in range(300):
+            await bench.walked(seed, tree)
+        weights = [(await bench.weighed(seed, 2)).weight for seed in range(examples(400))]
+        return math.exp(tree.root.bound), [math.exp(weight or 0.0) for weight in weights]
+
+    legal, found = asyncio.run(both())
+    error = np.std(found, ddof=1) / math.sqrt(len(found))
+    assert abs(np.mean(found) - legal) < 3 * error + 0.01 * legal, (np.mean(found), legal, error)
 
 
 @pytest.mark.parametrize("count", [1, 2, 8])

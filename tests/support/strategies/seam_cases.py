@@ -21,6 +21,7 @@ from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.decoding.strategies.attempt import Attempts
 from sglc.runtime.decoding.strategies.exact import ExactDecoder
+from sglc.runtime.decoding.strategies.particles import ParticleDecoder
 from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.options import Sampling
@@ -191,15 +192,19 @@ class SeamBench:
 
     async def walked(self, seed: int, tree: PrefixTree) -> HoleResult:
         """One value by walks of `decode exact`."""
+        return await ExactDecoder(self._attempts(seed), 10_000, tree).run()
+
+    async def weighed(self, seed: int, count: int) -> HoleResult:
+        """One value by particles of `decode smc`."""
+        return await ParticleDecoder(self._attempts(seed), count).run()
+
+    def _attempts(self, seed: int) -> Attempts:
         from dataclasses import replace
 
         self._talk.restore(self._mark)
         request = replace(self._request, sampling=Sampling(1.0), seed=seed)
         vocabulary = self._tokenizer.vocabulary()
-        attempts = Attempts(
-            self._talk, vocabulary, self._constraints, request, Silent(), 1 << 20, lambda: None
-        )
-        return await ExactDecoder(attempts, 10_000, tree).run()
+        return Attempts(self._talk, vocabulary, self._constraints, request, Silent(), 1 << 20, lambda: None)
 
     @cached_property
     def likeliest(self) -> str:
