@@ -16,7 +16,8 @@ from sglc.runtime.decoding.strategies.attempt import Attempt, Attempts, Step, un
 from sglc.runtime.decoding.strategies.prefix_tree import Place, PrefixTree
 from sglc.runtime.decoding.validated import DEAD, FINAL, Verdicts
 from sglc.runtime.decoding.writing import Ended
-from sglc.runtime.engine.sampling.sampler import MIN_TEMPERATURE, noise_key
+from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE
+from sglc.runtime.engine.sampling.sampler import noise_key
 from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.errors import SglError
 

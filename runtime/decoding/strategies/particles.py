@@ -22,7 +22,8 @@ from sglc.runtime.decoding.strategies.attempt import Attempt, Attempts, Step
 from sglc.runtime.decoding.strategies.side_by_side import all_of
 from sglc.runtime.decoding.writing import Ended
 from sglc.runtime.engine.core.errors import EngineError, language_error
-from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampling, noise_key, sample
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, noise_key, sample
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.sampling.seeds import mix
 

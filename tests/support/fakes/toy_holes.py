@@ -21,7 +21,7 @@ from sglc.runtime.decoding.strategies.exact import ExactDecoder
 from sglc.runtime.decoding.strategies.particles import ParticleDecoder
 from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
 from sglc.runtime.decoding.validated import Verdicts
-from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.model.scripted import END
 
 STOP = "\n"

@@ -213,8 +213,8 @@ FAULTS = (
     ),
     Fault(
         "a refused token counts as illegal in the pressure",
-        "runtime/decoding/hole_decoder.py",
-        "            first = drawn if first is None else first\n",
+        "runtime/decoding/drawing.py",
+        "            first = drawn.log_mass if first is None else first\n",
         "            first = None\n",
         "tests/decoding/test_pressure.py::test_pressure_is_what_the_mask_takes_away",
     ),
@@ -235,7 +235,7 @@ FAULTS = (
     ),
     Fault(
         "a budget is one token too large",
-        "runtime/decoding/hole_decoder.py",
+        "runtime/decoding/room.py",
         "        room = limit.tokens - used\n",
         "        room = limit.tokens - used + 1\n",
         "tests/decoding/test_generation.py::test_a_budget_is_kept_or_the_value_cannot_fit",
@@ -292,7 +292,7 @@ FAULTS = (
     ),
     Fault(
         "a check of a budget that failed is forgotten",
-        "runtime/decoding/hole_decoder.py",
+        "runtime/decoding/room.py",
         "        self.needed = max(self.needed, tokens if enough else limit.tokens + 1)\n",
         "        self.needed = max(self.needed, tokens if enough else 0)\n",
         "tests/vm/tasks/test_task_limits.py::test_a_call_that_a_budget_ends_says_what_was_left_in_its_turn",

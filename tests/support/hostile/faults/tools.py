@@ -48,4 +48,32 @@ FAULTS = (
         "            span = parent.fork.span\n",
         "tests/viewer/test_terminal.py::test_runs",
     ),
+    Fault(
+        "a walk at a new place draws legal tokens alone",
+        "runtime/decoding/strategies/prefix_tree.py",
+        "        if first:\n",
+        "        if False:\n",
+        "tests/decoding/strategies/test_exact.py::test_first_draws_follow_the_distribution",
+    ),
+    Fault(
+        "a prefix does not hear what a walk has learnt behind it",
+        "runtime/decoding/strategies/exact.py",
+        "            bound = place.bound\n            self._tree.passed(place)\n",
+        "            bound = 0.0\n            self._tree.passed(place)\n",
+        "tests/decoding/strategies/test_exact.py::test_later_draws_of_a_shared_tree_follow_it_too",
+    ),
+    Fault(
+        "the weight of a particle leaves the mask out",
+        "runtime/decoding/strategies/particles.py",
+        "        particle.weight += mass\n",
+        "        particle.weight += 0.0\n",
+        "tests/decoding/strategies/test_particles.py::test_the_mean_estimate_is_the_probability_of_a_legal_text",
+    ),
+    Fault(
+        "what a beam leaves behind is forgotten",
+        "runtime/decoding/strategies/beams.py",
+        "                    self._pruned = max(self._pruned, beam.score + value - whole)\n",
+        "",
+        "tests/decoding/strategies/test_beams.py::test_what_is_proved_is_the_likeliest_of_all",
+    ),
 )
