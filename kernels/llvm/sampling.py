@@ -115,7 +115,7 @@ def _sum(module: ir.Module, masked: bool) -> None:
         shifted = b.fmul(b.fsub(data, tops), scales)
         # Below -87 the result is under the smallest normal number; NaN fails the comparison as well.
         counts = b.fcmp_ordered(">=", shifted, _splat(-87.0))
-        power = _exp(module, b, b.select(counts, shifted, _splat(-87.0)))
+        power = exponential(module, b, b.select(counts, shifted, _splat(-87.0)))
         power = b.select(counts, power, _splat(0.0))
         b.store(b.fadd(b.load(sums), b.fpext(power, _VD)), sums)
     lanes = b.load(sums)
@@ -195,7 +195,7 @@ def _log(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     return b.fadd(b.fadd(m, y), b.fmul(e, _splat(_LN2_HIGH), flags=fused), flags=fused)
 
 
-def _exp(module: ir.Module, b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+def exponential(module: ir.Module, b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     """exp of 32 floats in -87..0; products and sums may be fused."""
     fused = ("contract",)
     floor = ir_build.intrinsic(module, f"llvm.floor.v{FLOAT_LANES}f32", _VF, _VF)
