@@ -112,6 +112,8 @@ def _function(module: CheckedModule, prefix: str, node: ast.FunctionDeclaration)
         for option in hole.options:
             if option.kind == "max_tokens":
                 line += f" max {module.constants.get(id(option.value), option.value.span.text)} tok"
+        if facts.models is not None:
+            line += f" using {facts.models.shown()}"
         if facts.condition is not None:
             line += f" where {show_condition(facts.condition)}"
         for validator in facts.validators:

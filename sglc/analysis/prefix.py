@@ -11,7 +11,7 @@
       insert %1
       ...
 
-A model is asked at holes only, so a prefix is what stands before the first hole on every road: through jumps,
+A model is asked at holes only, so a prefix is what stands before its first hole on every road: through jumps,
 loops, handlers and called parts, with the constant arguments that these are given. Where roads come together
 the prefix is what both have written. Operations that leave the conversation alone end no prefix: where one of
 them fails, no model is asked. What the values of the hole certainly begin with (`HoleInfo.begins`) is the end
@@ -30,6 +30,7 @@ from sglc.ir import ops
 from sglc.ir.flow import forward, reachable
 from sglc.ir.module import TEST_MARK, Block, Function, HoleInfo, Module
 from sglc.ir.terminators import Next, Return, Terminator
+from sglc.types.model_use import MAIN_VIEW, ModelView
 from sglc.types.type import TypeTable
 from sglc.types.values import Value
 from sglc.values.kinds import ValueFault
@@ -47,17 +48,34 @@ Messages = tuple[PrefixMessage, ...]
 
 
 def constant_prefixes(module: Module) -> tuple[Prefix, ...]:
-    """All prefixes of a module, each once: those of its functions, of calls with constant arguments where
-    these are longer, and what any two of them share. Those that few functions begin with come first."""
-    walk = _Walk(module)
+    """All prefixes of a module, each once a model that reads it: those of its functions, of calls with
+    constant arguments where these are longer, and what any two of them share. Those that few functions begin
+    with come first."""
+    found = [prefix for view in _views(module) for prefix in _prefixes_of(module, view)]
+    return tuple(sorted(found, key=lambda prefix: len(prefix.functions)))
+
+
+def _views(module: Module) -> dict[ModelView, None]:
+    """The models that fill holes of a module."""
+    return {view: None for hole in module.holes for view in _readers(hole)}
+
+
+def _readers(hole: HoleInfo) -> tuple[ModelView, ...]:
+    return (MAIN_VIEW,) if hole.models is None else hole.models.views
+
+
+def _prefixes_of(module: Module, view: ModelView) -> list[Prefix]:
+    """Those that one model reads, without the text that it does not get to see."""
+    walk = _Walk(module, view)
     users: dict[Messages, set[str]] = {}
     ahead: dict[Messages, int] = {}
     originals = {function.name: function.copy_of or function.name for function in module.functions}
     for name, constants in _roots(module):
         state = walk.prefix(name, constants)
         if state is not None and state.messages:
-            users.setdefault(state.messages, set()).add(originals[name])
-            ahead[state.messages] = max(state.ahead, ahead.get(state.messages, 0))
+            messages = _without(state.messages, view.without)
+            users.setdefault(messages, set()).add(originals[name])
+            ahead[messages] = max(0 if view.without else state.ahead, ahead.get(messages, 0))
     ordered = sorted(users, key=_place)
     for messages in map(_common, ordered, ordered[1:]):
         if any(each.text for each in messages):
@@ -65,11 +83,16 @@ def constant_prefixes(module: Module) -> tuple[Prefix, ...]:
     order: dict[str, int] = {}
     for place, function in enumerate(module.functions):
         order.setdefault(originals[function.name], place)
-    prefixes = [
-        Prefix(messages, tuple(sorted(names, key=order.__getitem__)), ahead.get(messages, 0))
+    return [
+        Prefix(messages, tuple(sorted(names, key=order.__getitem__)), ahead.get(messages, 0), view)
         for messages, names in _with_longer(users).items()
     ]
-    return tuple(sorted(prefixes, key=lambda prefix: len(prefix.functions)))
+
+
+def _without(messages: Messages, text: str) -> Messages:
+    if not text:
+        return messages
+    return tuple(PrefixMessage(each.role, each.text.replace(text, ""), each.complete) for each in messages)
 
 
 def _place(messages: Messages) -> list[tuple[str, str, bool]]:
@@ -226,7 +249,8 @@ class _Outcome:
 class _Walk:
     """Walks functions of one module from states to states."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, view: ModelView) -> None:
+        self._view = view
         self._functions = {function.name: function for function in module.functions}
         self._holes, self._table = module.holes, module.table
         size = sum(len(block.ops) + 1 for function in module.functions for block in function.blocks)
@@ -289,8 +313,12 @@ class _Walk:
             if kind in _WRITING:
                 state = _written(state, op, texts) if state.exact else state
             elif kind in _HOLES:
-                asked.append(self._asked(state, self._holes[op.hole]))  # type: ignore[union-attr]
-                state = None
+                hole = self._holes[op.hole]  # type: ignore[union-attr]
+                if self._view in _readers(hole):
+                    asked.append(self._asked(state, hole))
+                    state = None
+                else:
+                    state = state.stopped()  # what another model writes is not known
             elif type(op) is ops.CallPart:
                 outcome = self._called(state, op, texts)
                 asked += [] if outcome.asked is None else [outcome.asked]

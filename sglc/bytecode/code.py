@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from sglc.types.decoding import Decoding
 from sglc.types.language.condition import Condition
+from sglc.types.model_use import MAIN, MAIN_VIEW, ModelUse, ModelView
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value
 
@@ -50,9 +51,9 @@ class HoleSpec:
 
     `name` is qualified: `function.hole`. `mode` `gen` fills `type`; `choose` and `select` take a list of
     options from the stack first unless `type` is given (a finite type). `options` names the values on the
-    stack, in order: any of options, max_tokens, temp, top_p, top_k, min_p, seed, n. Where the type depends on
-    values of the run, given0, given1, … come first: the lists and texts of its `OneOf` and `SpanOf` parts and
-    the values of its grammars.
+    stack, in order: any of options, max_tokens, temp, top_p, top_k, min_p, seed, n, weight, at_least. Where
+    the type depends on values of the run, given0, given1, … come first: the lists and texts of its `OneOf`
+    and `SpanOf` parts and the values of its grammars.
     `stops` are texts whose beginning ends the hole where its type could also go on: the literal text that
     follows it, or a newline; `end_of_message` allows the model's end-of-turn token to do so.
     """
@@ -77,6 +78,9 @@ class HoleSpec:
     decoding: Decoding | None = None
     """What decides which legal text the hole gets; None where the program does not say. Then `gen` is
     `local`, and `choose` scores its options."""
+    models: ModelUse | None = None
+    """What fills it; None for the run's own model. Of two models, `weight` and `at_least` may be among the
+    options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,8 @@ class Prefix:
     messages: tuple[PrefixMessage, ...]
     functions: tuple[str, ...]
     ahead: int = 0
+    model: ModelView = MAIN_VIEW
+    """The model that reads it, of those that fill holes of these functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +181,9 @@ class Program:
     meta: Mapping[str, str] = field(default_factory=dict)
     prefixes: tuple[Prefix, ...] = ()
     """To be tokenised and kept before a run; those that few functions begin with come first."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that fill its holes, by the names that it has for them, without the run's own."""
+        views = (view for hole in self.holes if hole.models is not None for view in hole.models.views)
+        return tuple(dict.fromkeys(view.name for view in views if view.name != MAIN))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
+from sglc.types.model_use import MAIN_VIEW, ModelUse
 from sglc.types.values import EnumValue, RecordValue
 
 _JUMPS = frozenset(BY_NAME[name].number for name in ("JUMP", "JUMP_IF_FALSE", "JUMP_IF_TRUE", "NEXT", "TRY"))
@@ -23,9 +24,13 @@ def disassemble(program: Program, sources: bool = False) -> str:
             parts.append(f"by {hole.by}")
         if hole.decoding is not None:
             parts.append(f"decode {hole.decoding}")
+        if hole.models is not None:
+            rule = f" by {hole.models.rule}" if hole.models.teacher is not None else ""
+            parts.append(f"using {hole.models.shown()}{rule}")
         lines.append(" ".join(parts))
     for prefix in program.prefixes:
-        lines.append(f"prefix of {', '.join(prefix.functions)}")
+        reader = "" if prefix.model == MAIN_VIEW else f" for {ModelUse(prefix.model).shown()}"
+        lines.append(f"prefix of {', '.join(prefix.functions)}{reader}")
         for message in prefix.messages:
             end = "" if message.complete else " …"
             lines.append(f"  {message.role or '(no role)'} {show_value(message.text)}{end}")

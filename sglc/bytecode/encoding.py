@@ -18,6 +18,7 @@ from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, Prefix,
 from sglc.types import type as t
 from sglc.types.decoding import Decoding
 from sglc.types.language import condition
+from sglc.types.model_use import ModelUse, ModelView
 from sglc.types.values import MAX_DEPTH, EnumValue, RecordValue, Value
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ _CLASSES: tuple[type, ...] = (
     Prefix,
     RetryPoint,
     Decoding,
+    ModelUse,
+    ModelView,
     *condition.CLASSES,
 )
 CLASSES: dict[str, type] = {cls.__name__: cls for cls in _CLASSES}

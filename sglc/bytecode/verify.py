@@ -28,7 +28,7 @@ BINARY_OPERATORS = frozenset(
     {"+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "in", "not in"}
     | {"matches", "contains", "both"}
 )
-HOLE_OPTIONS = frozenset({"options", "max_tokens", "temp", "top_p", "top_k", "min_p", "seed", "n"})
+HOLE_OPTIONS = frozenset("options max_tokens temp top_p top_k min_p seed n weight at_least".split())
 
 _N = {name: opcode.number for name, opcode in BY_NAME.items()}
 _TEXTUAL = frozenset(
@@ -132,6 +132,7 @@ def _program_faults(program: Program) -> Iterator[str]:
             yield f"the validators of the hole {hole.name!r} are given other values than they take"
         if not HOLE_OPTIONS.issuperset(options) or len(set(hole.options)) != len(hole.options):
             yield f"the hole {hole.name!r} has unknown or repeated options"
+        yield from _model_faults(hole)
         if "" in hole.stops:
             yield f"the hole {hole.name!r} has an empty stop text"
         yield from _decoding_faults(hole)
@@ -162,6 +163,22 @@ def _decoding_faults(hole: HoleSpec) -> Iterator[str]:
         or (strategy == "beam" and drawing)
     ):
         yield f"the hole {hole.name!r} cannot be decoded by `{strategy}`"
+
+
+def _model_faults(hole: HoleSpec) -> Iterator[str]:
+    """What is wrong with the models of a hole."""
+    blended = hole.models is not None and hole.models.teacher is not None
+    weighted = hole.models is not None and hole.models.rule == "weight"
+    if hole.models is not None and not all(view.name for view in hole.models.views):
+        yield f"a model of the hole {hole.name!r} has no name"
+    if blended and hole.mode == "select":
+        yield f"two models are to score the options of {hole.name!r}"
+    if weighted and not blended:
+        yield f"the hole {hole.name!r} weighs one model"
+    if (blended and weighted != ("weight" in hole.options)) or (not blended and "weight" in hole.options):
+        yield f"the hole {hole.name!r} has a weight without its rule, or the rule without a weight"
+    if "at_least" in hole.options and (not blended or weighted):
+        yield f"the hole {hole.name!r} has a least share of nothing"
 
 
 def _code_faults(program: Program, code: Code) -> Iterator[str]:

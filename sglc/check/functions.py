@@ -9,6 +9,7 @@ from sglc.check.core.function_state import FunctionState, Local
 from sglc.check.core.result import Unknown
 from sglc.check.core.walk import roles
 from sglc.check.expressions.constants import Constants
+from sglc.check.holes.models import HoleModels
 from sglc.check.names.scopes import Scopes
 from sglc.check.roles import check_roles
 from sglc.check.statements.blocks import Blocks, header
@@ -31,15 +32,13 @@ class FunctionChecker:
     scopes: Scopes
     constants: Constants
     blocks: Blocks
+    models: HoleModels
 
     def check(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
         """Check the body of a function against what its header says."""
         kind = node.kind if node.kind != "aside" else "fn"
         self.scopes.function = function = FunctionState(signature, kind, signature.result)
         function.has_roles = any(True for _ in roles(node.body))
-        if node.using:
-            span = node.using[0].span.to(node.using[-1].span)
-            self.module.unavailable("E0911", "`using`", span, "choose the model with `--model`")
         types = {name: type for name, type, _ in signature.parameters}
         bound: set[str] = set()
         for parameter in node.parameters:
@@ -63,7 +62,8 @@ class FunctionChecker:
                 )
                 within = None
         function.costs = []
-        reached = self.blocks.body(node.body)
+        with self.models.within(node.using):
+            reached = self.blocks.body(node.body)
         if reached and signature.result != NULL and not isinstance(signature.result, Unknown):
             self._no_result(node)
         check_roles(self.module, node.body)

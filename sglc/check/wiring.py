@@ -34,6 +34,7 @@ from sglc.check.holes.decoding import Decodings
 from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.ends import HoleEnds
 from sglc.check.holes.holes import Holes
+from sglc.check.holes.models import HoleModels
 from sglc.check.holes.options import HoleOptions
 from sglc.check.holes.where_clauses import WhereClauses
 from sglc.check.names.scopes import Scopes
@@ -98,7 +99,8 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     options = HoleOptions(module, scopes, inference, constants, decodings)
     ends = HoleEnds(module, facts, scopes)
     choices = Choices(module, facts, scopes, types, inference, ends, decodings)
-    holes = Holes(module, facts, scopes, dependent, clauses, options, ends, choices)
+    models = HoleModels(module, scopes, constants)
+    holes = Holes(module, facts, scopes, dependent, clauses, options, models, ends, choices)
     blocks = Blocks(module, scopes, callbacks)
     loops = Loops(module, scopes, inference, constants, iteration, blocks)
     forks = Forks(module, scopes, inference, iteration, blocks)
@@ -118,7 +120,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         Parts(module, scopes, inference, calls),
         Variables(module, scopes, types, inference, holes),
         raising,
-        ControlFlow(module, scopes, inference, blocks),
+        ControlFlow(module, scopes, inference, blocks, models),
         loops,
         matches,
         RetryPolicies(module, scopes, inference, constants, iteration, raising),
@@ -139,5 +141,5 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         declared,
         Signatures(module, types, constants, declared),
         constants,
-        FunctionChecker(module, facts, scopes, constants, blocks),
+        FunctionChecker(module, facts, scopes, constants, blocks, models),
     )

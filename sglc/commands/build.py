@@ -168,6 +168,7 @@ def command(
             "bytes": len(written),
             "sha256": hashlib.sha256(written).hexdigest(),
             "functions": functions,
+            **({"models": list(built.program.models)} if built.program and built.program.models else {}),
         }
         if masks is not None:
             found["masks"] = {"output": str(place), "model": model, **masks.figures()}
@@ -175,7 +176,8 @@ def command(
             found["prefill"] = kept.figures()
         print_json(found)
         return
-    click.echo(f"{target}: {len(written):,} bytes, functions: {', '.join(functions) or 'none'}")
+    models = f", models: {', '.join(built.program.models)}" if built.program and built.program.models else ""
+    click.echo(f"{target}: {len(written):,} bytes, functions: {', '.join(functions) or 'none'}{models}")
     for line in masks.lines(place, model or "") if masks is not None else ():
         click.echo(line)
     if kept is not None:

@@ -44,6 +44,7 @@ def emit(module: Module) -> Program:
             begins=hole.begins,
             ends=hole.ends,
             decoding=hole.decoding,
+            models=hole.models,
         )
         for hole in module.holes
     )

@@ -19,6 +19,7 @@ from sglc.ir.module import ErrorInfo, HoleInfo
 from sglc.types import type as t
 from sglc.types.decoding import Decoding
 from sglc.types.language import condition
+from sglc.types.model_use import ModelUse, ModelView
 from sglc.types.values import EnumValue, RecordValue
 
 CLASSES: dict[str, type] = {
@@ -50,6 +51,8 @@ CLASSES: dict[str, type] = {
         HoleInfo,
         ErrorInfo,
         Decoding,
+        ModelUse,
+        ModelView,
         *condition.CLASSES,
     )
 }

@@ -12,6 +12,7 @@ from sglc.ir.terminators import Terminator
 from sglc.source import Source, Span
 from sglc.types.decoding import Decoding
 from sglc.types.language.condition import Condition
+from sglc.types.model_use import ModelUse
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value
 
@@ -70,6 +71,7 @@ class HoleInfo:
     ends: str = ""
     """A text that every value ends with, behind `begins`."""
     decoding: Decoding | None = None
+    models: ModelUse | None = None
 
 
 @value

@@ -13,7 +13,7 @@ from sglc.lower.expressions import Expressions
 from sglc.lower.splitting import Operand
 from sglc.syntax.tree import ast
 
-OPTIONS = ("max_tokens", "temp", "top_p", "top_k", "min_p", "seed", "n")
+OPTIONS = ("max_tokens", "temp", "top_p", "top_k", "min_p", "seed", "n", "weight", "at_least")
 """Options whose values are on the stack when the hole is filled; `until` is part of the type."""
 
 
@@ -61,6 +61,7 @@ class Holes:
                 facts.condition,
                 tuple(validator.function for validator in facts.validators),
                 decoding=facts.decoding,
+                models=facts.models,
             )
         )
         slot = facts.slot if facts.slot is not None else self.build.fresh_slot("hole")

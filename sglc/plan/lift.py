@@ -43,6 +43,7 @@ def lift(program: Program) -> Module:
             hole.condition,
             tuple(program.codes[index].name for index in hole.validators),
             decoding=hole.decoding,
+            models=hole.models,
         )
         for hole in program.holes
     )

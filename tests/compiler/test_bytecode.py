@@ -15,11 +15,14 @@ from sglc.bytecode.disasm import disassemble, disassemble_code
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify import verified, verify
 from sglc.diagnostics.catalogue.codes import CATALOGUE
+from sglc.driver import compile_source
 from sglc.emit.pools import artefact_file_name
 from sglc.emit.program import emit
 from sglc.ir.module import Module
 from sglc.ir.read import read
 from sglc.ir.verify import verify as verify_ir
+from sglc.source import Source
+from sglc.types.model_use import ModelUse, ModelView
 from sglc.types.type import AliasType, Dec, FieldType, Int, ListOf, Named, Optional, RecordType
 from strategies.ir_strategies import modules
 
@@ -85,6 +88,32 @@ def test_unsound_programs_are_refused(case: GoldenCase, golden) -> None:
     found = verify(changed(program, case.input))
     assert {d.code for d in found} == {"E0606"} and "E0606" in CATALOGUE
     golden(case, "\n".join(d.reason for d in found))
+
+
+def test_models_of_holes_fit_their_options() -> None:
+    found = compile_source(
+        Source(
+            "m.sgl", "pub fn f() -> int:\n    | ?{n: int in 0..9 using blend(a, b) weight 1}\n    return n\n"
+        )
+    )
+    assert found.program is not None
+    program = found.program
+    [hole] = program.holes
+    both = ModelUse(ModelView("a"), ModelView("b"), "weight")
+    assert hole.models == both and "using blend(a, b) by weight" in disassemble(program)
+
+    def said(**changes: object) -> list[str]:
+        faulty = replace(program, holes=(replace(hole, **changes),))  # type: ignore[arg-type]
+        return [d.reason for d in verify(faulty)]
+
+    assert said() == []
+    assert said(models=ModelUse(ModelView("a"), ModelView("b"))) == [
+        "the hole 'f.n' has a weight without its rule, or the rule without a weight"
+    ]
+    assert "the hole 'f.n' weighs one model" in said(models=ModelUse(ModelView("a"), rule="weight"))
+    assert "a model of the hole 'f.n' has no name" in said(models=replace(both, base=ModelView("")))
+    assert "the hole 'f.n' has a least share of nothing" in said(options=("weight", "at_least"))
+    assert "two models are to score the options of 'f.n'" in said(mode="select")
 
 
 def test_types_must_be_declared_founded_and_free_of_contradiction() -> None:

@@ -98,3 +98,31 @@ def test_a_compiled_file_and_a_missing_folder_are_told(cli: Cli, tmp_path: Path)
     place = tmp_path / "none" / "p.pyi"
     code, said, err = cli("build", program, "--emit", "stubs", "-o", place)
     assert (code, said) == (1, "") and f"{place} cannot be written" in err and "No such file" in err
+
+
+NAMED = """
+pub fn f(x: str) -> int:
+    user: | ${x}
+    assistant:
+        using blend(main, big):
+            | ?{a: int in 0..9 weight 0.5}
+        | ?{b: int in 0..9 using big}
+    return a + b
+"""
+
+
+@pytest.mark.parametrize("target", ["openai", "sglang", "python"])
+def test_requests_name_the_models_that_they_lose(target: str) -> None:
+    text, found = write_target(Source("p.sgl", NAMED), target)
+    said = [d.message for d in found if d.severity == "error"]
+    assert text == ""
+    for use, hole in (("blend(main, big)", "f.a"), ("big", "f.b")):
+        assert f"{target} cannot say `using {use}`, at hole {hole}" in said
+    plain = NAMED.replace("        using blend(main, big):\n    ", "").replace(" weight 0.5", "")
+    _, found = write_target(Source("p.sgl", plain.replace(" using big", "")), target)
+    assert not any("using" in d.message for d in found)
+
+
+def test_types_lose_no_model() -> None:
+    text, found = write_target(Source("p.sgl", NAMED), "stubs")
+    assert text and not found

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from sglc.check.core.context import Signature
 from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
 from sglc.source import Span
+from sglc.types.model_use import ModelUse
 from sglc.types.type import Type
 
 
@@ -132,6 +133,8 @@ class FunctionState:
     schemas: list[Type] = field(default_factory=list)
     """Types shown by `schema(T)` in the body."""
     generated: list[tuple[Type, Span]] = field(default_factory=list)
+    models: ModelUse | None = None
+    """What fills the holes here that name no model; None for the run's own."""
     element: tuple[ExpressionType, dict[str, ExpressionType]] | None = None
     """Inside `by = …`: the element's type and its fields."""
     costs: list[tuple[str, int]] | None = None

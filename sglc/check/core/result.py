@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sglc.immutable import value
 from sglc.syntax.tree import ast
+from sglc.types.model_use import ModelUse
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import EnumValue, Value
 
@@ -197,6 +198,8 @@ class HoleFacts:
     condition: Condition | None = None
     """What its mask keeps beside the type."""
     validators: tuple[Validator, ...] = ()
+    models: ModelUse | None = None
+    """What fills it; None for the run's own model."""
     where: tuple[ast.Ensure, ...] = ()
     """Conditions on the value that its mask does not keep; each draws the hole again."""
     decoding: Decoding | None = None

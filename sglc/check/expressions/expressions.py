@@ -82,6 +82,8 @@ class Expressions:
                 return self.callbacks.hole(node)
             case ast.Fork():
                 return self.callbacks.fork(node)
+            case ast.ModelClause():
+                return UNKNOWN  # names of models: an option of `think`, which does not run yet
 
     def _regex(self, node: ast.Regex) -> ExpressionType:
         self.module.report(

@@ -12,6 +12,7 @@ from sglc.check.holes.choices import Choices
 from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.ends import END_OF_LINE, Follow, HoleEnds
 from sglc.check.holes.line_breaks import admits_break_unsaid
+from sglc.check.holes.models import HoleModels
 from sglc.check.holes.options import HoleOptions, KnownOptions
 from sglc.check.holes.where_clauses import WhereClauses
 from sglc.check.names.scopes import Scopes
@@ -35,6 +36,7 @@ class Holes:
     dependent: DependentTypes
     clauses: WhereClauses
     options: HoleOptions
+    models: HoleModels
     ends: HoleEnds
     choices: Choices
 
@@ -85,6 +87,7 @@ class Holes:
         conditions waits in `clauses.late` until the value has a variable."""
         self.options.check_place(node)
         options = self.options.read(node)
+        models = self.models.of_hole(node)
         with self.scopes.restored():
             found = within_limit(
                 self.module.program,
@@ -99,6 +102,8 @@ class Holes:
         decoding = options.get("decoding")
         if asked is not None and asked.asked and decoding is not None:
             self.options.decodings.validated(node.span, decoding)
+        if id(node) in self.module.holes:
+            self.module.holes[id(node)] = replace(self.module.holes[id(node)], models=models)
         if "n" not in options or isinstance(found, Unknown):
             return found
         late = self.clauses.late.get(id(node))

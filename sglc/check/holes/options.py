@@ -29,6 +29,12 @@ RANGES: dict[str, tuple[float, float, str]] = {
     "top_p": (0, 1, "a probability lies in 0..1"),
     "min_p": (0, 1, "a probability lies in 0..1"),
     "top_k": (1, 10_000_000, "at least one token must be left"),
+    "weight": (
+        0,
+        10,
+        "0 is the base alone, 1 the teacher alone, and more is a contrast of the two, up to 10",
+    ),
+    "at_least": (0, 1, "a least share lies in 0..1"),
 }
 
 
@@ -92,8 +98,8 @@ class HoleOptions:
                 self.module.unavailable(
                     "E0904", "`where`", option.span, "use a range or pattern, or `ensure` after the hole"
                 )
-            elif kind == "using":
-                self.module.unavailable("E0911", "`using`", option.span, "choose the model with `--model`")
+            elif kind in ("using", "by"):
+                continue  # see `sglc.check.holes.models`
             elif kind == "decode":
                 decode = option
             elif kind == "n":

@@ -18,6 +18,7 @@ from sglc.check.core.result import (
     Unknown,
 )
 from sglc.check.expressions.inference import Inference
+from sglc.check.holes.models import HoleModels
 from sglc.check.names.builtins import ERRORS
 from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
@@ -36,6 +37,12 @@ class ControlFlow:
     scopes: Scopes
     inference: Inference
     blocks: Blocks
+    models: HoleModels
+
+    def using(self, node: ast.Using) -> bool:
+        """Holes that another model fills. Names that are bound inside stay in sight, as in a role."""
+        with self.models.within(node.models):
+            return not self.blocks.body(node.body)
 
     def if_(self, node: ast.If) -> bool:
         """Branches, with what their conditions prove."""

@@ -105,7 +105,7 @@ class Statements:
             case ast.Parallel():
                 return self.unavailable.parallel(node)
             case ast.Using():
-                return self.unavailable.using(node)
+                return self.control_flow.using(node)
             case ast.StreamFor():
                 return self.unavailable.stream(node)
             case ast.Golden() | ast.Replay():

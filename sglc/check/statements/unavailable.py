@@ -46,11 +46,6 @@ class UnavailableStatements:
         )
         return not self.blocks.body(node.body)
 
-    def using(self, node: ast.Using) -> bool:
-        """`using`: another model."""
-        self.module.unavailable("E0911", "`using`", header(node.span), "choose the model with `--model`")
-        return not self.blocks.body(node.body)
-
     def stream(self, node: ast.StreamFor) -> bool:
         """`stream`: a result as it is written."""
         self.inference.infer(node.call)

@@ -72,6 +72,8 @@ class Hole:
         yield "type", kind + ("one of a list" if self.type is None else show_type(self.type))
         if spec.condition is not None:
             yield "condition", show_condition(spec.condition)
+        if spec.models is not None:
+            yield "model", spec.models.shown()
         for reason in self.depends_on:
             yield "depends", reason
         if self.judges:

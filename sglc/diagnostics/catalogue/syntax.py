@@ -120,7 +120,8 @@ ENTRIES: tuple[Entry, ...] = (
         "an unknown or misplaced option",
         "Holes take `max n tok`, `temp t`, `top_p p`, `top_k k`, `min_p p`, `seed s`, `until`, `where`, "
         "`using`, `n` and `decode`, each once and without commas between them; `by sum`, `mean`, `greedy` "
-        "or `contrast` belongs to `select`; `retry` takes `resample` or `repair`.",
+        "or `contrast` belongs to `select`; `by kl`, `ess`, `entropy` or `forward`, `weight w` and `at "
+        "least w` to `using blend(…)`; `retry` takes `resample` or `repair`.",
         "fn name() -> str:\n    | My name is ?{x: str max 9 chars temperature 0.5}\n    return x\n",
         "fn name() -> str:\n    | My name is ?{x: str max 9 chars temp 0.5}\n    return x\n",
     ),

@@ -287,6 +287,33 @@ pub pure fn f(owner: Owner?) -> str:
         "pub fn f() -> str:\n    | ?{x: str min 100 chars max 200 chars max 80 tok}\n    return x\n",
     ),
     Entry(
+        "E0360",
+        "a model where none is asked, or no blend",
+        "`using` says which model fills holes, so it stands where holes may. `by kl`, `weight 0.7` and `at "
+        "least 0.3` say how two models share a hole, which `using blend(base, teacher)` names. A written "
+        "weight is the share of the teacher at every token, a rule finds one for each token: there is one or "
+        "the other.",
+        "pub fn f() -> int:\n    | ?{n: int using big weight 0.5}\n    return n\n",
+        "pub fn f() -> int:\n    | ?{n: int using blend(main, big) weight 0.5}\n    return n\n",
+    ),
+    Entry(
+        "E0361",
+        "a blend of two models that scores options",
+        "`select` weighs each option by the probability that one model gives to all of it. Two models "
+        "together are a distribution of the next token, which `gen` and `choose` draw from.",
+        'pub fn f() -> str using blend(main, big):\n    | ?{x: select ["yes", "no"]}\n    return x.top\n',
+        'pub fn f() -> str using blend(main, big):\n    | ?{x: choose ["yes", "no"]}\n    return x\n',
+    ),
+    Entry(
+        "W0231",
+        "a contrast of two models without a least probability",
+        "A weight above 1 prefers what the teacher finds likelier than the base does. A token that the base "
+        "hardly ever writes then wins however unlikely it is for the teacher. `min_p` leaves out what is "
+        "less likely than a share of the teacher's first choice.",
+        "pub fn f() -> int:\n    | ?{n: int using blend(main, big) weight 1.5}\n    return n\n",
+        "pub fn f() -> int:\n    | ?{n: int using blend(main, big) weight 1.5 min_p 0.1}\n    return n\n",
+    ),
+    Entry(
         "E0333",
         "an unclear end of a hole",
         "The text that follows the hole can also be a part of its value, so the end of the value would not "

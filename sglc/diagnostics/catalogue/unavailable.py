@@ -64,8 +64,12 @@ ENTRIES: tuple[Entry, ...] = (
         "ask()\n",
         "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    ask()\n    ask()\n",
     ),
-    _entry("E0911", "`using`", "Choose the model with `--model`.",
-           "pub fn f() -> int using big:\n    user: | A number?\n    assistant: | ?{n: int}\n" + _END, _GOOD),
+    _entry(
+        "E0911", "a chain of models", "Name one model, and load another one under its name where it is "
+        "not to be had.",
+        "pub fn f() -> int using big or small:\n    user: | A number?\n    assistant: | ?{n: int}\n" + _END,
+        "pub fn f() -> int using big:\n    user: | A number?\n    assistant: | ?{n: int}\n" + _END,
+    ),
     _entry(
         "E0912", "tools", "Ask for a typed request and call the function yourself.",
         "pub pure fn double(n: int) -> int:\n    return 2 * n\n\n" + _FN

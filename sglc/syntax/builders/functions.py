@@ -12,9 +12,9 @@ from sglc.syntax.tree import ast
 from sglc.syntax.tree.ast import Expression, Name
 
 Parameters = tuple[ast.Parameter, ...]
-Models = tuple[Name, ...]
-"""The names of `using a or b`."""
-Result = tuple[ast.TypeExpression | None, Models]
+Models = ast.ModelClause
+"""`using big`."""
+Result = tuple[ast.TypeExpression | None, Models | None]
 """The type of a result and the models that are named behind it."""
 
 
@@ -25,7 +25,7 @@ class Clause:
     word: str
     start: int
     end: int
-    models: Models
+    models: Models | None
     count: Expression | None = None
     errors: tuple[Name, ...] = ()
 
@@ -60,12 +60,12 @@ def parameter(
 def result(context: Context, start: int, end: int, type: WrittenType) -> Result:
     """The result type; `using big` after it belongs to the function."""
     if not isinstance(type, OpenType):
-        return type, ()
-    models: Models = ()
+        return type, None
+    models: Models | None = None
     rest: list[Option] = []
     for option in type.options:
-        if isinstance(option, ast.HoleOption) and option.kind == "using":
-            models = _models(option.value)
+        if isinstance(option, ast.HoleOption) and isinstance(option.value, ast.ModelClause):
+            models = option.value
         else:
             rest.append(option)
     return settled(context, OpenType(type.type, tuple(rest))), models
@@ -78,13 +78,13 @@ def using_result(context: Context, start: int, end: int, models: Models) -> Resu
 
 def within(context: Context, start: int, end: int, count: Expression, models: Models | None) -> Clause:
     """`within COUNT tok`: the budget of a function."""
-    return Clause("within", start, end, models or (), count=count)
+    return Clause("within", start, end, models, count=count)
 
 
 def raises(context: Context, start: int, end: int, *parts: Name | Models | None) -> Clause:
     """`raises NAME, …`, perhaps with `using` behind it."""
     models = cast("Models | None", parts[-1])
-    return Clause("raises", start, end, models or (), errors=cast("tuple[Name, ...]", parts[:-1]))
+    return Clause("raises", start, end, models, errors=cast("tuple[Name, ...]", parts[:-1]))
 
 
 def function(
@@ -124,7 +124,7 @@ def _function(
     parameters: Parameters,
     rest: tuple[Rest, ...],
 ) -> ast.FunctionDeclaration:
-    result, using = cast("Result | None", rest[0]) or (None, ())
+    result, using = cast("Result | None", rest[0]) or (None, None)
     body = cast("Body", rest[-1])
     doc = context.docs.take(start, end, block=True)
     count: Expression | None = None
@@ -191,8 +191,3 @@ def extern(
         doc,
         context.span(start, end),
     )
-
-
-def _models(value: Expression) -> tuple[Name, ...]:
-    names = value.items if isinstance(value, ast.ListDisplay) else (value,)
-    return tuple(Name(name.name, name.span) for name in names if isinstance(name, ast.Reference))

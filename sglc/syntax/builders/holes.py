@@ -62,45 +62,81 @@ def decode(context: Context, start: int, end: int, value: ast.Expression) -> ast
     return _option(context, "decode", start, end, value)
 
 
-def using(context: Context, start: int, end: int, *models: ast.Name) -> tuple[ast.Name, ...]:
-    """`using MODEL or MODEL`: the names."""
-    return models
+def weight(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    """`weight NUMBER`: the share of a blend's second model."""
+    return _option(context, "weight", start, end, value)
 
 
-def using_option(context: Context, start: int, end: int, models: tuple[ast.Name, ...]) -> ast.HoleOption:
-    """`using` as an option of a hole; its value is one reference, or a list of them."""
-    names = tuple(ast.Reference(model.text, model.span) for model in models)
-    value: ast.Expression = names[0] if len(names) == 1 else ast.ListDisplay(names, context.span(start, end))
-    return _option(context, "using", start, end, value)
+def at_least(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    """`at least NUMBER`: the least share of a blend's second model."""
+    return _option(context, "at_least", start, end, value)
+
+
+def model(
+    context: Context, start: int, end: int, name: ast.Name, without: ast.Expression | None
+) -> ast.ModelName:
+    """`NAME`, or `NAME without TEXT`."""
+    return ast.ModelName(name, without, context.span(start, end))
+
+
+def using(context: Context, start: int, end: int, *models: ast.ModelName) -> ast.ModelClause:
+    """`using MODEL or MODEL`."""
+    return ast.ModelClause(models, False, context.span(start, end))
+
+
+def blend(
+    context: Context, start: int, end: int, base: ast.ModelName, teacher: ast.ModelName
+) -> ast.ModelClause:
+    """`using blend(BASE, TEACHER)`."""
+    return ast.ModelClause((base, teacher), True, context.span(start, end))
+
+
+def using_option(context: Context, start: int, end: int, models: ast.ModelClause) -> ast.HoleOption:
+    """`using` as an option of a hole."""
+    return _option(context, "using", start, end, models)
+
+
+NORMALISERS = ("sum", "mean", "greedy", "contrast")
+"""What may stand behind the `by` of a `select`."""
+RULES = ("kl", "ess", "entropy", "forward")
+"""What may stand behind the `by` of a hole with `using blend(…)`."""
 
 
 def by(context: Context, start: int, end: int, name: ast.Name) -> By:
-    """`by NORMALISER` of a `select`, with its place; reported if there is none of that name."""
-    if name.text not in ("sum", "mean", "greedy", "contrast"):
+    """`by NAME`, with its place; reported if there is neither a normaliser nor a rule of that name."""
+    if name.text not in NORMALISERS and name.text not in RULES:
         context.reporter.error(
             "E0115",
-            f"there is no normaliser `{name.text}`",
+            f"there is no `by {name.text}`",
             name.span.start,
             name.span.end,
-            hint="`by` takes sum, mean, greedy or contrast",
+            hint="`by` takes sum, mean, greedy or contrast in a `select`; "
+            "kl, ess, entropy or forward with `using blend(…)`",
         )
-        return "greedy", context.span(start, end)
+        return "", context.span(start, end)
     return name.text, context.span(start, end)
+
+
+def _with_rule(
+    context: Context, options: tuple[ast.HoleOption, ...], by: By | None, faulty: str, hint: str
+) -> tuple[ast.HoleOption, ...]:
+    """The options of a hole that scores nothing, with the rule of a blend; a normaliser is reported."""
+    if by is None or not by[0]:
+        return options
+    name, span = by
+    if name in RULES:
+        return (*options, ast.HoleOption("by", ast.Reference(name, span), span))
+    context.reporter.error(
+        "E0115", "`by` is an option of `select`", span.start, span.end, label=faulty, hint=hint
+    )
+    return options
 
 
 def gen(context: Context, start: int, end: int, type: WrittenType) -> ast.Gen:
     """`gen TYPE` with the options behind the type."""
     written = type.options if isinstance(type, OpenType) else ()
     options, by = split_by(context, written)
-    if by is not None:
-        context.reporter.error(
-            "E0115",
-            "`by` is an option of `select`",
-            by[1].start,
-            by[1].end,
-            label="nothing is scored here",
-            hint="write `select T by …`",
-        )
+    options = _with_rule(context, options, by, "nothing is scored here", "write `select T by …`")
     return ast.Gen(bare(type), options, context.span(start, end))
 
 
@@ -117,22 +153,25 @@ def hole(
 def choose(context: Context, start: int, end: int, choices: Choices, options: Modifiers) -> ast.Choose:
     """`choose CHOICES OPTIONS`."""
     kept, by = split_by(context, choice_options(context, options))
-    if by is not None:
-        context.reporter.error(
-            "E0115",
-            "`by` is an option of `select`",
-            by[1].start,
-            by[1].end,
-            label="`choose` draws one option and scores none",
-            hint="write `select … by …`",
-        )
+    faulty = "`choose` draws one option and scores none"
+    kept = _with_rule(context, kept, by, faulty, "write `select … by …`")
     return ast.Choose(choices, kept, context.span(start, end))
 
 
 def select(context: Context, start: int, end: int, choices: Choices, options: Modifiers) -> ast.Select:
     """`select CHOICES OPTIONS`; `by` among the options is its normaliser."""
     kept, by = split_by(context, choice_options(context, options))
-    return ast.Select(choices, None if by is None else by[0], kept, context.span(start, end))
+    if by is not None and by[0] in RULES:
+        context.reporter.error(
+            "E0115",
+            f"`by {by[0]}` is a rule of `using blend(…)`",
+            by[1].start,
+            by[1].end,
+            label="no normaliser of a `select`",
+            hint="`select … by` takes sum, mean, greedy or contrast",
+        )
+        by = None
+    return ast.Select(choices, by[0] or None if by is not None else None, kept, context.span(start, end))
 
 
 def choices(context: Context, start: int, end: int, first: ast.Expression, *more: ast.Expression) -> Choices:

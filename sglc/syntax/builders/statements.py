@@ -312,7 +312,7 @@ def parallel(context: Context, start: int, end: int, body: Body) -> ast.Parallel
     return ast.Parallel(body, context.span(start, end))
 
 
-def using_block(context: Context, start: int, end: int, models: tuple[Name, ...], body: Body) -> ast.Using:
+def using_block(context: Context, start: int, end: int, models: ast.ModelClause, body: Body) -> ast.Using:
     """`using MODEL:` with its block."""
     return ast.Using(models, body, context.span(start, end))
 

@@ -24,7 +24,8 @@ from sglc.syntax.errors.mistakes import reserved
 from sglc.syntax.errors.unexpected import unexpected
 
 OPTION_WORDS = (
-    "max min matching until not in multiple where as temp top_p top_k min_p seed using n decode by".split()
+    "max min matching until not in multiple where as temp top_p top_k min_p seed".split()
+    + "using n decode by weight at".split()
 )
 _FOREIGN_OPTIONS = {
     "temperature": "temp t",

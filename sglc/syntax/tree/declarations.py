@@ -6,7 +6,7 @@ from typing import Literal
 
 from sglc.immutable import node
 from sglc.source import Source, Span
-from sglc.syntax.tree.expressions import Expression, Name
+from sglc.syntax.tree.expressions import Expression, ModelClause, Name
 from sglc.syntax.tree.statements import Statement
 from sglc.syntax.tree.types import TypeExpression
 
@@ -225,7 +225,7 @@ class FunctionDeclaration:
     parameters: tuple[Parameter, ...]
     result: TypeExpression | None
     within: Expression | None
-    using: tuple[Name, ...]
+    using: ModelClause | None
     raises: tuple[Name, ...]
     body: tuple[Statement, ...]
     public: bool

@@ -219,11 +219,30 @@ class SchemaOf:
 
 
 @node
+class ModelName:
+    """`big`, or `big without "text"`: a model that does not get to see a text."""
+
+    name: Name
+    without: Expression | None
+    span: Span
+
+
+@node
+class ModelClause:
+    """`using a or b`, or `using blend(base, teacher)` with two models."""
+
+    models: tuple[ModelName, ...]
+    blended: bool
+    span: Span
+
+
+@node
 class HoleOption:
     """One option of a hole, gen, choose, select or think.
 
-    `kind`: max_tokens, temp, top_p, top_k, min_p, seed, until, where, using, n, decode.
-    `value` is an expression (a String for `until`, a Reference for `using`, that or a Call for `decode`).
+    `kind`: max_tokens, temp, top_p, top_k, min_p, seed, until, where, using, n, decode, by, weight, at_least.
+    `value` is an expression (a String for `until`, a ModelClause for `using`, a Reference or
+    a Call for `decode`, a Reference for `by`, which is the rule of a blend).
     """
 
     kind: str
@@ -280,5 +299,5 @@ class Fork:
 Expression = (
     Number | String | Boolean | Null | Reference | Attribute | Index | Slice | Call | Unary | Binary
     | Conditional | ListDisplay | TupleDisplay | MapDisplay | Comprehension | Range | Regex | OrElse
-    | SchemaOf | Gen | Choose | Select | Fork
+    | SchemaOf | Gen | Choose | Select | Fork | ModelClause
 )  # fmt: skip

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from sglc.immutable import node
 from sglc.source import Span
-from sglc.syntax.tree.expressions import Argument, Call, Choose, Expression, Gen, HoleOption, Name, Select
+from sglc.syntax.tree.expressions import (
+    Argument,
+    Call,
+    Choose,
+    Expression,
+    Gen,
+    HoleOption,
+    ModelClause,
+    Name,
+    Select,
+)
 from sglc.syntax.tree.patterns import Pattern
 from sglc.syntax.tree.types import TypeExpression
 
@@ -256,9 +266,9 @@ class Parallel:
 
 @node
 class Using:
-    """`using big or small:` as a block."""
+    """`using big:` as a block."""
 
-    models: tuple[Name, ...]
+    models: ModelClause
     body: tuple[Statement, ...]
     span: Span
 

@@ -40,6 +40,8 @@ class Holes:
         """What fills a hole."""
         facts = self.checked.holes[id(node)]
         name = f"{self.context.name}.{facts.name}"
+        if facts.models is not None:
+            self.program.lose(f"`using {facts.models.shown()}`", f"hole {name}", "the model of the caller")
         count = next((option.value for option in node.options if option.kind == "n"), None)
         settings = self.settings(node) + self.conditions(facts)
         if facts.decoding is not None and facts.decoding.strategy != "local":
@@ -98,7 +100,8 @@ class Holes:
         """The options that a request has."""
         found, most = [], [] if self.within is None else [str(self.within)]
         for option in node.options:
-            code = "" if option.kind in ("until", "where", "decode") else self.expressions.code(option.value)
+            unsaid = ("until", "where", "decode", "using", "by", "weight", "at_least")
+            code = "" if option.kind in unsaid else self.expressions.code(option.value)
             if option.kind in _SAMPLING:
                 found.append(f"{_SAMPLING[option.kind]}={code}")
             elif option.kind == "max_tokens":

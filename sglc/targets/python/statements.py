@@ -369,6 +369,7 @@ def _read(variable: str, path: Sequence[tuple[str, str]]) -> str:
 _WRITE: dict[type, Callable[[Statements, Any], None]] = {
     ast.Include: Statements._include,
     ast.Role: Statements._role,
+    ast.Using: lambda self, node: self.block(node.body),
     ast.Part: Statements._part,
     ast.Let: Statements._let,
     ast.Assign: Statements._assign,

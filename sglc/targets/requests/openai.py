@@ -77,6 +77,8 @@ class _Requests:
             self.lose("a condition on the answer", hole.place, "every value of the type")
         if info.validators:
             self.lose("a validator", hole.place, "every value of the type")
+        if info.models is not None:
+            self.lose(f"`using {info.models.shown()}`", hole.place, "one model for all requests")
         if info.mode == "select":
             self.lose("the scores of options", hole.place, "an answer that is one of them")
         body: dict[str, object] = {"messages": messages}

@@ -135,6 +135,8 @@ class _Function:
             self.lose("a condition on the answer", hole.place, "every value of the type")
         if info.validators:
             self.lose("a validator", hole.place, "every value of the type")
+        if info.models is not None:
+            self.lose(f"`using {info.models.shown()}`", hole.place, "one model for all requests")
         if info.type is None:
             self.lose("options that are values of the run", hole.place)
             return '""'

@@ -240,3 +240,24 @@ def test_a_module_with_less_work_left_has_shorter_prefixes(monkeypatch: pytest.M
     monkeypatch.setattr(prefixes, "WORK", 0)
     monkeypatch.setattr(prefixes, "LEAST_WORK", 0)
     assert constant_prefixes(module) == ()
+
+
+def test_each_model_has_what_it_reads_before_its_own_first_hole() -> None:
+    text = """
+const RULES = "Be brief. "
+fn f(x: str):
+    user: | ${RULES}A word?
+    assistant:
+        | ?{first: int in 0..9 using big}
+        | ?{second: int in 0..9}
+fn g(x: str) using blend(main without RULES, big):
+    user: | ${RULES}A word?
+    assistant: | ?{first: int in 0..9}
+"""
+    found = {(prefix.model.name, prefix.model.without): said(prefix) for prefix in program(text).prefixes}
+    whole = "user: Be brief. A word?| assistant: "
+    assert found["big", ""] == whole
+    assert found["main", ""] == whole  # behind it stands what `big` wrote
+    assert found["main", "Be brief. "] == "user: A word?| assistant: "
+    functions = {prefix.model.name: prefix.functions for prefix in program(text).prefixes}
+    assert functions["big"] == ("f", "g")

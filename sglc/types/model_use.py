@@ -1,0 +1,54 @@
+"""Models as a program names them: which one fills a hole, or which two together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+MAIN = "main"
+"""The name of the run's own model in every program."""
+
+Rule = Literal["kl", "ess", "entropy", "forward", "weight"]
+"""What finds the share of a blend's second model; `weight` is a share that the program gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelView:
+    """A model, and a text that is left out of the conversation wherever it stands before the model reads it;
+    empty for none."""
+
+    name: str = MAIN
+    without: str = ""
+
+
+MAIN_VIEW = ModelView()
+"""The run's own model, which reads everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """The model of a hole; with a `teacher` the two are blended: one distribution q ∝ base^(1-α) · teacher^α.
+
+    `rule` finds α for each token. See `sglc.kernels.bitmask.mix`.
+    """
+
+    base: ModelView = MAIN_VIEW
+    teacher: ModelView | None = None
+    rule: Rule = "kl"
+
+    @property
+    def views(self) -> tuple[ModelView, ...]:
+        """The one or two."""
+        return (self.base,) if self.teacher is None else (self.base, self.teacher)
+
+    def shown(self) -> str:
+        """As it stands in a program: `big`, `blend(main, big)`."""
+        names = [
+            view.name + (f' without "{_brief(view.without)}"' if view.without else "") for view in self.views
+        ]
+        return names[0] if self.teacher is None else f"blend({', '.join(names)})"
+
+
+def _brief(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line if line == text and len(line) <= 40 else line[:40] + "…"
