@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sglc.bytecode.code import Program
-from sglc.runtime.decoding.conversation import Chat, Conversation, Encoder, PlainChat
+from sglc.runtime.decoding.conversation import Chat, PlainChat
+from sglc.runtime.decoding.encoder import Encoder
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.errors import SglError
 from sglc.runtime.session import BYTES, Session
@@ -19,6 +20,7 @@ from sglc.runtime.tokenizer import Tokenizer
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.preview.record import Record, RecordedConversation
 from sglc.runtime.vm.preview.steps import preview_steps
+from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.run import Prepared, Run, Written
 from sglc.types.values import Value
 
@@ -57,12 +59,10 @@ async def preview(
     encoder = Encoder(tokenizer) if tokenizer is not None else None
     chat: Chat | None = PlainChat() if tokenizer is None else tokenizer.chat
     record = Record()
+    constraints = Constraints()
     run = Run(
-        Prepared(program, Constraints(), {}),
-        open_conversation=lambda: Conversation(encoder=encoder, chat=chat),
-        vocabulary=BYTES,
-        context_length=1 << 60,
-        has_model=False,
+        Prepared(program, constraints, {}),
+        model=RunModel(BYTES, 1 << 60, constraints, encoder, chat),
         limits=session.limits,
         seed=seed,
         handlers=preview_steps(record),

@@ -5,24 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 from sglc.bytecode.code import Code, Place, Prefix, Program
 from sglc.bytecode.signatures import signature
 from sglc.diagnostics.suggest import nearest
-from sglc.runtime.decoding.conversation import Conversation, Encoder, PlainChat
+from sglc.runtime.decoding.conversation import Conversation, PlainChat
 from sglc.runtime.decoding.requests import Constraints
-from sglc.runtime.engine.drafting.drafts import Drafting
-from sglc.runtime.engine.scheduling.branch import Admission
 from sglc.runtime.engine.scheduling.pinned_prefixes import MOST_NAMED
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from sglc.runtime.served_models import Served, Urgency, serve
 from sglc.runtime.vm.holes.records import error_name
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.state.frame import Allowance
+from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.run import (
     CheckRecord,
     HoleRecord,
@@ -31,13 +31,13 @@ from sglc.runtime.vm.state.run import (
     Prepared,
     Recorder,
     Run,
-    Script,
     Statistics,
 )
 from sglc.runtime.vm.state.tasks import Tasks
 from sglc.runtime.vm.state.trace import Listener, ListenerFault
 from sglc.runtime.vm.state.values import BranchValue, Scored, failure
 from sglc.types.language.membership import MemberError, is_member
+from sglc.types.model_use import MAIN
 from sglc.types.notation.sgl import show_type
 from sglc.types.text.plain_json import from_json
 from sglc.types.type import Type
@@ -47,7 +47,6 @@ from sglc.values.kinds import is_value
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
-    from sglc.runtime.engine.scheduling.branch import Branch
 
 BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
 """The vocabulary of runs without a model: every byte a token."""
@@ -57,15 +56,6 @@ OPEN_END = 4
 """Tokens at the end of a constant beginning that may become others with the text that follows."""
 MOST_MESSAGES = 64
 """Messages of a prefix that are tokenised ahead: for each of them the chat template reads all before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Urgency:
-    """Which runs the model serves first: see `Branch.priority`, `deadline` and `admission`."""
-
-    priority: int = 0
-    deadline: float | None = None
-    admission: Admission = field(default_factory=Admission)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +96,9 @@ class TestResult:
 class Session:
     """A program joined to an engine. May be used for any number of runs, also at the same time.
 
-    Without an engine only tests can run. `masks` are folders of masks that were made ahead of time;
-    `recorder` keeps account of the runs.
+    Without an engine only tests can run. `models` are the engines of models that the program names. `masks`
+    are folders of masks that were made ahead of time; `recorder` keeps account of the runs. Raises
+    ArgumentError where a model that the program names is missing, or two that it blends cannot be.
     """
 
     def __init__(
@@ -118,6 +109,7 @@ class Session:
         limits: Limits | None = None,
         masks: MaskPlaces | None = None,
         recorder: Recorder | None = None,
+        models: Mapping[str, Engine] | None = None,
     ) -> None:
         self.recorder = recorder
         self.program = program
@@ -125,19 +117,15 @@ class Session:
         self.limits = limits or Limits()
         vocabulary = engine.model.tokenizer.vocabulary() if engine is not None and masks is not None else None
         self._prepared = Prepared(program, Constraints(masks, vocabulary), {})
-        self._encoder = Encoder(engine.model.tokenizer) if engine is not None else None
-        self._drafting: Drafting | None = None
-        if engine is not None and engine.cost is not None:
-            tokenizer = engine.model.tokenizer
-            self._drafting = Drafting(engine.cost, tokenizer.vocabulary(), tokenizer.encode)
-        if self._encoder is not None:
+        self._served: dict[str, Served] = {}
+        if engine is not None:
+            self._served = serve(program, engine, models or {}, masks, self._prepared.constraints)
             self._pretokenise()
 
     def _pretokenise(self) -> None:
-        """Tokenise what conversations begin with, so that no run has to, and let the engine pin it."""
-        assert self.engine is not None
+        """Tokenise what conversations begin with, so that no run has to, and let the engines pin it."""
         for prefix, tokens in self._beginnings():
-            self.engine.pin(tokens, len(prefix.functions))
+            self._served[prefix.model.name].engine.pin(tokens, len(prefix.functions))
 
     def _beginnings(self) -> Iterator[tuple[Prefix, tuple[int, ...]]]:
         """What conversations begin with, and those of its tokens that stay whatever follows."""
@@ -149,13 +137,15 @@ class Session:
 
     async def prefill(self) -> list[int]:
         """Compute what conversations begin with, so that the engine can keep it for a later process.
+        What the models that a program names read is left to them.
 
         Returns the tokens of each beginning.
         """
-        assert self.engine is not None
         found = []
-        for _, tokens in self._beginnings():
-            branch = self.engine.open(tokens)
+        for prefix, tokens in self._beginnings():
+            if prefix.model.name != MAIN:
+                continue
+            branch = self._served[prefix.model.name].engine.open(tokens)
             try:
                 branch.append(tokens)
                 await branch.logits()
@@ -167,8 +157,8 @@ class Session:
     def _tokens(self, prefix: Prefix) -> tuple[int, ...]:
         """The tokens of a prefix in this model's template. The encoder remembers them, and those of the text
         before the hole that it ends in. Raises SglError for a role that the model does not know."""
-        assert self.engine is not None
-        conversation = Conversation(encoder=self._encoder, chat=self.engine.model.tokenizer.chat)
+        served = self._served[prefix.model.name]
+        conversation = Conversation(encoder=served.encoder, chat=served.engine.model.tokenizer.chat)
         *before, last = prefix.messages[:MOST_MESSAGES]
         ahead = prefix.ahead if len(prefix.messages) <= MOST_MESSAGES else 0
         for message in before:
@@ -423,43 +413,26 @@ class Session:
         """The state of a new run; without an urgency it is one that asks no model."""
         engine = self.engine
         if engine is None or urgency is None:
+            constraints = self._prepared.constraints
             return Run(
                 self._prepared,
-                open_conversation=lambda: Conversation(chat=PlainChat()),
-                vocabulary=BYTES,
-                context_length=1 << 60,
-                has_model=False,
+                model=RunModel(BYTES, 1 << 60, constraints, chat=PlainChat()),
                 limits=self.limits,
                 seed=seed,
                 listeners=listeners,
                 recorder=None if urgency is None else self.recorder,
             )
-        model = engine.model
-        tokenizer = model.tokenizer
-        make_script = getattr(model, "script", None)
-        script: Script | None = make_script() if make_script is not None else None
+        models = {
+            name: served.for_run(name, self.program.name, urgency, own=name == MAIN)
+            for name, served in self._served.items()
+        }
         ahead = engine.concurrency if concurrency is None else concurrency
-        if script is not None and script.in_order:
+        if any(model.script is not None and model.script.in_order for model in models.values()):
             ahead = 0
-
-        def open_branch(tokens: tuple[int, ...]) -> Branch:
-            branch = engine.open(tokens, self.program.name)
-            branch.priority, branch.deadline = urgency.priority, urgency.deadline
-            branch.admission = urgency.admission
-            return branch
-
         return Run(
             self._prepared,
-            open_conversation=lambda: Conversation(
-                encoder=self._encoder,
-                chat=tokenizer.chat,
-                open_branch=open_branch,
-                release=engine.put_back,
-            ),
-            vocabulary=tokenizer.vocabulary(),
-            context_length=model.context_length,
-            has_model=True,
-            script=script,
+            model=models[MAIN],
+            models=models,
             limits=self.limits,
             seed=seed,
             listeners=listeners,
@@ -468,7 +441,6 @@ class Session:
             top=trace_top,
             local=local,
             recorder=self.recorder,
-            drafting=self._drafting,
             tasks=Tasks(ahead) if ahead else None,
         )
 

@@ -150,8 +150,8 @@ class Function:
         from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 
         types = self._module._types
-        session = await self._module._session(self._code)
         try:
+            session = await self._module._session(self._code)
             result = await session.run(self._code.name, arguments, **options)
             return dataclasses.replace(result, value=types.out(result.value))
         except ArgumentError as error:
@@ -219,9 +219,11 @@ class Module:
         engine: Engine | None = None,
         path: Path | None = None,
         spans: Spans | None = None,
+        models: Mapping[str, str | Engine] | None = None,
     ) -> None:
         self.program = program
         self.model = model
+        self._models = dict(models or {})
         self._options = options or EngineOptions()
         self._given_engine = engine
         self._spans = spans
@@ -230,6 +232,8 @@ class Module:
         self._types = classes_of(program)
         self._lock = threading.Lock()
         self._joined: Session | None = None
+        self._engines: dict[str, Engine] = {}
+        """Those of the models that the program names, once they are loaded."""
         self.functions: dict[str, Function] = {}
         for name, index in program.entry.items():
             code = program.codes[index]
@@ -271,19 +275,35 @@ class Module:
         from sglc.runtime.session import Session
 
         if self._joined is None:
-            engine = self._given_engine
-            if engine is None and code.kind != "pure":
-                engine = await asyncio.get_running_loop().run_in_executor(
-                    None, shared_engine, self.model, self._options
-                )
+            engine, models = self._given_engine, None
+            if code.kind != "pure":
+                engine, models = await asyncio.get_running_loop().run_in_executor(None, self._load)
             with self._lock:
                 if engine is None:
                     return Session(self.program, recorder=self._collector())
                 if self._joined is None:
                     self._joined = Session(
-                        self.program, engine, masks=self._masks(), recorder=self._collector()
+                        self.program,
+                        engine,
+                        masks=self._masks(),
+                        recorder=self._collector(),
+                        models=models,
                     )
+                    self._engines = models or {}
         return self._joined
+
+    def _load(self) -> tuple[Engine, dict[str, Engine]]:
+        """The engines of the module's own model and of those that its program names. Raises ArgumentError."""
+        from sglc.runtime.served_models import check_names
+
+        check_names(self.program, self._models)
+        named = {name: self._models[name] for name in self.program.models}
+        engine = self._given_engine or shared_engine(self.model, self._options)
+        models = {
+            name: shared_engine(each, self._options) if isinstance(each, str) else each
+            for name, each in named.items()
+        }
+        return engine, models
 
     # -- what it took --------------------------------------------------------------------------------
 
@@ -312,13 +332,13 @@ class Module:
         """What this module's runs took, by function and hole, and the engine's work (docs/observing.md)."""
         from sglc.runtime.metrics.report import report
 
-        return report(self._collector(), self._served_by())
+        return report(self._collector(), self._served_by(), self._engines)
 
     def metrics(self) -> str:
         """The same in Prometheus' text format. Needs the extra `observe`."""
         from sglc.runtime.metrics import prometheus
 
-        return prometheus.text(prometheus.MetricsSource(self._collector(), self._served_by()))
+        return prometheus.text(prometheus.MetricsSource(self._collector(), self._served_by(), self._engines))
 
 
 class LoadOptions(TypedDict, total=False):
@@ -338,6 +358,7 @@ class LoadOptions(TypedDict, total=False):
     kv_eviction: Policy
     max_queue: int | None
     engine: Engine | None
+    models: Mapping[str, str | Engine] | None
     spans: Spans | None
     allow_outside: bool
 
@@ -347,7 +368,8 @@ def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions
 
     `model` names what its functions run on; it is loaded at the first call, with the options that follow (see
     `EngineOptions`). Modules with the same model and options share one engine. An `engine` may be given
-    instead. `allow_outside` lets the program read files outside of its project. Raises CompileError, with
+    instead. `models` are the models that the program names (`using big`), by these names, each a model or an
+    engine. `allow_outside` lets the program read files outside of its project. Raises CompileError, with
     every diagnostic, and FileNotFoundError.
     """
     path = Path(path)
@@ -413,7 +435,7 @@ def _module(
         given.get("kv_eviction", "lru"),
         given.get("max_queue"),
     )
-    return Module(program, model, options, given.get("engine"), path, given.get("spans"))
+    return Module(program, model, options, given.get("engine"), path, given.get("spans"), given.get("models"))
 
 
 __all__ = [

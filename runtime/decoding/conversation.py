@@ -9,29 +9,18 @@ tokens at the first difference.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from sglc.runtime.chat import TemplateError
-from sglc.runtime.decoding.canonical import Canonical
+from sglc.runtime.decoding.encoder import Encoded, Encoder
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.errors import SglError
 
 if TYPE_CHECKING:
     from sglc.runtime.chat import Piece
     from sglc.runtime.engine.scheduling.branch import Branch
-    from sglc.runtime.tokenizer import Tokenizer
-
-WHOLE_CHARS = 4096
-"""Stretches up to this many characters are always tokenised as a whole."""
-WINDOW_CHARS = 512
-"""Characters before a change that are tokenised again in a longer stretch."""
-RESYNC_TOKENS = 8
-"""Tokens at a window's start that must come out as before, else the window grows."""
-CACHED_CHARS = 4_000_000
-"""Characters of stretches whose tokens an encoder remembers."""
 
 
 class Chat(Protocol):
@@ -52,89 +41,6 @@ class PlainChat:
 
     def closing(self, roles: tuple[str, ...]) -> tuple[str, ...]:
         return ("\n",)
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    text: str
-    tokens: tuple[int, ...]
-
-
-class Encoder:
-    """Canonical tokens of text, with a cache of the tokens of recent stretches."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
-        self.canonical = Canonical(tokenizer.encode, tokenizer.token_bytes)
-        """Which tokens follow each other."""
-        self._cache: OrderedDict[str, tuple[int, ...]] = OrderedDict()
-        self._chars = 0
-
-    def encode(self, text: str) -> tuple[int, ...]:
-        """Tokens of a whole stretch; special tokens never come out of it."""
-        if not text:
-            return ()
-        known = self._cache.get(text)
-        if known is not None:
-            self._cache.move_to_end(text)
-            return known
-        tokens = self._encode(text)
-        if len(text) <= CACHED_CHARS // 4:
-            self._cache[text] = tokens
-            self._chars += len(text)
-            while self._chars > CACHED_CHARS:
-                old, _ = self._cache.popitem(last=False)
-                self._chars -= len(old)
-        return tokens
-
-    def _encode(self, text: str) -> tuple[int, ...]:
-        try:
-            return tuple(self.tokenizer.encode(text))
-        except ValueError as fault:
-            raise SglError("Unsupported", f"the model's tokenizer cannot write the text: {fault}") from None
-
-    def extend(self, text: str, previous: Encoded | None) -> Encoded:
-        """Tokens of a stretch of which `previous` is an earlier state.
-
-        A long stretch is tokenised again only from a token boundary some hundred characters before the first
-        change, and only if the tokens there come out as they were.
-        """
-        if previous is not None and previous.text == text:
-            return previous
-        if previous is None or len(text) <= WHOLE_CHARS or len(previous.text) <= WINDOW_CHARS:
-            return Encoded(text, self.encode(text))
-        same = len(previous.text) if text.startswith(previous.text) else _common(text, previous.text)
-        token_bytes = self.tokenizer.token_bytes
-        total = len(previous.text.encode())
-        wanted = WINDOW_CHARS
-        while same - wanted > 0:
-            limit = len(text[: same - wanted].encode())
-            index, start = len(previous.tokens), total
-            while start > limit and index > 0:
-                index -= 1
-                start -= len(token_bytes[previous.tokens[index]] or b"")
-            if start <= 0 or start > limit:
-                break
-            window = text.encode()[start:]
-            if window[0] & 0xC0 != 0x80:
-                tokens = self._encode(window.decode())
-                held = previous.tokens[index : index + RESYNC_TOKENS]
-                if tokens[: len(held)] == held:
-                    return Encoded(text, previous.tokens[:index] + tokens)
-            wanted *= 2
-        return Encoded(text, self.encode(text))
-
-
-def _common(a: str, b: str) -> int:
-    """Length of the longest common prefix, by halving."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[:middle] == b[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 NoteKind = Literal["role", "end", "value", "unknown"]
@@ -170,6 +76,8 @@ class Transcript:
     stretch: str = ""
     content: int = 0
     roles: tuple[str, ...] = ()
+    said: tuple[tuple[str, str], ...] = ()
+    """Role and text of each message before the open one; the role of text outside of messages is empty."""
     is_open: bool = False
     fresh: bool = True
     glued: bool = False
@@ -185,6 +93,13 @@ class Transcript:
     def message(self) -> str:
         """Text of the newest message so far."""
         return self.stretch[self.content :]
+
+    @property
+    def messages(self) -> tuple[tuple[str, str], ...]:
+        """Role and text of each message, the open one last: what every model reads in its own form."""
+        if not self.roles and not self.message:
+            return self.said
+        return (*self.said, (self.roles[-1] if self.roles else "", self.message))
 
     @property
     def line(self) -> str:
@@ -216,6 +131,8 @@ class Conversation:
         self._branch: Branch | None = None
         self._closed_tokens: tuple[tuple[tuple[str, int], ...], tuple[int, ...]] = ((), ())
         self._encoded: Encoded | None = None
+        self.views: dict[Hashable, Conversation] = {}
+        """The same text as other models read it, or with a part left out; see `decoding.views`."""
         self.lookup = Lookup()
         """Where the newest tokens stand in the text already; made when tokens are drafted."""
 
@@ -242,6 +159,7 @@ class Conversation:
         copy.state = self.state
         copy._closed_tokens = self._closed_tokens
         copy._encoded = self._encoded
+        copy.views = {key: view.fork() for key, view in self.views.items()}
         if self._branch is not None:
             copy._branch = self._branch.fork()
         return copy
@@ -250,6 +168,9 @@ class Conversation:
         """Become `other`, which is used up by it."""
         if self._branch is not None:
             self._branch.close()
+        for view in self.views.values():
+            view.close()
+        self.views, other.views = other.views, {}
         self.state = other.state
         self._branch, other._branch = other._branch, None
         self._closed_tokens = other._closed_tokens
@@ -257,7 +178,10 @@ class Conversation:
         self.lookup = other.lookup
 
     def close(self) -> None:
-        """Give the branch back, or free it."""
+        """Give the branches back, or free them."""
+        for view in self.views.values():
+            view.close()
+        self.views = {}
         if self._branch is not None:
             if self._release is not None:
                 self._release(self._branch)
@@ -296,6 +220,7 @@ class Conversation:
             stretch=stretch,
             content=len(stretch),
             roles=roles,
+            said=state.messages,
             is_open=True,
             fresh=True,
             glued=False,

@@ -9,7 +9,9 @@ from codecs import utf_8_decode
 from collections.abc import Callable
 from time import thread_time_ns
 
+from sglc.runtime.decoding.blend import Blend
 from sglc.runtime.decoding.conversation import Conversation
+from sglc.runtime.decoding.conversation_pair import ConversationPair
 from sglc.runtime.decoding.drawing import Drawing
 from sglc.runtime.decoding.hole_text import HoleText, nothing_allowed, only_value
 from sglc.runtime.decoding.requests import (
@@ -51,7 +53,7 @@ class HoleDecoder:
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: Conversation | ConversationPair,
         vocabulary: Vocabulary,
         constraints: Constraints,
         request: HoleRequest,
@@ -75,12 +77,14 @@ class HoleDecoder:
         self.text = HoleText(conversation, vocabulary, constraints, request)
         self.room = Room(request.name, request.budget, self.text.price)
         self._began = False
+        self._blend = None if request.blend is None else Blend(request.blend)
         self._sampling_request = SamplingRequest(
             request.sampling,
             request.seed,
             scored=observer.detailed,
             weighed=observer.weighed,
             top=observer.top,
+            blend=self._blend,
         )
         self._scores = PathScores()
 
@@ -192,6 +196,7 @@ class HoleDecoder:
         result, drafts = self.result, self._drafts
         result.logprob = self._scores.logprob
         result.pressure = self._scores.pressure if self.observer.weighed else None
+        result.shares = None if self._blend is None else self._blend.shares()
         if self._began:
             drafts.finish(self.conversation.branch.tokens, ended)
             result.saved = min(drafts.saved, result.work.accepted)  # not every engine looks at drafts

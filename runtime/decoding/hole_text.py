@@ -13,6 +13,7 @@ from copy import copy
 
 from sglc.runtime.decoding.canonical import Tokens
 from sglc.runtime.decoding.conversation import Conversation
+from sglc.runtime.decoding.conversation_pair import ConversationPair
 from sglc.runtime.decoding.requests import Constraints, HoleRequest
 from sglc.runtime.decoding.seams import Seams
 from sglc.runtime.decoding.stop_tracker import StopTracker
@@ -35,7 +36,7 @@ class HoleText:
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: Conversation | ConversationPair,
         vocabulary: Vocabulary,
         constraints: Constraints,
         request: HoleRequest,
@@ -120,10 +121,16 @@ class HoleText:
             return hole, hole
         return constraints.value(request, self.prefix).matcher(self.vocabulary), hole
 
+    @property
+    def alone(self) -> Conversation:
+        """The conversation, of one model: two models write one text only, and it has no forks."""
+        assert isinstance(self.conversation, Conversation)
+        return self.conversation
+
     def fork(self) -> HoleText:
         """Another text that begins as this one does; the two share what the model has computed."""
         twin = copy(self)
-        twin.conversation = self.conversation.fork()
+        twin.conversation = self.alone.fork()
         twin.tracker = self.tracker.copy()
         twin.masks = twin.tracker.value if self.same else self.masks.clone()
         return twin

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
+from sglc.runtime.decoding.blend import BlendRule, Shares
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import Sampled
@@ -61,6 +62,8 @@ class HoleRequest:
     """The bound that all texts count against which a strategy tries; `budget` bounds each of them."""
     sampling: Sampling = GREEDY
     seed: int = 0
+    blend: BlendRule | None = None
+    """How two models share each token; None for one model."""
     answer: Steering | None = None
     """What a scripted model answers; None leaves it to the model."""
 
@@ -112,6 +115,8 @@ class HoleResult:
     """Of beams: whether no other legal text is likelier."""
     others: tuple[str, ...] = ()
     """Of beams that look for several texts: the next most probable ones."""
+    shares: Shares | None = None
+    """How two models shared its tokens, on average; None for one model, and where nothing was drawn."""
 
     @property
     def counted(self) -> int:

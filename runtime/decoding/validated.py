@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from sglc.runtime.decoding.conversation import Conversation
+from sglc.runtime.decoding.conversation_pair import ConversationPair
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.pruned_tokens import MOST_BACK, Choice, Choices, PrunedTokens
 from sglc.runtime.decoding.requests import (
@@ -91,7 +92,7 @@ class ValidatedHoleDecoder(HoleDecoder):
     def __init__(
         self,
         verdicts: Verdicts,
-        conversation: Conversation,
+        conversation: Conversation | ConversationPair,
         vocabulary: Vocabulary,
         constraints: Constraints,
         request: HoleRequest,

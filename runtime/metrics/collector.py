@@ -64,6 +64,12 @@ class Collector:
             figures.behind += result.behind
             figures.pressure += result.pressure or 0.0
             figures.weighed += 0 if result.pressure is None else result.counted
+            if (shares := result.shares) is not None:
+                figures.shared += shares.tokens
+                figures.alpha += shares.tokens * shares.alpha
+                if shares.chernoff == shares.chernoff:
+                    figures.compared += shares.tokens
+                    figures.chernoff += shares.tokens * shares.chernoff
             figures.forwards += work.forwards
             figures.fed += work.tokens_fed
             figures.reused += work.tokens_reused

@@ -77,6 +77,14 @@ class HoleFigures:
     """Sum of -log of the probability of the legal tokens, in nats, over the tokens of `weighed`."""
     weighed: int = 0
     """Tokens that were drawn and at which the pressure was measured."""
+    shared: int = 0
+    """Tokens that two models drew together."""
+    alpha: float = 0.0
+    """Sum of the second model's share, over these."""
+    chernoff: float = 0.0
+    """Sum of how far apart the two were, in nats, over the tokens of `compared`."""
+    compared: int = 0
+    """Tokens that two models drew together and at which that was measured."""
     forwards: int = 0
     """Forward passes that had a part for this hole."""
     fed: int = 0
@@ -115,6 +123,10 @@ SUMMED = (
     "behind",
     "pressure",
     "weighed",
+    "shared",
+    "alpha",
+    "chernoff",
+    "compared",
     "forwards",
     "fed",
     "reused",

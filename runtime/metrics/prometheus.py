@@ -7,7 +7,7 @@ and holes, of which a program has finitely many; never texts.
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,11 +56,17 @@ HOLES = {
 
 
 class MetricsSource:
-    """The collector that a Prometheus registry reads metrics from."""
+    """The collector that a Prometheus registry reads metrics from.
 
-    def __init__(self, collector: Collector, engine: Engine | None = None) -> None:
+    `models` are the engines of the models that programs name, by these names.
+    """
+
+    def __init__(
+        self, collector: Collector, engine: Engine | None = None, models: Mapping[str, Engine] | None = None
+    ) -> None:
         self._collector = collector
         self._engine = engine
+        self._models = {name: each for name, each in (models or {}).items() if each is not engine}
 
     def collect(self) -> Iterator[Metric]:
         """All metric families as they are now."""
@@ -76,6 +82,15 @@ class MetricsSource:
             stats = cache_stats(self._engine)
             if stats is not None:
                 yield from _cache(stats)
+        if self._models:
+            yield from self._named()
+
+    def _named(self) -> Iterator[Metric]:
+        for name, (metric, text) in ENGINE.items():
+            family = CounterMetricFamily(f"sglc_model_{metric}", text, labels=["model"])
+            for model, engine in self._models.items():
+                family.add_metric([model], getattr(engine.statistics, name))
+            yield family
 
     def _functions(self) -> Iterator[Metric]:
         runs = CounterMetricFamily("sglc_runs", "Runs that have ended.", labels=["function", "outcome"])

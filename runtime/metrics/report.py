@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
 
 
-def report(collector: Collector, engine: Engine | None) -> dict[str, object]:
-    """Everything, as JSON has it: `functions`, `holes` and `process`, and `cache` where it is shared."""
+def report(
+    collector: Collector, engine: Engine | None, models: Mapping[str, Engine] | None = None
+) -> dict[str, object]:
+    """Everything, as JSON has it: `functions`, `holes` and `process`, and `cache` where it is shared.
+
+    `models` are the engines of the models that the program names: what each did, where it is another engine.
+    """
     with collector.lock:
         holes = {name: figures.plain() for name, figures in collector.holes.items()}
         functions = {
@@ -37,7 +43,18 @@ def report(collector: Collector, engine: Engine | None) -> dict[str, object]:
     stats = None if engine is None else cache_stats(engine)
     if stats is not None:
         found["cache"] = cache(stats)
+    others = {name: _work(each) for name, each in (models or {}).items() if each is not engine}
+    if others:
+        found["models"] = others
     return found
+
+
+def _work(engine: Engine) -> dict[str, object]:
+    """What an engine did."""
+    return {
+        name: round(value, 6) if isinstance(value, float) else value
+        for name, value in asdict(engine.statistics).items()
+    }
 
 
 def cache_stats(engine: Engine) -> CacheStats | None:
@@ -65,11 +82,7 @@ def process(collector: Collector, engine: Engine | None) -> dict[str, object]:
         "mask_seconds": round(whole.mask_seconds, 6),
     }
     if engine is not None:
-        statistics = {
-            name: round(value, 6) if isinstance(value, float) else value
-            for name, value in asdict(engine.statistics).items()
-        }
-        found["engine"] = statistics
+        found["engine"] = _work(engine)
     if isinstance(engine, BatchingEngine):
         found["steps"] = steps(engine.measure)
     return found

@@ -16,6 +16,7 @@ from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.vm.holes.models import warm
 from sglc.runtime.vm.instructions import calls as call_steps
 from sglc.runtime.vm.instructions import control_flow as control_steps
 from sglc.runtime.vm.instructions import expectations as expectation_steps
@@ -28,6 +29,8 @@ from sglc.runtime.vm.state.strand import Outcome, Step, Strand
 from sglc.runtime.vm.state.values import BranchValue, failure
 from sglc.values.kinds import KIND_FAULTS, ValueFault, kind
 
+_ASKING = frozenset(number for number, code in enumerate(OPCODES) if "hole" in code.operands)
+"""Instructions that fill a hole."""
 FORK_LIMIT = 1024
 """Most branches of one fork."""
 
@@ -146,7 +149,8 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
         raise failure(f"a fork has at most {FORK_LIMIT} branches, not {len(items)}")
     run = machine.run
     if len(items) > 1 and frame.conversation is not None:
-        await run.warm(frame.conversation)
+        uses = [machine.program.holes[a].models for op, a, _ in code.instructions if op in _ASKING]
+        await warm(run, frame.conversation, uses)
     machine.emit("fork", {"branches": len(items)})
     machines, tasks = [], []
     seed = frame.seeds.fork()

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from sglc.commands.running.run_options import Observation, RunCommand, engine_options
+from sglc.commands.running.run_options import (
+    DEFAULT_MODEL,
+    Models,
+    Observation,
+    RunCommand,
+    engine_options,
+    named_models,
+)
 from sglc.commands.shared.invocation import (
     CommandFailed,
     Invocation,
@@ -30,7 +38,6 @@ if TYPE_CHECKING:
     from sglc.plan.plan import ProgramPlan
     from sglc.types.values import Value
 
-DEFAULT_MODEL = "smollm2"
 LARGEST_TRACE = 256 * 1024 * 1024
 """Bytes of a trace that is read: some million events."""
 
@@ -47,12 +54,22 @@ class Run:
     ahead: int | None
     """Most calls that run ahead of their turn; None leaves it to the engine."""
     engine: EngineOptions
+    models: Mapping[str, str]
+    """Models that the program names."""
 
 
 @click.command("plan", cls=RunCommand)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("function", required=False)
-@click.option("--model", metavar="NAME", help="Count in tokens of this model; only its tokenizer is read.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    callback=named_models,
+    metavar="[NAME=]MODEL",
+    help="Count in tokens of this model; only its tokenizer is read. With --run and NAME= also one that the "
+    "program means by `using NAME`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON; docs/plan.md describes it.")
 @click.option(
     "--diff", "old", type=click.Path(path_type=Path), metavar="OLD.sglb", help="Say what has changed since."
@@ -85,7 +102,7 @@ def command(
     invocation: Invocation,
     file: Path,
     function: str | None,
-    model: str | None,
+    models: Models,
     as_json: bool,
     old: Path | None,
     trace: Path | None,
@@ -112,6 +129,9 @@ def command(
       sglc plan examples/triage.sgl triage --trace run.jsonl --json
       sglc plan examples/orders.sgl --model smollm2 --diff orders.sglb
     """
+    model = models.own
+    if models.named and not runs:
+        raise click.UsageError("--model NAME=MODEL belongs to --run: without a run nothing is asked")
     _check_usage(runs, trace, old, pairs, arguments)
     from sglc.commands.shared.programs import load_program
 
@@ -123,7 +143,7 @@ def command(
         if sequential and concurrency is not None:
             raise click.UsageError("--sequential and --concurrency say two things of the same calls")
         ahead = 0 if sequential else concurrency
-        run = Run(pairs, arguments, seed, max_tokens, timeout, ahead, engine)
+        run = Run(pairs, arguments, seed, max_tokens, timeout, ahead, engine, models.named)
         _with_run(invocation, program, file, names[0], model or DEFAULT_MODEL, run, as_json)
         return
     plan = _plan(invocation, program, file, names, model)
@@ -259,6 +279,7 @@ def _with_run(
         program,
         code,
         model,
+        run.models,
         run.engine,
         Observation(),
         run.seed,

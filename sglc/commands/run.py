@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from sglc.commands.running.run_options import Observation, RunCommand, engine_options, observation_options
+from sglc.commands.running.run_options import (
+    DEFAULT_MODEL,
+    Models,
+    Observation,
+    RunCommand,
+    engine_options,
+    named_models,
+    observation_options,
+)
 from sglc.commands.shared.invocation import (
     CommandFailed,
     Invocation,
@@ -44,7 +52,13 @@ INTERRUPTED = 130
     help="Arguments from a JSON object.",
 )
 @click.option(
-    "--model", default="smollm2", show_default=True, help="Name, folder, GGUF file or scripted:FILE."
+    "--model",
+    "models",
+    multiple=True,
+    callback=named_models,
+    metavar="[NAME=]MODEL",
+    help="Name, folder, GGUF file or scripted:FILE; smollm2 by default. With NAME= the one that the program "
+    "means by `using NAME`.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens to generate.")
@@ -88,7 +102,7 @@ def command(
     function: str | None,
     pairs: tuple[str, ...],
     arguments: Path | None,
-    model: str,
+    models: Models,
     seed: int,
     max_tokens: int | None,
     timeout: float | None,
@@ -154,7 +168,8 @@ def command(
     call = Call(
         program,
         code,
-        model,
+        models.own or DEFAULT_MODEL,
+        models.named,
         engine,
         observation,
         seed,

@@ -169,7 +169,7 @@ class _Model:
     """Bounds in tokens of one model. Its weights are not needed."""
 
     def __init__(self, tokenizer: Any, masks: MaskPlaces | None) -> None:
-        from sglc.runtime.decoding.conversation import Encoder
+        from sglc.runtime.decoding.encoder import Encoder
         from sglc.runtime.decoding.requests import Constraints
 
         self._tokenizer, self._masks = tokenizer, masks

@@ -252,6 +252,16 @@ def test_prometheus_text_has_the_figures_and_no_texts(program: Any) -> None:
     assert found["sglc_hole_seconds_bucket{function=f,hole=n,le=+Inf}"] == 1
     assert found["sglc_engine_forwards_total{}"] == joined.engine.statistics.forwards
     assert found["sglc_running_runs{}"] == 0
+    assert not any(name.startswith("sglc_model_") for name in found)
+    from sglc.runtime.metrics import report
+
+    other = HashedEngine()
+    other.statistics.forwards = 7
+    models = {"big": other, "same": joined.engine}
+    named = samples(prometheus.text(prometheus.MetricsSource(collector, joined.engine, models)))
+    assert {name for name in named if "model_forwards" in name} == {"sglc_model_forwards_total{model=big}"}
+    assert named["sglc_model_forwards_total{model=big}"] == 7
+    assert list(report.report(collector, joined.engine, models)["models"]) == ["big"]  # type: ignore[call-overload]
     assert "secret" not in text and "hello" not in text
 
 

@@ -233,6 +233,10 @@ def test_tables_tell_of_steps_memory_and_disk() -> None:
             "forwards",
             "pressure",
             "weighed",
+            "shared",
+            "alpha",
+            "chernoff",
+            "compared",
             "mask_seconds",
             "queue_seconds",
             "seconds",
@@ -255,6 +259,7 @@ def test_tables_tell_of_steps_memory_and_disk() -> None:
             },
             "steps": {"steps": 4, "largest": 32, "mean": 12.5, "scheduled": 0.001, "committed": 0.001},
         },
+        "models": {"big": {"forwards": 5, "seconds": 0.5, "tokens_fed": 90, "tokens_reused": 40}},
         "cache": {
             "hit_rate": 0.9731, "tokens_looked_up": 1000, "blocks": 64, "free": 60, "bytes": 1 << 21,
             "evictions": 2, "pins": 2, "pinned": 9,
@@ -273,6 +278,8 @@ def test_tables_tell_of_steps_memory_and_disk() -> None:
     )
     assert "disk: 3 blocks (1 MiB), 4 written, 1 read, 2 faults" in text
     assert "pressure: `f.x` 1.00 nats a drawn token, 1.0 a value" in text
+    assert "blend: `f.x` share of the teacher 1.00 on average of 2 tokens, 1.000 nats apart" in text
+    assert "model big: 5 forward passes in 500.0 ms, 90 tokens computed, 40 found again" in text
     assert text.endswith("start: Python 250.0 ms, model 1.00 s")
 
 
@@ -372,3 +379,36 @@ def test_a_run_on_the_native_executor_imports_no_torch(good: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-P", "-c", text], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "[]", (done.stdout, done.stderr)
+
+
+NAMED = """
+pub fn f() -> str using big:
+    user: | A word?
+    assistant:
+        | ?{a: str matching /[a-z]{3}/}
+        | ?{b: str matching /[a-z]{3}/ using main}
+        | ?{c: str matching /[a-z]{3}/ using small}
+    return "${a} ${b} ${c}"
+"""
+
+
+def test_the_command_line_gives_models_by_name(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "m.sgl"
+    path.write_text(NAMED)
+    for name in ("one", "two", "three"):
+        (tmp_path / f"{name}.json").write_text(json.dumps([name[0] * 2 + name[-1]] * 3))
+    own, big, small = (f"scripted:{tmp_path / name}.json" for name in ("one", "two", "three"))
+    given = ["--model", own, "--model", f"big={big}", "--model", f"small={small}"]
+    code, out, err = cli("run", path, *given)
+    assert code == 0, err
+    assert json.loads(out) == "tto ooe tte"
+    code, out, err = cli("plan", path, *given, "--run", "--json")
+    assert code == 0 and json.loads(out)["functions"], err
+    code, _, err = cli("run", path, "--model", own, "--model", f"big={big}")
+    assert code and "E0721" in err and "--model small=MODEL" in err
+    code, _, err = cli("run", path, *given, "--model", f"bigg={big}")
+    assert code and "names no model `bigg`" in err and "did you mean `big`" in err
+    code, _, err = cli("run", path, *given, "--model", f"big={own}")
+    assert code == 2 and "the model `big` is given twice" in err
+    code, _, err = cli("run", path, *given, "--model", f"main={own}")
+    assert code == 2 and "the run's own model is given twice" in err

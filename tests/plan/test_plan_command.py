@@ -64,6 +64,7 @@ def test_functions_that_ask_no_model_are_left_out(cli: Cli) -> None:
         (["GOOD", "--trace", "none.jsonl"], 1, "there is no file"),
         (["GOOD", "--trace", "GOOD"], 1, "is no trace of a run"),
         (["GOOD", "--diff", "none.sglb"], 1, "there is no file"),
+        (["GOOD", "--model", "big=SCRIPT"], 2, "belongs to --run"),
         (["GOOD", "--run", "--model", "SCRIPT"], 1, "the argument text is missing"),
         (["GOOD", "--run", "--model", "SCRIPT", "--arg", "text"], 1, "is not NAME=VALUE"),
         (

@@ -75,7 +75,12 @@ BELOW_DECODING = BELOW_ENGINE | {
 BELOW_VM = BELOW_DECODING | {"sglc.runtime.decoding"}
 
 
-RUNTIME = BELOW_VM | {"sglc.runtime.bounds", "sglc.runtime.vm", "sglc.runtime.session"}
+RUNTIME = BELOW_VM | {
+    "sglc.runtime.bounds",
+    "sglc.runtime.vm",
+    "sglc.runtime.served_models",
+    "sglc.runtime.session",
+}
 
 
 WHOLE = (
@@ -156,6 +161,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.bounds": BELOW_VM,
     "sglc.runtime.repair": BELOW_VM | {"sglc.schema"},
     "sglc.runtime.vm": BELOW_VM,
+    "sglc.runtime.served_models": BELOW_VM | {"sglc.runtime.vm"},
     "sglc.runtime.session": RUNTIME,
     "sglc.runtime.preview": RUNTIME | {"sglc.runtime.chat", "sglc.runtime.tokenizer"},
     "sglc.runtime.metrics": RUNTIME,

@@ -44,7 +44,7 @@ class Attempt:
 
     def close(self) -> None:
         """Free what the engine holds for it."""
-        self.writing.text.conversation.close()
+        self.writing.text.alone.close()
 
 
 class Attempts:
@@ -132,7 +132,7 @@ class Attempts:
         ended, text, result = attempt.ended, attempt.writing.text, self.result
         assert ended is not None
         self.charge(ended.tokens + lost)
-        self.conversation.adopt(text.conversation)
+        self.conversation.adopt(text.alone)
         self.conversation.branch.statistics = self._statistics
         for step in attempt.steps:
             if self.observer.detailed:

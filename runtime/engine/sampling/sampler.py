@@ -24,6 +24,18 @@ from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE, Sampling
 from sglc.runtime.executor.plan import Candidate
 
 
+class Share(NamedTuple):
+    """How two models shared a token: `alpha` is the part of the second one, 0 to 1 or, in a contrast, above.
+
+    `chernoff` is -log Σ base^(1-alpha) · teacher^alpha over the legal tokens, in nats: 0 where the two agree.
+    `ess` is the smaller of 1 / Σ p²/q for the two: 1 where they agree. NaN where they were not measured.
+    """
+
+    alpha: float
+    chernoff: float = math.nan
+    ess: float = math.nan
+
+
 class Sampled(NamedTuple):
     """A token with its natural log-probability in the model's whole distribution (temperature 1, no mask).
 
@@ -36,6 +48,8 @@ class Sampled(NamedTuple):
     logprob: float
     log_mass: float = math.nan
     top: tuple[Candidate, ...] = ()
+    share: Share | None = None
+    """Of two models together: how they shared it. The probabilities are then those of their mixture."""
 
 
 class NothingAllowed(ValueError):
@@ -128,7 +142,7 @@ def _draw(
     ids = None if sampling.plain else limited_legal(logits, legal, sampling)
     if ids is not None:
         return _noisiest(ids, logits[ids], sampling, key)
-    ids = _candidates(logits, legal, sampling)
+    ids = candidates(logits, legal, sampling)
     return _noisiest(*limited(ids, logits[ids], sampling), sampling, key) if len(ids) else -1
 
 
@@ -166,7 +180,7 @@ def _best_legal(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, best
     return select.masked_argmax(logits, legal)[0]
 
 
-def _candidates(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, sampling: Sampling) -> np.ndarray:
+def candidates(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, sampling: Sampling) -> np.ndarray:
     """The ids that the token is drawn from, ascending: k of top-k, else all legal ones.
 
     None of them has a logit of -inf.

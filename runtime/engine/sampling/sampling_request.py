@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter, thread_time_ns
+from typing import Protocol
 
 import numpy as np
 
@@ -11,6 +12,13 @@ from sglc.runtime.engine.sampling.lazy import LegalTokens
 from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE, Sampling
 from sglc.runtime.engine.sampling.sampler import Sampled, noise_key, sample
 from sglc.runtime.executor.plan import Picking
+
+
+class Blending(Protocol):
+    """Two models as one distribution. See `sglc.runtime.decoding.blend`."""
+
+    def sample(self, rows: np.ndarray, request: SamplingRequest) -> Sampled:
+        """A token of the mixture, given the logits of the two as float32 [2, V]. Raises NothingAllowed."""
 
 
 @dataclass(slots=True, eq=False)
@@ -33,17 +41,22 @@ class SamplingRequest:
     """Whether the probability of all legal tokens is wanted."""
     top: int = 0
     """So many of the most probable tokens of the whole distribution are told with the token."""
+    blend: Blending | None = None
+    """What makes one distribution of two rows of logits; None for one row."""
     picking: int = 0
     """Nanoseconds that the event loop's thread has spent on masks and on drawing tokens."""
     came: float = 0.0
     """When the first logits had come (perf_counter); 0 for not yet."""
 
     def sample(self, logits: np.ndarray, best: int = -1) -> Sampled:
-        """`sampler.sample` on float32 logits [V]. Raises NothingAllowed, and what making a mask raises."""
+        """`sampler.sample` on float32 logits [V], or [2, V] for a blend. Raises NothingAllowed, and what
+        making a mask raises."""
         start = thread_time_ns()
         if not self.came:
             self.came = perf_counter()
         try:
+            if self.blend is not None:
+                return self.blend.sample(logits, self)
             return sample(
                 logits,
                 self.legal,

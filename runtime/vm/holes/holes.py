@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from time import perf_counter
 
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
+from sglc.runtime.decoding.conversation_pair import ConversationPair
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
 from sglc.runtime.decoding.strategies.attempt import Attempts
@@ -18,6 +19,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.vm.holes import scoring
 from sglc.runtime.vm.holes.fuzz import random_good_word, random_word
+from sglc.runtime.vm.holes.models import asked, model_shown, share_figures, shares_shown
 from sglc.runtime.vm.holes.options import Options
 from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, rounded, told
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
@@ -38,30 +40,29 @@ from sglc.values.kinds import kind
 class _Report:
     """Turns what a hole's decoder reports into events."""
 
-    def __init__(self, machine: Strand, hole: str) -> None:
+    def __init__(self, machine: Strand, hole: str, texts: Sequence[bytes | None]) -> None:
+        """`texts` are those of the tokens of the model that fills the hole."""
         self._machine = machine
         self._hole = hole
         self.detailed = machine.run.detailed and bool(machine.run.listeners)
         self.weighed = machine.run.weighed
         self.top = machine.run.top if self.detailed else 0
-        self._texts = machine.run.vocabulary.token_bytes
+        self._texts = texts
 
     def piece(self, text: str, forced: bool) -> None:
         self._machine.emit("forced" if forced else "generated", {"hole": self._hole, "text": text})
 
     def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
-        self._machine.emit(
-            "token",
-            {
-                "hole": self._hole,
-                "token": drawn.token,
-                "text": data.decode("utf-8", "backslashreplace"),
-                "logprob": round(drawn.logprob, 4),
-                "pressure": round(0.0 - drawn.log_mass, 4),
-                "mask": allowed,
-                **({"top": [self._candidate(*each) for each in drawn.top]} if self.top else {}),
-            },
-        )
+        shown = {
+            "hole": self._hole,
+            "token": drawn.token,
+            "text": data.decode("utf-8", "backslashreplace"),
+            "logprob": round(drawn.logprob, 4),
+            "pressure": round(0.0 - drawn.log_mass, 4),
+            "mask": allowed,
+            **({"top": [self._candidate(*each) for each in drawn.top]} if self.top else {}),
+        }
+        self._machine.emit("token", shown | (share_figures(drawn.share._asdict()) if drawn.share else {}))
 
     def _candidate(self, token: int, logprob: float, legal: bool) -> list[object]:
         data = self._texts[token] or b""
@@ -131,6 +132,7 @@ def _request(
         whole=_budget(frame, None),
         sampling=options.sampling(),
         seed=frame.seeds.hole(options.whole("seed"), attempt),
+        blend=options.blend(spec.models.rule) if spec.models and spec.models.teacher else None,
     )
     return request, values, type
 
@@ -165,7 +167,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
     request, values, type = _request(machine, frame, index, options)
     verdicts = _verdicts(machine, spec, options.asked()) if spec.validators else None
     if run.listeners:
-        machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode})
+        machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode, **model_shown(spec.models)})
     try:
         result = await _filled(machine, frame, index, request, values, type, verdicts)
     except SglError as error:
@@ -194,6 +196,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
                 **({"logprob": round(result.logprob, 4)} if run.detailed else {}),
                 **({"pressure": round(result.pressure, 4)} if result.pressure is not None else {}),
                 **{name: rounded(value) for name, value in told(result).items() if value is not None},
+                **shares_shown(result.shares),
             },
         )
 
@@ -216,7 +219,7 @@ async def _filled(
         await _accept_mock(machine, request, type, text, verdicts)
         return _simulated(machine, frame, spec, text)
     if run.fuzzing:
-        matcher = run.prepared.constraints.value(request).matcher(run.vocabulary)
+        matcher = run.prepared.constraints.value(request).matcher(run.model.vocabulary)
         if matcher.is_dead():
             raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is left to choose")
         if verdicts is None:
@@ -224,7 +227,7 @@ async def _filled(
         else:
             word = await random_good_word(matcher, run.random, verdicts, request.name)
         return _simulated(machine, frame, spec, word.decode())
-    if not run.has_model:
+    if not run.model.can_be_asked:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
     texts = scoring.choices(machine, spec, request, values, type)
     if texts is not None:
@@ -269,7 +272,7 @@ async def _accept_mock(
 ) -> None:
     """A mock goes through the hole's own matcher; values that a retry excluded stay legal for it."""
     plain = HoleRequest(request.name, request.key, request.language, passing=request.passing)
-    matcher = machine.run.prepared.constraints.value(plain).matcher(machine.run.vocabulary)
+    matcher = machine.run.prepared.constraints.value(plain).matcher(machine.run.model.vocabulary)
     if not matcher.accept_bytes(text.encode()) or not matcher.is_accepting():
         one_line = "\n" in text and isinstance(type, Str) and not type.layout and not type.grammar
         reason = "; the hole writes one line, `lines` would let it write several" if one_line else ""
@@ -295,23 +298,29 @@ async def _generated(
     conversation = frame.conversation
     assert conversation is not None
     behind = constant_behind(machine, conversation)
-    if run.script is not None:
-        request = request.answered(run.script.answer(request.name, request.stops))
     _, repairs, _ = earlier_values(frame, index)
     mark = show_repairs(conversation, repairs)
-    report = _Report(machine, request.name)
-    parts = (conversation, run.vocabulary, run.prepared.constraints, request, report)
-    strategy = LOCAL if run.local else machine.program.holes[index].decoding or LOCAL
+    filler = asked(run, conversation, machine.program.holes[index].models)
+    model = filler.model
+    if model.script is not None:
+        request = request.answered(model.script.answer(request.name, request.stops))
+    report = _Report(machine, request.name, model.vocabulary.token_bytes)
+    spec = machine.program.holes[index]
+    seen = filler.conversation
+    parts = (model.vocabulary, model.constraints, request, report)
+    strategy = LOCAL if run.local else spec.decoding or LOCAL
     decoder: Decoder
     account: HoleDecoder | Attempts
     if strategy.strategy == "local":
-        more = (run.statistics.timing, run.context_length, run.check, run.drafting)
+        more = (run.statistics.timing, model.context_length, run.check, model.drafting)
         if verdicts is None:
-            decoder = account = HoleDecoder(*parts, *more)
+            decoder = account = HoleDecoder(seen, *parts, *more)
         else:
-            decoder = account = ValidatedHoleDecoder(verdicts, *parts, *more)
+            decoder = account = ValidatedHoleDecoder(verdicts, seen, *parts, *more)
+    elif isinstance(seen, ConversationPair):
+        raise SglError("Unsupported", f"two models draw hole `{spec.name}` token by token, not by `decode`")
     else:
-        account = Attempts(*parts, run.context_length, run.check)
+        account = Attempts(seen, *parts, model.context_length, run.check)
         decoder = decoder_of(strategy, account, frame.tree or PrefixTree(), verdicts, frame.wanted)
     started = perf_counter()
     error = ""
@@ -339,5 +348,6 @@ async def _generated(
             )
     if repairs:
         conversation.restore(mark)
+    if repairs or not filler.itself:
         conversation.text(result.text)
     return result

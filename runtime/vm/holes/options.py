@@ -5,9 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sglc.bytecode.code import HoleSpec
+from sglc.runtime.decoding.blend import BlendRule
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.values import as_value, failure
+from sglc.types.model_use import Rule
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -104,6 +106,13 @@ class Options:
             return float(value)
         except (OverflowError, ValueError):
             raise failure(f"option `{name}` is too large") from None
+
+    def blend(self, rule: Rule) -> BlendRule:
+        """How two models share each token. Raises Failure."""
+        try:
+            return BlendRule(rule, self.number("weight"), self.number("at_least") or 0.0)
+        except ValueError as fault:
+            raise failure(str(fault)) from None
 
     def sampling(self) -> Sampling:
         """How tokens are drawn. Without a temperature it is 0, which is greedy. Raises Failure."""

@@ -30,6 +30,7 @@ def keep(machine: Strand, frame: Frame, index: int, value: object, result: HoleR
             result.forced,
             result.pressure,
             **told(result),
+            shares=result.shares,
         )
     )
     statistics.holes += 1

@@ -16,6 +16,7 @@ from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
 from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import holes
+from sglc.runtime.vm.holes.models import warm
 from sglc.runtime.vm.holes.retries import earlier_values, give_up
 from sglc.runtime.vm.state.frame import Allowance, Frame
 from sglc.runtime.vm.state.run import Records
@@ -35,7 +36,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
         raise failure(f"a hole has 1 to {MOST_SAMPLES} samples, not {count}")
     assert frame.conversation is not None
     if count > 1:
-        await run.warm(frame.conversation)
+        await warm(run, frame.conversation, [spec.models])
     together = _together(machine, index)
     branches = 1 if together else count
     machine.emit("fork", {"branches": branches})

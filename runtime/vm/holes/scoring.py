@@ -12,12 +12,13 @@ from time import perf_counter
 import numpy as np
 
 from sglc.bytecode.code import HoleSpec
-from sglc.runtime.decoding.conversation import Transcript
+from sglc.runtime.decoding.conversation import Conversation, Transcript
 from sglc.runtime.decoding.requests import HoleRequest, HoleResult
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.sampling.sampler import sample
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import selection
+from sglc.runtime.vm.holes.models import model_shown, viewed
 from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
 from sglc.runtime.vm.holes.records import constant_behind, error_name, keep
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
@@ -25,6 +26,7 @@ from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.run import Written
 from sglc.runtime.vm.state.strand import Strand
 from sglc.runtime.vm.state.values import Scored, failure
+from sglc.types.model_use import ModelUse
 from sglc.types.text.printer import print_value
 from sglc.types.type import Type
 from sglc.values.text import display
@@ -35,11 +37,11 @@ def choices(
 ) -> list[str] | None:
     """The texts of a `choose` that are scored as wholes; None where it is decoded token by token instead.
 
-    That is where one text is left at most, where there are more than SCORED_LIMIT, and where the program or
-    the run says `decode local`.
+    That is where one text is left at most, where there are more than SCORED_LIMIT, where two models fill the
+    hole together, and where the program or the run says `decode local`.
     """
     table = machine.program.table
-    if spec.mode != "choose" or machine.run.local:
+    if spec.mode != "choose" or machine.run.local or (spec.models and spec.models.teacher):
         return None
     if spec.decoding is not None and spec.decoding.strategy == "local":
         return None
@@ -65,11 +67,14 @@ async def choose(
     result = HoleResult("", ended="choose", behind=constant_behind(machine, conversation))
     _, repairs, _ = earlier_values(frame, index)
     mark = show_repairs(conversation, repairs)
+    use = spec.models or ModelUse()
+    seen = viewed(run, conversation, use.base)
+    begun = seen.mark()
     started, error = perf_counter(), ""
     run.check()
     try:
-        scores = await _measured(machine, frame, spec, texts, result)
-        before = len(conversation.tokens())
+        scores = await _measured(machine, seen, spec, texts, result)
+        before = len(seen.tokens())
         sizes = [max(0, scores.prompt + len(tail) - before) for tail in scores.tokens]
         _within(machine, frame, request, result, sizes)
         place = _drawn(machine, spec, request, texts, sizes, scores.sums(), result)
@@ -81,6 +86,7 @@ async def choose(
         error = error_name(raised)
         raise
     finally:
+        seen.restore(begun)
         conversation.restore(mark)
         if run.recorder is not None:
             run.recorder.hole(spec.name, spec.mode, result, perf_counter() - started, error)
@@ -117,8 +123,9 @@ def _drawn(
     result: HoleResult,
 ) -> int:
     """Which text is taken. `result` gets the log-probability of it and the pressure of them all."""
-    if machine.run.script is not None:
-        wish = machine.run.script.option(spec.name, texts)
+    script = machine.run.models[(spec.models or ModelUse()).base.name].script
+    if script is not None:
+        wish = script.option(spec.name, texts)
         if wish is not None:
             return wish
     budget = request.budget
@@ -161,7 +168,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
         raise failure(f"`select` scores at most {SCORED_LIMIT} options; use `choose` for more")
     texts = list(options)
     if run.listeners:
-        machine.emit("hole_start", {"hole": spec.name, "mode": "select"})
+        machine.emit("hole_start", {"hole": spec.name, "mode": "select", **model_shown(spec.models)})
     mocked = run.mocked(spec.name, machine.branch)
     if mocked is not None:
         wanted = mocked[0].text if isinstance(mocked[0], Written) else display(mocked[0], table)
@@ -172,7 +179,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
         weights = [run.random.random() + 1e-9 for _ in texts]
         probabilities = [weight / sum(weights) for weight in weights]
         top = probabilities.index(max(probabilities))
-    elif not run.has_model:
+    elif not run.model.can_be_asked:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
     else:
         assert frame.conversation is not None
@@ -211,10 +218,14 @@ async def _scored(
     if len(texts) == 1:
         return 0, [1.0]
     mark = show_repairs(conversation, repairs)
+    use = spec.models or ModelUse()
+    seen = viewed(run, conversation, use.base)
+    script = run.models[use.base.name].script
+    begun = seen.mark()
     try:
-        scores = await _measured(machine, frame, spec, texts, result)
-        if run.script is not None:
-            wish = run.script.option(spec.name, texts)
+        scores = await _measured(machine, seen, spec, texts, result)
+        if script is not None:
+            wish = script.option(spec.name, texts)
             if wish is not None:
                 scores = scores.favouring(wish)
         sums = scores.sums()
@@ -223,22 +234,22 @@ async def _scored(
         if spec.by == "mean":
             sums = [total / len(tail) for total, tail in zip(sums, scores.tokens, strict=True)]
         elif spec.by == "contrast":
-            base = await _premise(machine, frame, mark, spec, texts, result)
+            base = await _premise(machine, seen, begun, spec, texts, result)
             sums = [total - other for total, other in zip(sums, base, strict=True)]
     except EngineError as fault:
         raise language_error(fault) from fault
     finally:
+        seen.restore(begun)
         conversation.restore(mark)
     probabilities = selection.softmax(sums)
     return probabilities.index(max(probabilities)), probabilities
 
 
 async def _measured(
-    machine: Strand, frame: Frame, spec: HoleSpec, texts: list[str], result: HoleResult
+    machine: Strand, conversation: Conversation, spec: HoleSpec, texts: list[str], result: HoleResult
 ) -> selection.Scores:
-    """Scores of options behind the conversation. `result` gets what they took."""
-    assert frame.conversation is not None
-    scores = await selection.score(frame.conversation, texts, _follow(spec))
+    """Scores of options behind a conversation as their model reads it. `result` gets what they took."""
+    scores = await selection.score(conversation, texts, _follow(spec))
     result.work.add(scores.work)
     result.prompt = scores.prompt
     machine.run.statistics.forwards += scores.work.forwards
@@ -251,15 +262,18 @@ def _follow(spec: HoleSpec) -> str:
 
 
 async def _premise(
-    machine: Strand, frame: Frame, mark: Transcript, spec: HoleSpec, texts: list[str], result: HoleResult
+    machine: Strand,
+    conversation: Conversation,
+    mark: Transcript,
+    spec: HoleSpec,
+    texts: list[str],
+    result: HoleResult,
 ) -> list[float]:
     """Scores of the options without the context: the message's opening and the hole's line alone."""
     run = machine.run
-    conversation = frame.conversation
-    assert conversation is not None
     role = mark.roles[-1] if mark.roles else ""
     follow = _follow(spec)
-    key = (role, mark.line, tuple(texts), follow)
+    key = (spec.models, role, mark.line, tuple(texts), follow)
     known = run.premises.get(key)
     if known is None:
         alone = conversation.sibling()

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sglc.runtime.decoding.conversation import Encoder, Transcript
+from sglc.runtime.decoding.conversation import Transcript
+from sglc.runtime.decoding.encoder import Encoder
 
 
 @dataclass(frozen=True, slots=True)

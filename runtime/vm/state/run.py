@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from random import Random
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from sglc.automata.term import Language
 from sglc.bytecode.code import Place, Program
+from sglc.runtime.decoding.blend import Shares
 from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.requests import Constraints, HoleResult, Steering, Timing
-from sglc.runtime.engine.drafting.drafts import Drafting
+from sglc.runtime.decoding.requests import Constraints, HoleResult, Timing
 from sglc.runtime.errors import SglError
-from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.vm.state.dependent_types import BoundTypes
+from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.trace import DeferredEvents, Listener, ListenerFault
+from sglc.types.model_use import MAIN
 
 if TYPE_CHECKING:
     from sglc.runtime.vm.state.strand import Step
@@ -72,6 +73,8 @@ class HoleRecord:
     """Of `decode exact`: log of an upper bound on the probability that the model writes a legal text."""
     proved: bool | None = None
     """Of `decode beam`: whether no other legal text is likelier."""
+    shares: Shares | None = None
+    """How two models shared the tokens, on average; None where one model filled it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -143,20 +146,6 @@ class Statistics:
         return times[len(times) // 2] / 1e6 if times else 0.0
 
 
-class Script(Protocol):
-    """What a scripted model answers in one run."""
-
-    def answer(self, hole: str, stops: tuple[str, ...]) -> Steering | None:
-        """What makes the model write the scripted answer to a hole; None where the script has none for it."""
-
-    @property
-    def in_order(self) -> bool:
-        """Whether an answer depends on what was asked before. Then no call of a program runs ahead."""
-
-    def option(self, hole: str, options: list[str]) -> int | None:
-        """Which of the options a `select` takes; None where the script does not say."""
-
-
 class Recorder(Protocol):
     """Counts what many runs do. It is called on the event loop of the runs."""
 
@@ -199,11 +188,8 @@ class Run:
         self,
         prepared: Prepared,
         *,
-        open_conversation: Callable[[], Conversation],
-        vocabulary: Vocabulary,
-        context_length: int,
-        has_model: bool,
-        script: Script | None = None,
+        model: RunModel,
+        models: Mapping[str, RunModel] | None = None,
         limits: Limits | None = None,
         seed: int = 0,
         listeners: tuple[Listener, ...] = (),
@@ -212,17 +198,15 @@ class Run:
         top: int = 0,
         local: bool = False,
         recorder: Recorder | None = None,
-        drafting: Drafting | None = None,
         handlers: tuple[Step, ...] | None = None,
         tasks: Tasks | None = None,
     ) -> None:
         self.prepared = prepared
         self.program = prepared.program
-        self.open_conversation = open_conversation
-        self.vocabulary = vocabulary
-        self.context_length = context_length
-        self.has_model = has_model
-        self.script = script
+        self.model = model
+        """What fills holes that name no model."""
+        self.models = {MAIN: model, **(models or {})}
+        """All models by the names that the program has for them."""
         self.limits = limits or Limits()
         self.seed = seed
         self.listeners = listeners
@@ -234,7 +218,6 @@ class Run:
         self.local = local
         """Whether every hole is drawn token by token, whatever the program says."""
         self.recorder = recorder
-        self.drafting = drafting
         self.handlers = handlers
         """What instructions do in place of the machine's own table."""
         self.random = Random(seed)
@@ -362,7 +345,7 @@ class Run:
 
     async def warm(self, conversation: Conversation) -> None:
         """Have the model read a conversation that several branches are about to share."""
-        if self.has_model and not self.fuzzing and conversation.encoder is not None:
+        if self.model.can_be_asked and not self.fuzzing and conversation.encoder is not None:
             conversation.start()
             branch = conversation.sync()
             with branch.apart() as work:

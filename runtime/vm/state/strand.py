@@ -53,7 +53,7 @@ class Strand:
         elif code.kind == "pure":
             conversation, owns = None, False
         else:
-            conversation, owns = self.run.open_conversation(), True
+            conversation, owns = self.run.model.conversation(), True
             if parent is not None:
                 seeds = Seeds(seeds.call(known_name(code)))
         frame = Frame(code, slots, conversation, owns, allowances, seeds)

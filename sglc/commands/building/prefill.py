@@ -51,7 +51,8 @@ def prefill(invocation: Invocation, program: Program, model: str) -> Prefilled:
             fault("E0807", f"{problem.what}: {problem.where}", reason=problem.why, hint=problem.hint),
         ) from None
     try:
-        beginnings = asyncio.run(Session(program, engine).prefill())
+        named = dict.fromkeys(program.models, engine)  # what these read is theirs to compute
+        beginnings = asyncio.run(Session(program, engine, models=named).prefill())
     finally:
         engine.close()
     kept = engine.get_cache_stats()

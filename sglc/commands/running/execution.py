@@ -25,6 +25,7 @@ from sglc.runtime.engine.load import load_engine
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.served_models import check_names, check_unknown
 from sglc.runtime.session import RunResult, Session
 from sglc.runtime.vm.state.trace import TraceWriter
 from sglc.types.text.plain_json import dumps
@@ -41,6 +42,8 @@ class Call:
     program: Program
     code: Code
     model: str = "smollm2"
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Models that the program names, by these names."""
     engine: EngineOptions = field(default_factory=EngineOptions)
     observation: Observation = field(default_factory=Observation)
     seed: int = 0
@@ -116,19 +119,28 @@ class Runner:
     """Runs calls of one function on one loaded model."""
 
     def __init__(
-        self, call: Call, engine: Engine | None, observer: Observer, traceback: bool = False
+        self,
+        call: Call,
+        engine: Engine | None,
+        observer: Observer,
+        traceback: bool = False,
+        models: Mapping[str, Engine] | None = None,
     ) -> None:
-        """`traceback` shows what in sglc lies behind a failure."""
+        """`traceback` shows what in sglc lies behind a failure; `models` are the engines of the models that
+        the program names. Raises ArgumentError where two of them cannot be blended."""
         self._call = call
         self._traceback = traceback
-        self._session = Session(call.program, engine, masks=call.masks, recorder=observer.collector)
+        self._session = Session(
+            call.program, engine, masks=call.masks, recorder=observer.collector, models=models
+        )
         self.engine = engine
         self.observer = observer
 
     @classmethod
     @contextmanager
     def open(cls, invocation: Invocation, call: Call) -> Iterator[Runner]:
-        """Load the model, with a bar if it takes a while; a model that cannot be had ends the command.
+        """Load the models, with a bar if it takes a while; one that cannot be had ends the command, and so
+        does a name that has none.
 
         A pure function asks no model, so none is loaded. When the block ends, what is to be told of its work
         is told.
@@ -140,20 +152,24 @@ class Runner:
             with observer.watching(None):
                 yield cls(call, None, observer, invocation.traceback)
             return
-        invocation.stage = f"loading the model {call.model}"
+        engines: dict[str, Engine] = {}
         try:
-            with progress_bar(sys.stderr, f"preparing {call.model}") as progress:
-                engine = load_engine(call.model, progress=progress, **call.engine.keywords())
-        except ModelError as problem:
-            raise fail(invocation, model_fault(problem)) from None
-        startup.lap("model")
-        try:
-            with observer.watching(engine):
-                runner = cls(call, engine, observer, invocation.traceback)
+            check_names(call.program, call.models)
+            check_unknown(call.program, call.models)
+            for path in dict.fromkeys((call.model, *call.models.values())):
+                engines[path] = _loaded(invocation, path, call.engine)
+            startup.lap("model")
+            engine = engines[call.model]
+            models = {name: engines[path] for name, path in call.models.items()}
+            with observer.watching(engine, models):
+                runner = cls(call, engine, observer, invocation.traceback, models)
                 startup.lap("session")
                 yield runner
+        except ArgumentError as problem:
+            raise fail(invocation, problem.diagnostic()) from None
         finally:
-            engine.close()
+            for each in engines.values():
+                each.close()
 
     def run(
         self, arguments: Mapping[str, Value], *, trace: Path | None = None, narrator: Narrator | None = None
@@ -209,6 +225,16 @@ class Runner:
                 value=result.value, text=said, statistics=_numbers(result), checks=tuple(_checks(result))
             )
         return Outcome(failed=failed, text="" if heard is None else heard.said)
+
+
+def _loaded(invocation: Invocation, model: str, options: EngineOptions) -> Engine:
+    """The engine of a model; one that cannot be had ends the command."""
+    invocation.stage = f"loading the model {model}"
+    try:
+        with progress_bar(sys.stderr, f"preparing {model}") as progress:
+            return load_engine(model, progress=progress, **options.keywords())
+    except ModelError as problem:
+        raise fail(invocation, model_fault(problem)) from None
 
 
 def _drawn(error: SglError, program: Program) -> Diagnostic:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,14 +33,16 @@ class Observer:
         self._observation = observation
         self._exits = ExitStack()
         self._engine: Engine | None = None
+        self._models: dict[str, Engine] = {}
         self._written = 0.0
         self._write: Callable[[], None] | None = None
         self.collector = Collector(self._listen(model), weighed=bool(observation.stats))
 
     @contextmanager
-    def watching(self, engine: Engine | None) -> Iterator[None]:
-        """Serve or write metrics of an engine while the block runs; figures are told when it ends."""
-        self._engine = engine
+    def watching(self, engine: Engine | None, models: Mapping[str, Engine] | None = None) -> Iterator[None]:
+        """Serve or write metrics of an engine while the block runs; figures are told when it ends,
+        also of the `models` that the program names."""
+        self._engine, self._models = engine, dict(models or {})
         with self._exits:
             self._metrics(engine)
             try:
@@ -95,7 +97,7 @@ class Observer:
             from sglc.runtime.metrics import prometheus
         except MissingPackage as missing:
             raise self._missing(missing) from None
-        source = prometheus.MetricsSource(self.collector, engine)
+        source = prometheus.MetricsSource(self.collector, engine, self._models)
         try:
             if isinstance(target, Path):
                 self._write = lambda: prometheus.write(source, target)
@@ -128,4 +130,4 @@ class Observer:
             start["first prompt"] = first[1] - first[0]
             start["until the first token"] = first[1] - startup.began
         draw = as_json if self._observation.stats == "json" else as_tables
-        click.echo(draw(report(self.collector, self._engine), start), err=True)
+        click.echo(draw(report(self.collector, self._engine, self._models), start), err=True)

@@ -6,7 +6,7 @@ Each group is packed into one value, so that a command takes a value and not eve
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +16,7 @@ import click
 from sglc.commands.shared.sizes import read_size, size
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
 from sglc.runtime.kv.eviction import Policy
+from sglc.types.model_use import MAIN
 
 R = TypeVar("R")
 Option = Callable[[Callable[..., object]], Callable[..., object]]
@@ -54,6 +55,34 @@ class Observation:
     def wanted(self) -> bool:
         """Whether anything is to be told, so that the run needs a collector."""
         return bool(self.stats or self.metrics or self.spans)
+
+
+DEFAULT_MODEL = "smollm2"
+"""What runs where none is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The run's own model, None where none is said, and those that its program names."""
+
+    own: str | None
+    named: Mapping[str, str]
+
+
+def named_models(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> Models:
+    """What `--model MODEL --model NAME=MODEL` says. Raises click.BadParameter where a name has two."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, model = text.partition("=")
+        if not (equals and name.isidentifier()):
+            name, model = MAIN, text
+        if name in found:
+            whose = "the run's own model" if name == MAIN else f"the model `{name}`"
+            raise click.BadParameter(f"{whose} is given twice: {found[name]} and {model}")
+        if not model:
+            raise click.BadParameter(f"{text} names no model")
+        found[name] = model
+    return Models(found.pop(MAIN, None), found)
 
 
 ENGINE: Sequence[Option] = (

@@ -30,6 +30,8 @@ def as_tables(report: dict[str, Any], start: dict[str, float]) -> str:
         _functions(report["functions"]),
         _process(report),
         _pressure(report["holes"]),
+        _blends(report["holes"]),
+        _models(report.get("models", {})),
         _order(report["holes"]),
         _start(start),
     ]
@@ -133,6 +135,30 @@ def _pressure(holes: dict[str, dict[str, Any]]) -> str:
         lines.append(
             f"pressure: `{name}` {mean:.2f} nats a drawn token, {hole['pressure'] / hole['fillings']:.1f} a "
             f"value: the model gives what is legal {100 * math.exp(-mean):.2g} % on average; tell it the form"
+        )
+    return "\n".join(lines)
+
+
+def _blends(holes: dict[str, dict[str, Any]]) -> str:
+    """How two models shared the tokens of holes, and how far apart they were."""
+    lines = []
+    for name, hole in holes.items():
+        if hole["shared"]:
+            mean = hole["alpha"] / hole["shared"]
+            apart = f", {hole['chernoff'] / hole['compared']:.3f} nats apart" if hole["compared"] else ""
+            tokens = counted(hole["shared"], "token")
+            lines.append(f"blend: `{name}` share of the teacher {mean:.2f} on average of {tokens}{apart}")
+    return "\n".join(lines)
+
+
+def _models(models: dict[str, dict[str, Any]]) -> str:
+    """What the models did that the program names."""
+    lines = []
+    for name, engine in models.items():
+        found = f", {engine['tokens_reused']} found again" if engine["tokens_reused"] else ""
+        lines.append(
+            f"model {name}: {engine['forwards']} forward passes in {duration(engine['seconds'])}, "
+            f"{counted(engine['tokens_fed'], 'token')} computed{found}"
         )
     return "\n".join(lines)
 

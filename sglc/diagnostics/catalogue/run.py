@@ -106,4 +106,17 @@ ENTRIES: tuple[Entry, ...] = (
         "The value is not a member of the parameter's type. The reason names the place inside the value, "
         "what was found there and what is allowed.",
     ),
+    Entry(
+        "E0721",
+        "a model that the program names and nobody gives",
+        "`using big` names a model. `--model big=MODEL`, or `models={'big': …}` in Python, says which one "
+        "that is. `main` is always the run's own model. On the command line a name that the program does not "
+        "use is refused too: it is a slip, or a model that would be loaded for nothing.",
+    ),
+    Entry(
+        "E0722",
+        "two models that cannot be blended",
+        "`using blend(base, teacher)` draws one token from both models. So they need the same vocabulary, "
+        "and both must give logits. Scripted models give texts.",
+    ),
 )

@@ -1,0 +1,164 @@
+"""The models that a program names, joined to engines: what sessions keep of each, and which are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sglc.bytecode.code import Program
+from sglc.diagnostics.suggest import nearest
+from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.requests import Constraints
+from sglc.runtime.engine.drafting.drafts import Drafting
+from sglc.runtime.engine.scheduling.branch import Admission
+from sglc.runtime.errors import ArgumentError
+from sglc.runtime.mask.artifact.places import MaskPlaces
+from sglc.runtime.vm.state.models import RunModel, Script
+from sglc.types.model_use import MAIN, ModelUse
+
+if TYPE_CHECKING:
+    from sglc.runtime.engine.base import Engine
+    from sglc.runtime.engine.scheduling.branch import Branch
+
+
+@dataclass(frozen=True, slots=True)
+class Urgency:
+    """Which runs the models serve first: see `Branch.priority`, `deadline` and `admission`."""
+
+    priority: int = 0
+    deadline: float | None = None
+    admission: Admission = field(default_factory=Admission)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Served:
+    """What the runs of a program share of one model."""
+
+    engine: Engine
+    encoder: Encoder
+    constraints: Constraints
+    drafting: Drafting | None
+
+    def for_run(self, name: str, owner: str, urgency: Urgency, *, own: bool) -> RunModel:
+        """The model in one run of a program called `owner`. `own` says that it is the run's own: each other
+        engine admits runs for itself."""
+        engine = self.engine
+        tokenizer = engine.model.tokenizer
+        admission = urgency.admission if own else Admission()
+
+        def open_branch(tokens: tuple[int, ...]) -> Branch:
+            branch = engine.open(tokens, owner)
+            branch.priority, branch.deadline = urgency.priority, urgency.deadline
+            branch.admission = admission
+            return branch
+
+        return RunModel(
+            tokenizer.vocabulary(),
+            engine.model.context_length,
+            self.constraints,
+            self.encoder,
+            tokenizer.chat,
+            open_branch,
+            engine.put_back,
+            _script_of(engine),
+            self.drafting,
+            name,
+        )
+
+
+def _script_of(engine: Engine) -> Script | None:
+    make = getattr(engine.model, "script", None)
+    script: Script | None = make() if make is not None else None
+    return script
+
+
+def check_names(program: Program, given: Iterable[str]) -> None:
+    """Raise ArgumentError where a program names a model that is not given."""
+    wanted, given = program.models, tuple(given)
+    missing = [name for name in wanted if name not in given]
+    if missing:
+        holes = [
+            hole.name
+            for hole in program.holes
+            if hole.models and any(view.name in missing for view in hole.models.views)
+        ]
+        near = nearest(missing[0], [name for name in given if name not in wanted])
+        raise ArgumentError(
+            "E0721",
+            f"no model is given for {_listed(missing)}",
+            reason=f"asked for by {_listed(holes[:5])}{' and others' if len(holes) > 5 else ''}",
+            hint=(f"did you mean `{near}`? " if near else "")
+            + "give each: "
+            + " ".join(f"--model {name}=MODEL" for name in missing)
+            + f"; in Python `models={{{', '.join(f'{name!r}: …' for name in missing)}}}`",
+        )
+
+
+def check_unknown(program: Program, given: Iterable[str]) -> None:
+    """Raise ArgumentError where a model is given that the program does not name."""
+    wanted = program.models
+    unknown = [name for name in given if name not in wanted and name != MAIN]
+    if unknown:
+        near = nearest(unknown[0], wanted)
+        known = f"it names {_listed(wanted)}" if wanted else "it names none besides `main`"
+        raise ArgumentError(
+            "E0721",
+            f"the program names no model {_listed(unknown)}",
+            reason=known,
+            hint=f"did you mean `{near}`?" if near else f"leave {_listed(unknown)} out",
+        )
+
+
+def serve(
+    program: Program,
+    engine: Engine,
+    models: Mapping[str, Engine],
+    masks: MaskPlaces | None,
+    constraints: Constraints,
+) -> dict[str, Served]:
+    """All models of a program by name, the run's own among them, whose constraints are given.
+
+    Names of one engine share everything. Raises ArgumentError where names do not fit, or a blend cannot be.
+    """
+    check_names(program, models)
+    engines = {**models, MAIN: engine}
+    for hole in program.holes:
+        if hole.models is not None and hole.models.teacher is not None:
+            _check_blend(hole.name, hole.models, engines)
+    made: dict[int, Served] = {}
+    for each in (engine, *models.values()):
+        if id(each) not in made:
+            tokenizer = each.model.tokenizer
+            own = constraints
+            if masks is not None and each is not engine:
+                own = Constraints(masks, tokenizer.vocabulary())
+            drafting = None
+            if each.cost is not None:
+                drafting = Drafting(each.cost, tokenizer.vocabulary(), tokenizer.encode)
+            made[id(each)] = Served(each, Encoder(tokenizer), own, drafting)
+    return {name: made[id(each)] for name, each in engines.items()}
+
+
+def _check_blend(hole: str, use: ModelUse, engines: Mapping[str, Engine]) -> None:
+    for view in use.views:
+        if hasattr(engines[view.name].model, "script"):
+            raise ArgumentError(
+                "E0722",
+                f"the model `{view.name}` of hole `{hole}` cannot be blended",
+                reason="a scripted model answers with texts; a blend needs the logits of both models",
+                hint="give a model with weights, or write `using` with one model",
+            )
+    first, second = (engines[view.name].model.tokenizer.vocabulary() for view in use.views)
+    if first is not second and first.digest != second.digest:
+        names = " and ".join(f"`{view.name}`" for view in use.views)
+        raise ArgumentError(
+            "E0722",
+            f"{names} of hole `{hole}` have different vocabularies",
+            reason=f"{first.size:,} and {second.size:,} tokens; a blend draws one token for both",
+            hint="blend models of one family, which share a tokenizer",
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

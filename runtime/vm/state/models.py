@@ -1,0 +1,60 @@
+"""Models as a run uses them: the run's own, and those that its program names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from sglc.runtime.decoding.conversation import Chat, Conversation
+from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.requests import Constraints, Steering
+from sglc.runtime.engine.drafting.drafts import Drafting
+from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from sglc.types.model_use import MAIN
+
+
+class Script(Protocol):
+    """What a scripted model answers in one run."""
+
+    def answer(self, hole: str, stops: tuple[str, ...]) -> Steering | None:
+        """What makes the model write the scripted answer to a hole; None where the script has none for it."""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether an answer depends on what was asked before. Then no call of a program runs ahead."""
+
+    def option(self, hole: str, options: list[str]) -> int | None:
+        """Which of the options a `select` takes; None where the script does not say."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunModel:
+    """A model in one run. Without `open_branch` it cannot be asked: it stands for a model in tests.
+
+    `encoder` has its tokenizer, `chat` its template (None: it knows no roles). `open_branch` gives a branch
+    for tokens, `release` takes it back. `constraints` are compiled for its `vocabulary`.
+    """
+
+    vocabulary: Vocabulary
+    context_length: int
+    constraints: Constraints
+    encoder: Encoder | None = None
+    chat: Chat | None = None
+    open_branch: Callable[[tuple[int, ...]], Branch] | None = None
+    release: Callable[[Branch], None] | None = None
+    script: Script | None = None
+    drafting: Drafting | None = None
+    name: str = MAIN
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether there is a model behind it."""
+        return self.open_branch is not None
+
+    def conversation(self) -> Conversation:
+        """An empty one."""
+        return Conversation(
+            encoder=self.encoder, chat=self.chat, open_branch=self.open_branch, release=self.release
+        )
