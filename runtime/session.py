@@ -323,7 +323,16 @@ class Session:
         recording = None if recorder is None else recorder.begin(code.name, seed)
         if recording is not None:
             listeners = (*listeners, recording)
-        run = self._new_run(seed, listeners, detailed, weighed, trace_top, urgency, concurrency, local)
+        run = self._new_run(
+            seed,
+            listeners,
+            urgency,
+            concurrency,
+            detailed=detailed,
+            weighed=weighed,
+            top=trace_top,
+            local=local,
+        )
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
@@ -385,7 +394,7 @@ class Session:
         if code is None:
             raise ArgumentError("E0712", f"there is no test `{name}`")
         listeners = () if on_event is None else (on_event,)
-        run = self._new_run(seed, listeners, False, False, 0, None, 0)
+        run = self._new_run(seed, listeners)
         machine = Machine(run)
         started = perf_counter()
         error: SglError | None = None
@@ -402,15 +411,16 @@ class Session:
     def _new_run(
         self,
         seed: int,
-        listeners: tuple[Listener, ...],
-        detailed: bool,
-        weighed: bool,
-        trace_top: int,
-        urgency: Urgency | None,
-        concurrency: int | None,
+        listeners: tuple[Listener, ...] = (),
+        urgency: Urgency | None = None,
+        concurrency: int | None = 0,
+        *,
+        detailed: bool = False,
+        weighed: bool = False,
+        top: int = 0,
         local: bool = False,
     ) -> Run:
-        """The state of a new run; without an urgency it is one that asks no model."""
+        """The state of a new run; without an urgency it is one that asks no model. See `run`."""
         engine = self.engine
         if engine is None or urgency is None:
             constraints = self._prepared.constraints
@@ -438,7 +448,7 @@ class Session:
             listeners=listeners,
             detailed=detailed,
             weighed=weighed,
-            top=trace_top,
+            top=top,
             local=local,
             recorder=self.recorder,
             tasks=Tasks(ahead) if ahead else None,

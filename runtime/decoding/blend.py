@@ -15,7 +15,6 @@ import numpy as np
 
 from sglc.kernels.bitmask import mix
 from sglc.kernels.bitmask.sampling import masked_log_sum_exp
-from sglc.kernels.bitmask.sampling_reference import gumbel
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import (
     NothingAllowed,
@@ -25,6 +24,7 @@ from sglc.runtime.engine.sampling.sampler import (
     limited,
     log_mass,
     noise_key,
+    noisiest,
     sample,
 )
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
@@ -157,11 +157,9 @@ def _among(mixed: np.ndarray, ids: np.ndarray, sampling: Sampling, random: tuple
     ids = ids[mixed[ids] > -np.inf]
     if not len(ids):
         raise NothingAllowed("no token is allowed here")
-    scores = mixed[ids]
-    if sampling.temperature and len(ids) > 1:
-        ids, scores = limited(ids, scores, sampling)
-        scores = scores + gumbel(ids, noise_key(*random))
-    return int(ids[np.argmax(scores)])
+    if sampling.temperature:
+        return noisiest(*limited(ids, mixed[ids], sampling), sampling, noise_key(*random))
+    return int(ids[np.argmax(mixed[ids])])
 
 
 def _mask(ids: np.ndarray, size: int) -> np.ndarray:

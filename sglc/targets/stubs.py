@@ -54,6 +54,7 @@ _OPTIONS = (
     "priority_: int = ...",
     "concurrency_: int | None = ...",
     "pressure_: bool | None = ...",
+    "trace_top_: int = ...",
     'decode_: Literal["local"] | None = ...',
     "trace_: Callable[[Any], object] | None = ...",
 )

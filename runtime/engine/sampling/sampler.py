@@ -141,12 +141,12 @@ def _draw(
             return select.noisiest(logits, legal.row(), top, scale, key)
     ids = None if sampling.plain else limited_legal(logits, legal, sampling)
     if ids is not None:
-        return _noisiest(ids, logits[ids], sampling, key)
+        return noisiest(ids, logits[ids], sampling, key)
     ids = candidates(logits, legal, sampling)
-    return _noisiest(*limited(ids, logits[ids], sampling), sampling, key) if len(ids) else -1
+    return noisiest(*limited(ids, logits[ids], sampling), sampling, key) if len(ids) else -1
 
 
-def _noisiest(ids: np.ndarray, logits: np.ndarray, sampling: Sampling, key: int) -> int:
+def noisiest(ids: np.ndarray, logits: np.ndarray, sampling: Sampling, key: int) -> int:
     """The id (of integers [n], ascending) whose logit (float32 [n]) and noise sum up to most."""
     if len(ids) == 1:
         return int(ids[0])

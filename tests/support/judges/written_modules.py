@@ -17,7 +17,7 @@ from typing import Any
 from sglc.driver import compile_source, write_target
 from sglc.runtime.errors import SglError
 from sglc.runtime.session import Session
-from sglc.runtime.vm.holes import holes
+from sglc.runtime.vm.holes import holes, scoring
 from sglc.runtime.vm.holes.retries import earlier_values
 from sglc.runtime.vm.machine import Machine
 from sglc.source import Source
@@ -45,7 +45,7 @@ class Outcome:
 @contextmanager
 def noting(asked: list[Asked]) -> Iterator[None]:
     """While every hole that the machine fills is noted."""
-    keep = holes._keep
+    keep = holes.keep
 
     def noted(machine: Any, frame: Any, index: int, value: object, result: Any) -> None:
         conversation = frame.conversation
@@ -60,11 +60,11 @@ def noting(asked: list[Asked]) -> Iterator[None]:
         conversation.state = after
         keep(machine, frame, index, value, result)
 
-    holes._keep = noted
+    holes.keep = scoring.keep = noted
     try:
         yield
     finally:
-        holes._keep = keep
+        holes.keep = scoring.keep = keep
 
 
 def machine_run(source: Source, name: str, arguments: dict[str, Any], seed: int) -> Outcome:
@@ -72,7 +72,7 @@ def machine_run(source: Source, name: str, arguments: dict[str, Any], seed: int)
     program = compile_source(source).program
     assert program is not None
     session = Session(program)
-    run = session._new_run(seed, (), False, None, 0)  # calls in the order of the program
+    run = session._new_run(seed)  # calls in the order of the program
     run.fuzzing = True
     code = session.function(name)
     outcome = Outcome()

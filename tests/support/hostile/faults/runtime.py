@@ -214,7 +214,7 @@ FAULTS = (
     Fault(
         "a refused token counts as illegal in the pressure",
         "runtime/decoding/drawing.py",
-        "            first = drawn.log_mass if first is None else first\n",
+        "            first = drawn if first is None else first\n",
         "            first = None\n",
         "tests/decoding/test_pressure.py::test_pressure_is_what_the_mask_takes_away",
     ),
