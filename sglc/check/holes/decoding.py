@@ -157,6 +157,18 @@ class Decodings:
                 hint="use `decode exact`, or say what is legal in the type",
             )
 
+    def blended(self, span: Span, found: Decoding) -> None:
+        """Report two models beside a strategy that asks one."""
+        if found.strategy != "local":
+            self.module.report(
+                "E0348",
+                f"`decode {found.strategy}` cannot go with two models",
+                span,
+                label="is filled by both together, token by token",
+                reason="their share is found for one token after the other",
+                hint="leave out `decode`, or name one model",
+            )
+
     def ended(self, span: Span, found: Decoding | None) -> None:
         """Report `until` beside beams."""
         if found is not None and found.strategy == "beam":

@@ -102,6 +102,8 @@ class Holes:
         decoding = options.get("decoding")
         if asked is not None and asked.asked and decoding is not None:
             self.options.decodings.validated(node.span, decoding)
+        if models is not None and models.teacher is not None and decoding is not None:
+            self.options.decodings.blended(node.span, decoding)
         if id(node) in self.module.holes:
             self.module.holes[id(node)] = replace(self.module.holes[id(node)], models=models)
         if "n" not in options or isinstance(found, Unknown):
