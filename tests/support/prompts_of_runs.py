@@ -7,16 +7,18 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sglc.bytecode.code import Program
 from sglc.commands.prompting.fills import read_trace
-from sglc.runtime.decoding.hole_decoder import HoleDecoder
+from sglc.runtime.decoding.hole_text import HoleText
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.preview import Preview, preview
 from sglc.runtime.session import Session
+from sglc.runtime.vm.holes import scoring
 from sglc.runtime.vm.state.trace import TraceWriter
 
 
@@ -24,14 +26,21 @@ from sglc.runtime.vm.state.trace import TraceWriter
 def prompts_of_a_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, ...]]]:
     """The tokens that the engine's branch holds when the model is first asked for each hole."""
     seen: list[tuple[int, ...]] = []
-    heal = HoleDecoder._heal
+    heal, measured = HoleText._heal, scoring._measured
 
-    def noted(self: HoleDecoder, masks: object) -> object:
+    def noted(self: HoleText, masks: object) -> object:
         seen.append(tuple(self.conversation.branch.tokens))
         return heal(self, masks)  # type: ignore[arg-type]
 
+    async def scored(machine: Any, frame: Any, spec: Any, *more: Any) -> object:
+        if spec.mode == "choose":
+            frame.conversation.start()
+            seen.append(frame.conversation.tokens())
+        return await measured(machine, frame, spec, *more)
+
     with monkeypatch.context() as patched:
-        patched.setattr(HoleDecoder, "_heal", noted)
+        patched.setattr(HoleText, "_heal", noted)
+        patched.setattr(scoring, "_measured", scored)
         yield seen
 
 
