@@ -215,9 +215,10 @@ class Decodings:
             "E0348",
             f"`decode {shown}` cannot go with `{what}`",
             other.span,
-            label="leave this out",
+            label="cannot stand here",
             secondary=() if other is option else (Label(option.span, "the strategy"),),
             reason=reason,
+            hint=f"leave out `{what}`" if drop is other else "leave out `decode`",
             edits=(Edit(_with_blank(drop.span), ""),),
         )
 
