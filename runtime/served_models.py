@@ -10,6 +10,8 @@ from sglc.bytecode.code import Program
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.decoding.encoder import Encoder
 from sglc.runtime.decoding.requests import Constraints
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.drafting.draft_model import DraftModel
 from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.engine.scheduling.branch import Admission
 from sglc.runtime.errors import ArgumentError
@@ -135,7 +137,10 @@ def serve(
                 own = Constraints(masks, tokenizer.vocabulary())
             drafting = None
             if each.cost is not None:
-                drafting = Drafting(each.cost, tokenizer.vocabulary(), tokenizer.encode)
+                draft = None
+                if isinstance(each, BatchingEngine) and each.draft is not None:
+                    draft = DraftModel(each.draft, each)
+                drafting = Drafting(each.cost, tokenizer.vocabulary(), tokenizer.encode, draft)
             made[id(each)] = Served(each, Encoder(tokenizer), own, drafting)
     return {name: made[id(each)] for name, each in engines.items()}
 

@@ -14,6 +14,7 @@ from sglc.bytecode.signatures import signature
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.decoding.conversation import Conversation, PlainChat
 from sglc.runtime.decoding.requests import Constraints
+from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.scheduling.pinned_prefixes import MOST_NAMED
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.mask.artifact.places import MaskPlaces
@@ -125,7 +126,11 @@ class Session:
     def _pretokenise(self) -> None:
         """Tokenise what conversations begin with, so that no run has to, and let the engines pin it."""
         for prefix, tokens in self._beginnings():
-            self._served[prefix.model.name].engine.pin(tokens, len(prefix.functions))
+            engine = self._served[prefix.model.name].engine
+            draft = engine.draft if isinstance(engine, BatchingEngine) else None
+            for each in (engine, draft):
+                if each is not None:
+                    each.pin(tokens, len(prefix.functions))
 
     def _beginnings(self) -> Iterator[tuple[Prefix, tuple[int, ...]]]:
         """What conversations begin with, and those of its tokens that stay whatever follows."""

@@ -357,6 +357,7 @@ class LoadOptions(TypedDict, total=False):
     speculate: bool | None
     kv_eviction: Policy
     max_queue: int | None
+    draft: str | None
     engine: Engine | None
     models: Mapping[str, str | Engine] | None
     spans: Spans | None
@@ -434,6 +435,7 @@ def _module(
         given.get("speculate"),
         given.get("kv_eviction", "lru"),
         given.get("max_queue"),
+        given.get("draft"),
     )
     return Module(program, model, options, given.get("engine"), path, given.get("spans"), given.get("models"))
 

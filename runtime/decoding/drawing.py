@@ -8,10 +8,10 @@ from time import thread_time_ns
 import numpy as np
 
 from sglc.runtime.decoding.canonical import Tokens
-from sglc.runtime.decoding.hole_text import FEW
+from sglc.runtime.decoding.canonical_draw import FEW, CanonicalDraw
 from sglc.runtime.decoding.requests import Steering
 from sglc.runtime.decoding.writing import Writing
-from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
+from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 
 FRESH = 1 << 32
@@ -27,36 +27,16 @@ class Drawing:
         self.writing = writing
         self.request = request
         self._answer = answer
-        self._limits = bool(request.sampling.temperature) and not request.sampling.plain
         request.legal = writing.legal
 
     async def token(self, position: int, drafts: Tokens = ()) -> Sampled:
-        """The token at a position of the hole's draws.
-
-        What the tokenizer would not write is refused, and the token is drawn among the rest with the same
-        noise, which draws it from their distribution. Where nothing is left, what was refused is let in: the
-        mask alone decides. The mass counts what was refused. Raises NothingAllowed and EngineError.
-        """
-        text, legal = self.writing.text, self.writing.legal
-        legal.forgive()
-        strict = text.joins
-        if strict and self._limits:
-            text.refuse_few(legal)
+        """The token at a position of the hole's draws; see `CanonicalDraw`. Raises NothingAllowed and
+        EngineError."""
+        text = self.writing.text
         logits = await self.logits(drafts) if self._answer is not None else None
-        first: Sampled | None = None
         self.request.position = position
-        while True:
-            try:
-                drawn = await self._sampled(logits, drafts)
-            except NothingAllowed:
-                if not legal.forgive():
-                    raise
-                strict = False
-                continue
-            if not strict or drawn.token in legal.end_ids or self._is_open(drawn.token):
-                return drawn if first is None else drawn._replace(log_mass=first.log_mass, top=first.top)
-            first = drawn if first is None else first
-            legal.refuse(drawn.token)
+        draw = CanonicalDraw(text.seams, self.writing.legal, self.request)
+        return await draw.draw(lambda: self._sampled(logits, drafts), text.context(), text.ending())
 
     async def open_mass(self, drawn: Sampled, position: int) -> float:
         """Log of an unbiased estimate of the probability of the tokens that may be drawn, once one was.

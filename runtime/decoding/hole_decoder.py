@@ -10,6 +10,7 @@ from collections.abc import Callable
 from time import thread_time_ns
 
 from sglc.runtime.decoding.blend import Blend
+from sglc.runtime.decoding.canonical import Tokens
 from sglc.runtime.decoding.conversation import Conversation
 from sglc.runtime.decoding.conversation_pair import ConversationPair
 from sglc.runtime.decoding.drawing import Drawing
@@ -25,7 +26,8 @@ from sglc.runtime.decoding.requests import (
 from sglc.runtime.decoding.room import Room
 from sglc.runtime.decoding.writing import Ended, Writing
 from sglc.runtime.engine.core.errors import EngineError, language_error
-from sglc.runtime.engine.drafting.drafts import Drafting, Drafts, ForcedDrafts
+from sglc.runtime.engine.drafting.drafts import Drafting, Drafts
+from sglc.runtime.engine.drafting.forced_drafts import ForcedDrafts
 from sglc.runtime.engine.sampling.sampler import NothingAllowed
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.mask.matcher import Matcher
@@ -107,6 +109,7 @@ class HoleDecoder:
                 return await self._loop()
         finally:
             self.result.forced = text.forced
+            self._drafts.close()
             self.result.picking = self._sampling_request.picking
             self.result.first = self._sampling_request.came
 
@@ -137,7 +140,7 @@ class HoleDecoder:
         text = self.text
         tracker, token_bytes = text.tracker, self.vocabulary.token_bytes
         writing = Writing(text, self.room)
-        observer = self.observer
+        observer, branch = self.observer, self.conversation.branch
         request = self._sampling_request
         drawing = Drawing(writing, request, self.request.answer)
         pieces = _Pieces(observer, len(text.prefix))
@@ -154,6 +157,7 @@ class HoleDecoder:
             drafts = self._propose()
             pause, before_picking = thread_time_ns(), request.picking
             try:
+                drafts = await self._extended(drafts, position)
                 drawn = await drawing.token(position, drafts)
                 position += 1
                 resume = thread_time_ns() - request.picking + before_picking
@@ -166,7 +170,7 @@ class HoleDecoder:
             self._scores = self._scores.after(drawn)
             if observer.detailed:
                 data = b"" if token in writing.end_ids else token_bytes[token] or b""
-                observer.token(drawn, data, writing.legal.count())
+                observer.token(drawn, data, writing.legal.count(), self._drafts.at(branch.tokens))
             found = writing.take(token)
             if found is None:
                 pieces.send(tracker.data, tracker.certain(), False)
@@ -179,12 +183,19 @@ class HoleDecoder:
         pieces.send(ended.data, len(ended.data), True)
         return self._finish(ended.data[len(self.text.prefix) :], ended.how, ended.tokens)
 
-    def _propose(self) -> tuple[int, ...]:
+    def _propose(self) -> Tokens:
         """Tokens to compute with the request for the next logits; none once a stop has begun."""
         pending, self.text.pending = self.text.pending, ()
         if self.text.tracker.candidates:
             return ()
         return self._drafts.propose(self.conversation.branch.tokens, self.text.tracker.value, pending)
+
+    async def _extended(self, drafts: Tokens, position: int) -> Tokens:
+        """The tokens of `_propose`, gone on with by a draft model where it is to be asked."""
+        if not self._drafts.silent or self.text.tracker.candidates:
+            return drafts
+        ahead = self.text.lookahead(position)
+        return drafts if ahead is None else await self._drafts.extend(ahead)
 
     def _note(self, clock: int, pause: int, resume: int) -> int:
         """Record the time of one token outside the forward pass; the clock for the next."""
@@ -200,6 +211,8 @@ class HoleDecoder:
         if self._began:
             drafts.finish(self.conversation.branch.tokens, ended)
             result.saved = min(drafts.saved, result.work.accepted)  # not every engine looks at drafts
+            if result.work.drafted:
+                result.drafts = drafts.counts
         result.text = bytes(data).decode()
         self.conversation.text(result.text)
         result.ended = ended

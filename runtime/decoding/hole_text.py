@@ -12,8 +12,10 @@ from __future__ import annotations
 from copy import copy
 
 from sglc.runtime.decoding.canonical import Tokens
+from sglc.runtime.decoding.canonical_draw import FEW
 from sglc.runtime.decoding.conversation import Conversation
 from sglc.runtime.decoding.conversation_pair import ConversationPair
+from sglc.runtime.decoding.lookahead import HoleLookahead
 from sglc.runtime.decoding.requests import Constraints, HoleRequest
 from sglc.runtime.decoding.seams import Seams
 from sglc.runtime.decoding.stop_tracker import StopTracker
@@ -21,9 +23,6 @@ from sglc.runtime.engine.sampling.legal import NextTokens
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-
-FEW = 32
-"""At most so many legal tokens are checked one by one before one is drawn, where limits shape the draw."""
 
 
 class HoleText:
@@ -58,7 +57,7 @@ class HoleText:
         self.same = False
         """Whether the tracker's matcher makes the masks."""
         encoder = conversation.encoder
-        self._seams = None if encoder is None else Seams(encoder.canonical, vocabulary)
+        self.seams = None if encoder is None else Seams(encoder.canonical, vocabulary)
         self._floor = 0
         """The first token that may be taken back."""
 
@@ -104,14 +103,14 @@ class HoleText:
 
     def _heal(self, masks: Matcher) -> tuple[Matcher, Matcher] | None:
         """Matchers that begin with the last tokens' text, where these may become others with the value."""
-        if self._seams is None:
+        if self.seams is None:
             return None
         tokens, request, constraints = self.conversation.branch.tokens, self.request, self._constraints
 
         def behind(prefix: bytes) -> Matcher:
             return constraints.hole(request, prefix).matcher(self.vocabulary)
 
-        count = self._seams.taken_back(tokens, self._floor, masks, behind)
+        count = self.seams.taken_back(tokens, self._floor, masks, behind)
         if not count:
             return None
         self.withdrawn = count
@@ -140,7 +139,7 @@ class HoleText:
     @property
     def joins(self) -> bool:
         """Whether a text can be written with other tokens than the tokenizer's."""
-        return self._seams is not None and self._seams.joins
+        return self.seams is not None and self.seams.joins
 
     @property
     def ends_freely(self) -> bool:
@@ -174,9 +173,9 @@ class HoleText:
 
     def is_open(self, token: int, masks: Matcher) -> bool:
         """Whether the tokenizer would write a legal text with this token. See `Seams.is_open`."""
-        if self._seams is None:
+        if self.seams is None:
             return True
-        return self._seams.is_open(self._context(), token, masks, self._ending())
+        return self.seams.is_open(self.context(), token, masks, self.ending())
 
     def refuse_few(self, legal: NextTokens) -> None:
         """Where few tokens are legal, leave out what the tokenizer would not write: limits such as top-k look
@@ -199,10 +198,18 @@ class HoleText:
         left = (*(token for token in legal.matcher.allowed().tolist() if legal.allows(token)), *legal.end_ids)
         return int(left[0])
 
-    def _context(self) -> Tokens:
+    def lookahead(self, position: int) -> HoleLookahead | None:
+        """The decoding of what comes, for a draft model; None where there is no tokenizer."""
+        if self.seams is None:
+            return None
+        tokens = self.conversation.branch.tokens
+        place = tokens, self._floor, self.tracker, self.masks, position
+        return HoleLookahead(self.request, self.vocabulary, self.seams, *place)
+
+    def context(self) -> Tokens:
         return Seams.context(self.conversation.branch.tokens, self._floor)
 
-    def _ending(self) -> Matcher | None:
+    def ending(self) -> Matcher | None:
         """The value's matcher where the model may end the message behind the value."""
         return self.tracker.value if self.ends_freely and not self.tracker.candidates else None
 
@@ -221,23 +228,14 @@ class HoleText:
         The number of bytes written, and whether the rest is held back, as what follows may make other tokens
         of it: then it is left for the model to write.
         """
-        behind = self.tracker.value.clone()
-        behind.accept_bytes(run)
-        tokens = None
-        if self._seams is not None and not behind.is_complete():
-            tokens = self._seams.committed(self._context(), run, self.masks)
-        if tokens is None:
+        seams = self.seams
+        found = None if seams is None else seams.forced(self.context(), run, self.tracker.value, self.masks)
+        if seams is None or found is None:
             return self._rewrite(run), False
-        held = False
-        if not tokens and self._seams is not None:
-            only = self._seams.only(self._context(), self.masks, None)
-            held = only is None or not run.startswith(self.vocabulary.token_bytes[only] or b"")
-            tokens = () if only is None or held else (only,)
-        data = b"".join(self.vocabulary.token_bytes[token] or b"" for token in tokens)
-        self._write(data, tokens)
-        if held and self._seams is not None:
-            self.pending = self._seams.pending(self._context(), run, self.masks)
-        return len(data), held
+        self._write(found.data, found.tokens)
+        if found.held:
+            self.pending = seams.pending(self.context(), run, self.masks)
+        return len(found.data), found.held
 
     def _rewrite(self, run: bytes) -> int:
         """Append certain bytes, the text before them tokenised anew with them; how many they are."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.decoding.blend import BlendRule, Shares
-from sglc.runtime.engine.core.statistics import Statistics
+from sglc.runtime.engine.core.statistics import DraftCounts, Statistics
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.mask.artifact.constraint import TabledConstraint
@@ -117,6 +117,8 @@ class HoleResult:
     """Of beams that look for several texts: the next most probable ones."""
     shares: Shares | None = None
     """How two models shared its tokens, on average; None for one model, and where nothing was drawn."""
+    drafts: DraftCounts = field(default_factory=DraftCounts, compare=False)
+    """Drafted tokens by their source."""
 
     @property
     def counted(self) -> int:
@@ -160,8 +162,9 @@ class Observer(Protocol):
     def piece(self, text: str, forced: bool) -> None:
         """A piece of text was written; `forced` says that no other text was legal there."""
 
-    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
-        """A token was drawn: what was sampled, its bytes, and how many tokens the mask allowed."""
+    def token(self, drawn: Sampled, data: bytes, allowed: int, draft: tuple[str, int] | None = None) -> None:
+        """A token was drawn: what was sampled, its bytes, and how many tokens the mask allowed; the source of
+        a draft for this place and its token, if there was one."""
 
 
 class Silent:
@@ -174,7 +177,7 @@ class Silent:
     def piece(self, text: str, forced: bool) -> None:
         pass
 
-    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
+    def token(self, drawn: Sampled, data: bytes, allowed: int, draft: tuple[str, int] | None = None) -> None:
         pass
 
 

@@ -89,6 +89,16 @@ class _Place(NamedTuple):
     """The value's own matcher where the model may also end the message behind it."""
 
 
+class Forced(NamedTuple):
+    """Certain text as tokens, as far as they are certain too."""
+
+    tokens: Tokens
+    data: bytes
+    """The bytes of these tokens."""
+    held: bool
+    """Whether the rest is held back: what follows may make other tokens of it, so the model writes it."""
+
+
 class Seams:
     """The rule for one tokenizer. `masks` are matchers of what a hole is filled with, stops included."""
 
@@ -204,6 +214,25 @@ class Seams:
         behind = masks.clone()
         behind.accept_bytes(run)
         return self._certain(context, run, whole, behind, reaches)
+
+    def forced(self, context: Tokens, run: bytes, value: Matcher, masks: Matcher) -> Forced | None:
+        """A forced run of a value as tokens; both matchers are before it.
+
+        None where the value ends with it, or where the tokens before it are not the tokenizer's own: then the
+        text is tokenised as a whole.
+        """
+        behind = value.clone()
+        behind.accept_bytes(run)
+        tokens = None if behind.is_complete() else self.committed(context, run, masks)
+        if tokens is None:
+            return None
+        held = False
+        if not tokens:
+            only = self.only(context, masks, None)
+            held = only is None or not run.startswith(self._vocabulary.token_bytes[only] or b"")
+            tokens = () if only is None or held else (only,)
+        data = b"".join(self._vocabulary.token_bytes[token] or b"" for token in tokens)
+        return Forced(tokens, data, held)
 
     def pending(self, context: Tokens, run: bytes, masks: Matcher) -> Tokens:
         """The tokens that held-back bytes most likely become; none where others are likelier.

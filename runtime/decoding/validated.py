@@ -312,7 +312,7 @@ class ValidatedHoleDecoder(HoleDecoder):
                 continue
             scores = choice.scores.after(drawn)
             if self.observer.detailed:
-                self.observer.token(drawn, data, legal.count())
+                self.observer.token(drawn, data, legal.count(), self._drafts.at(branch.tokens))
             if end is not None:
                 used = self._used() + (end > len(tracker.data))
                 return self._end(self._written(trial, end), "stop", used, scores)
@@ -338,7 +338,8 @@ class ValidatedHoleDecoder(HoleDecoder):
     async def _logits(self) -> np.ndarray:
         """Logits after what is written so far."""
         try:
-            return await self.conversation.branch.logits(self._propose())
+            drafts = await self._extended(self._propose(), self._position)
+            return await self.conversation.branch.logits(drafts)
         except EngineError as fault:
             raise language_error(fault, self.partial) from fault
 

@@ -13,8 +13,9 @@ next comparison corrects the state, and missing tokens are found in the prefix t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -95,6 +96,11 @@ class BatchingEngine:
         self._running: Future[Any] | None = None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="sglc-step")
         self._closed = False
+        self.draft: BatchingEngine | None = None
+        """The engine of a draft model, closed with this one; None where there is none."""
+        self._holds = 0
+        self._free: asyncio.Future[None] | None = None
+        """Done once nobody holds the next step; only while it is waited for."""
 
     @property
     def concurrency(self) -> int:
@@ -154,10 +160,23 @@ class BatchingEngine:
         self._closed = True
         for request in list(self._waiting):
             request.future.cancel()
+        if self.draft is not None:
+            self.draft.close()
         if self._running is None or self._running.done():
             self.cache.save(SAVED_BLOCKS)
         self._worker.submit(self.model.close)
         self._worker.shutdown(wait=False)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Until the block ends no step begins: a request is about to come that is to be part of it."""
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+            if not self._holds and self._free is not None and not self._free.done():
+                self._free.set_result(None)
 
     # -- requests ------------------------------------------------------------------------------------
 
@@ -329,12 +348,16 @@ class BatchingEngine:
                     request.future.set_exception(EngineFault(error))
 
     async def _rest(self) -> None:
-        """Let other tasks run until none of them has a new request."""
+        """Let other tasks run until none of them has a new request or is about to have one."""
         quiet = 0
         for _ in range(MOST_ROUNDS):
             before = self._arrived
             await asyncio.sleep(0)
             quiet = quiet + 1 if self._arrived == before else 0
+            if self._holds:
+                quiet = 0
+                self._free = asyncio.get_running_loop().create_future()
+                await self._free
             if quiet == QUIET_ROUNDS:
                 return
 

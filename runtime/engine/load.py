@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
 from sglc.cache_files import cache_folder
 from sglc.runtime.engine.base import Engine
+from sglc.runtime.engine.draft_loading import NO_DRAFT, check_draft, load_draft
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.executor.choose import Kind, load_executor
@@ -45,23 +47,29 @@ def load_engine(
     limits: StepLimits | None = None,
     max_queue: int | None = None,
     speculate: bool | None = None,
+    draft: str | None = None,
     progress: Progress | None = None,
 ) -> Engine:
     """Load a model and open an engine over it; see `load_executor` and `open_engine` for what they mean.
 
+    `draft` names a draft model (see `draft_loading`). It gets the same executor and options.
     Without `disk` the engine reads what `sglc build --prefill` has kept, and writes nothing. Scripted models
     (`scripted:FILE`) get the reference engine. Raises ModelError, also where memory or the
     folder on disk cannot be had as asked.
     """
     if policy not in get_args(Policy):
         raise ModelError("unknown order of eviction", policy, f"there are {', '.join(get_args(Policy))}")
+    draft = None if draft == NO_DRAFT else draft
+    if draft is not None:
+        check_draft(name, draft, speculate)
     if name.startswith("scripted:"):
         from sglc.runtime.engine.reference_engine import ReferenceEngine
 
         return ReferenceEngine(load_model(name), max_queue=max_queue)
-    loaded = load_executor(
-        name, kind=executor, dtype=dtype, threads=threads, device=device, progress=progress
+    load = partial(
+        load_executor, kind=executor, dtype=dtype, threads=threads, device=device, progress=progress
     )
+    loaded = load(name)
     try:
         engine = open_engine(
             loaded,
@@ -88,4 +96,10 @@ def load_engine(
         raise ModelError(
             "the folder for keys and values cannot be used", str(disk), "it cannot be made or read"
         )
+    if draft is not None:
+        try:
+            engine.draft = load_draft(engine, name, draft, load, limits)
+        except BaseException:
+            engine.close()
+            raise
     return engine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -27,9 +28,10 @@ def load_executor(
     dtype: str | None = None,
     threads: int | None = None,
     device: str = "cpu",
+    left_out: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> Executor:
-    """Load a model into an executor.
+    """Load a model into an executor, without the layers `left_out`.
 
     `name`, `threads` and `device` are as for `load_model`, but there are no scripted models here. `dtype`
     None or `auto` leaves the numbers open, `q8` and `q4` quantise weights, which the native executor does;
@@ -45,7 +47,7 @@ def load_executor(
     if kind == "torch" or (kind == "auto" and (exact or shared or device != "cpu")):
         if dtype in QUANTISED:
             raise ModelError("unknown number type", str(dtype), "torch does not quantise weights here")
-        return _torch(resolve(name, progress), name, dtype, threads, device, shared)
+        return _torch(resolve(name, progress), name, dtype, threads, device, shared, left_out)
     if device != "cpu" or shared:
         place = "several processes" if shared else device
         raise ModelError("executor not available", kind, f"it computes on one CPU, not on {place}")
@@ -53,26 +55,41 @@ def load_executor(
         raise ModelError("unknown number type", str(dtype), f"native has {', '.join(QUANTISED)} and auto")
     folder = resolve(name, progress)
     try:
-        return _native(folder, name, QUANTISED.get(dtype or "", 8), threads, progress)
+        return _native(folder, name, QUANTISED.get(dtype or "", 8), threads, left_out, progress)
     except NotNativeError as error:
         if kind == "native" or dtype in QUANTISED:
             raise ModelError(
                 "the native executor does not compute this model", name, str(error), "use --executor torch"
             ) from error
-    return _torch(folder, name, None, threads, device, shared)
+    return _torch(folder, name, None, threads, device, shared, left_out)
 
 
-def _native(folder: Path, name: str, bits: int, threads: int | None, progress: Progress | None) -> Executor:
+def _native(
+    folder: Path,
+    name: str,
+    bits: int,
+    threads: int | None,
+    left_out: Sequence[int],
+    progress: Progress | None,
+) -> Executor:
     from sglc.runtime.executor.native import NativeExecutor
 
     try:
-        return NativeExecutor.from_directory(folder, name=name, threads=threads, bits=bits, progress=progress)
+        return NativeExecutor.from_directory(
+            folder, name=name, threads=threads, bits=bits, left_out=left_out, progress=progress
+        )
     except (TokenizerError, OSError) as error:
         raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error
 
 
 def _torch(
-    folder: Path, name: str, dtype: str | None, threads: int | None, device: str, shared: bool
+    folder: Path,
+    name: str,
+    dtype: str | None,
+    threads: int | None,
+    device: str,
+    shared: bool,
+    left_out: Sequence[int],
 ) -> Executor:
     for variable, value in THREAD_WAITS.items():
         os.environ.setdefault(variable, value)
@@ -87,6 +104,8 @@ def _torch(
                 executor.follow()
                 raise SystemExit(0)
             return executor
-        return TorchExecutor.from_directory(folder, name=name, dtype=dtype, device=device, threads=threads)
+        return TorchExecutor.from_directory(
+            folder, name=name, dtype=dtype, device=device, threads=threads, left_out=left_out
+        )
     except (TokenizerError, OSError) as error:
         raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error

@@ -26,7 +26,7 @@ from sglc.kernels.llama.argmax import argmax
 from sglc.kernels.llama.attention import byte_numbers, score_numbers
 from sglc.kernels.llama.linear import FACTORS, FINE
 from sglc.kernels.llama.step import ALONE, Batch, ModelArrays, Scratch, scratch_numbers, step
-from sglc.kernels.llama.weight_layout import kinds_mask
+from sglc.kernels.llama.weight_layout import kinds_mask, matrix_bytes
 from sglc.runtime.executor.plan import ExecutorError, Piece
 from sglc.runtime.executor.rows import RowBuffers
 from sglc.runtime.executor.thread_pool import ThreadPool, processors
@@ -39,7 +39,8 @@ from sglc.runtime.model.weights import packed
 from sglc.runtime.model.weights.convert import MANIFEST, Progress
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.model.weights.family import Family, NotNativeError, family_of
-from sglc.runtime.model.weights.packed import FolderSource, PackedModel, open_packed, pack
+from sglc.runtime.model.weights.fewer_layers import without_layers
+from sglc.runtime.model.weights.packed import FolderSource, PackedModel, matrix_names, open_packed, pack
 from sglc.runtime.tokenizer import Tokenizer
 
 MOST_ROWS = 256
@@ -113,12 +114,14 @@ class NativeExecutor:
         name: str | None = None,
         threads: int | None = None,
         bits: int = 8,
+        left_out: Sequence[int] = (),
         progress: Progress | None = None,
     ) -> NativeExecutor:
         """Load a folder with config.json, tokenizer.json and weights.
 
-        `bits`, 8 or 4, are for weights that are not quantised yet. Raises NotNativeError with the reason
-        where the model or the machine does not allow it, ModelError where the model is damaged.
+        `bits`, 8 or 4, are for weights that are not quantised yet; `left_out` are layers to go without.
+        Raises NotNativeError with the reason where the model or the machine does not allow it, ModelError
+        where the model is damaged.
         """
         family = family_of(read_config(folder))
         with ThreadPoolExecutor(1) as other:  # checking the digest leaves the interpreter to the tokenizer
@@ -127,15 +130,19 @@ class NativeExecutor:
             model = kept.result()
         if model is None:
             model = new_weights(folder, family, bits, progress)
+        if left_out:
+            family, model = without_layers(family, model, left_out, name or folder.name)
         return cls(name or folder.name, tokenizer, family, model, threads)
 
     @property
     def weight_bytes(self) -> int:
         """Bytes of the weights that a step reads; of the embeddings only where they are the head too."""
-        places = self._model.places[:, 0]
-        shared = places[-1] == places[-2]
-        end = len(self._model.weights) - 4 * self._family.shape.vector_numbers
-        return int(end - (0 if shared else places[-1] - places[-2]))
+        kinds = self._model.places[:, 1].tolist()
+        sizes = [
+            matrix_bytes(outputs, inputs, kind)
+            for (_, outputs, inputs), kind in zip(matrix_names(self._family), kinds, strict=True)
+        ]
+        return sum(sizes) - sizes[-2]
 
     # -- blocks ---------------------------------------------------------------------------------------
 

@@ -24,7 +24,13 @@ from sglc.runtime.executor.pick import host_masks, pick, to_device
 from sglc.runtime.executor.plan import ExecutorError, Picked, Picking, Piece
 from sglc.runtime.executor.step import Step
 from sglc.runtime.kv.blocks import BLOCK_TOKENS
-from sglc.runtime.model.pretrained import context_length, fingerprint, first_line, load_decoder
+from sglc.runtime.model.pretrained import (
+    context_length,
+    fingerprint,
+    first_line,
+    leave_out,
+    load_decoder,
+)
 from sglc.runtime.model.step_time_model import StepTimeModel
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.tokenizer import Tokenizer
@@ -205,11 +211,13 @@ class TorchExecutor:
         device: str = "cpu",
         threads: int | None = None,
         draws: bool | None = None,
+        left_out: Sequence[int] = (),
     ) -> TorchExecutor:
         """Load a folder with config.json, safetensors and tokenizer.json. Raises ModelError, TokenizerError.
 
         `dtype` as for `load_model`; it is the pool's type too. `threads` fixes the number of CPU threads;
-        None lets `StepTimeModel` choose it. `draws` is as for the executor itself.
+        None lets `StepTimeModel` choose it. `draws` is as for the executor itself, `left_out` are layers to
+        go without.
         """
         folder = Path(directory)
         if device == "cpu":
@@ -219,6 +227,8 @@ class TorchExecutor:
             if threads is not None:
                 torch.set_num_threads(threads)
             model = load_decoder(folder, dtype, device)
+            if left_out:
+                leave_out(model, left_out, name or folder.name)
             tokenizer = Tokenizer.from_directory(folder, size=int(model.config.vocab_size))
             step_time_model = (
                 StepTimeModel(torch.get_num_threads()) if threads is None and device == "cpu" else None

@@ -75,6 +75,7 @@ class Collector:
             figures.reused += work.tokens_reused
             figures.drafted += work.drafted
             figures.accepted += work.accepted
+            figures.drafts.merge(result.drafts)
             figures.mask_seconds += result.picking / 1e9
             figures.queue_seconds += work.queued
             figures.forward_seconds += work.seconds

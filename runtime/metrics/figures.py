@@ -10,6 +10,8 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
+from sglc.runtime.engine.core.statistics import DraftCounts
+
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """Upper bounds of a histogram's buckets, in seconds."""
 
@@ -92,6 +94,8 @@ class HoleFigures:
     reused: int = 0
     drafted: int = 0
     accepted: int = 0
+    drafts: DraftCounts = field(default_factory=DraftCounts)
+    """Drafted tokens by their source."""
     mask_seconds: float = 0.0
     """On masks and on drawing tokens."""
     queue_seconds: float = 0.0
@@ -103,6 +107,7 @@ class HoleFigures:
         """Count another's in; the distribution of its seconds stays behind."""
         for name in SUMMED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.drafts.merge(other.drafts)
 
     def plain(self) -> dict[str, object]:
         """As JSON has it."""
@@ -110,7 +115,8 @@ class HoleFigures:
         rounded = {
             name: round(value, 6) if isinstance(value, float) else value for name, value in numbers.items()
         }
-        return {"mode": self.mode, **rounded, "seconds": round(self.seconds.total, 6)}
+        drafts = self.drafts.plain()
+        return {"mode": self.mode, **rounded, "drafts": drafts, "seconds": round(self.seconds.total, 6)}
 
 
 SUMMED = (

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sglc.cache_files import write_atomically
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.core.statistics import DraftCounts
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.metrics.packages import MissingPackage
@@ -79,6 +81,12 @@ class MetricsSource:
             statistics = self._engine.statistics
             for name, (metric, text) in ENGINE.items():
                 yield CounterMetricFamily(f"sglc_engine_{metric}", text, getattr(statistics, name))
+            draft = self._engine.draft if isinstance(self._engine, BatchingEngine) else None
+            if draft is not None:
+                for name in ("forwards", "tokens_fed", "seconds"):
+                    metric, text = ENGINE[name]
+                    value = getattr(draft.statistics, name)
+                    yield CounterMetricFamily(f"sglc_draft_model_{metric}", text, value)
             stats = cache_stats(self._engine)
             if stats is not None:
                 yield from _cache(stats)
@@ -113,6 +121,15 @@ class MetricsSource:
             for hole, figures in holes.items():
                 family.add_metric(_split(hole), getattr(figures, name))
             yield family
+        sent = CounterMetricFamily("sglc_draft_tokens", "Drafted tokens that were sent.", labels=["source"])
+        came = CounterMetricFamily("sglc_draft_tokens_came", "Drafted tokens that came.", labels=["source"])
+        whole = DraftCounts()
+        for figures in holes.values():
+            whole.merge(figures.drafts)
+        for source, count in whole.sent.items():
+            sent.add_metric([source], count)
+            came.add_metric([source], whole.came[source])
+        yield from (sent, came)
         seconds = HistogramMetricFamily(
             "sglc_hole_seconds", "How long it took to fill a hole.", labels=["function", "hole"]
         )

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.core.step_time import StepMeasure
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.metrics.collector import Collector
@@ -80,12 +81,27 @@ def process(collector: Collector, engine: Engine | None) -> dict[str, object]:
         "sampled": whole.sampled,
         "forced": whole.forced,
         "mask_seconds": round(whole.mask_seconds, 6),
+        "drafts": whole.drafts.plain(),
     }
     if engine is not None:
         found["engine"] = _work(engine)
     if isinstance(engine, BatchingEngine):
         found["steps"] = steps(engine.measure)
+        if engine.draft is not None:
+            found["draft_model"] = {
+                "name": engine.draft.model.name,
+                **_counts(engine.draft.statistics),
+                "steps": steps(engine.draft.measure),
+            }
     return found
+
+
+def _counts(statistics: Statistics) -> dict[str, object]:
+    """The counts of an engine."""
+    return {
+        name: round(value, 6) if isinstance(value, float) else value
+        for name, value in asdict(statistics).items()
+    }
 
 
 def steps(measure: StepMeasure) -> dict[str, object]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from safetensors import safe_open
 
 from sglc.runtime.model.config import read_config
 from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.model.weights.fewer_layers import kept_layers
 from sglc.runtime.model.weights.safetensors_file import weight_files
 
 if TYPE_CHECKING:
@@ -58,6 +59,29 @@ def load_decoder(
         raise ModelError("cannot load the model", str(folder), first_line(error)) from error
     ready: PreTrainedModel = model.eval()
     return ready
+
+
+def leave_out(model: PreTrainedModel, layers: Sequence[int], name: str) -> None:
+    """Remove layers of a decoder and number the others anew. Raises ModelError."""
+    config: Any = model.config
+    count = int(config.num_hidden_layers)
+    kept = kept_layers(count, layers, name)
+    stacks = [
+        part for part in model.modules() if isinstance(part, torch.nn.ModuleList) and len(part) == count
+    ]
+    if len(stacks) != 1:
+        raise ModelError("layers cannot be left out", name, f"it has {len(stacks)} stacks of {count} layers")
+    for layer in reversed(range(count)):
+        if layer not in kept:
+            del stacks[0][layer]
+    for number, layer_module in enumerate(stacks[0]):
+        numbered: Any
+        for numbered in layer_module.modules():
+            if hasattr(numbered, "layer_idx"):
+                numbered.layer_idx = number
+    config.num_hidden_layers = len(kept)
+    if getattr(config, "layer_types", None):
+        config.layer_types = [config.layer_types[layer] for layer in kept]
 
 
 def fingerprint(model: PreTrainedModel) -> str:

@@ -86,7 +86,7 @@ class Recorder(Silent):
     def piece(self, text: str, forced: bool) -> None:
         self.pieces.append((text, forced))
 
-    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
+    def token(self, drawn: Sampled, data: bytes, allowed: int, draft: object = None) -> None:
         self.masks.append(allowed)
 
 

@@ -44,7 +44,7 @@ class Heard(Silent):
         self.talk = talk
         self.seen: list[tuple[list[int], Sampled]] = []
 
-    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
+    def token(self, drawn: Sampled, data: bytes, allowed: int, draft: object = None) -> None:
         self.seen.append((list(self.talk.branch.tokens), drawn))
 
 

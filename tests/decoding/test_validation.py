@@ -50,7 +50,7 @@ class Recorder:
     def piece(self, text: str, forced: bool) -> None:
         self.text += text
 
-    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
+    def token(self, drawn: Sampled, data: bytes, allowed: int, draft: object = None) -> None:
         pass
 
     def pruned(self, token: int, data: bytes, part: bytes) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.copying_executor import CopyingExecutor
+from fakes.priced_cost import PricedCost, flat, steep
 from fakes.small_models import small_tokenizer
 from sglc.driver import compile_source
 from sglc.runtime.decoding.conversation import Conversation, Encoder
@@ -18,7 +19,8 @@ from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.cost import StepCost
-from sglc.runtime.engine.drafting.drafts import AHEAD, LONGEST, MOST_HOLES, Drafting, Drafts
+from sglc.runtime.engine.drafting.chain import AHEAD, LONGEST
+from sglc.runtime.engine.drafting.drafts import MOST_HOLES, Drafting, Drafts
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.engine.drafting.transition_history import TransitionHistory
 from sglc.runtime.engine.open import open_engine
@@ -36,20 +38,6 @@ from strategies.sample_types import TABLE, TYPES
 # -- whole fills -------------------------------------------------------------------------------------
 
 
-class PricedCost(StepCost):
-    """Steps cost what a function of their rows says, whatever they took."""
-
-    def __init__(self, price: Callable[[int], float], among: int = 1) -> None:
-        super().__init__()
-        self.price = price
-        self.among = among
-        """So many sequences are said to take part in each step, each with as many rows."""
-
-    def record(self, rows: int, seconds: float, sequences: int = 1) -> None:
-        rows *= self.among
-        super().record(rows, self.price(rows), self.among)
-
-
 class Recorder(Silent):
     detailed = True
 
@@ -59,16 +47,8 @@ class Recorder(Silent):
     def piece(self, text: str, forced: bool) -> None:
         self.seen.append((text, forced))
 
-    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
+    def token(self, drawn: Sampled, data: bytes, allowed: int, draft: object = None) -> None:
         self.seen.append((*drawn[:2], data, allowed))
-
-
-def flat(rows: int) -> float:
-    return 0.004 + 0.0001 * rows
-
-
-def steep(rows: int) -> float:
-    return 0.004 * rows
 
 
 class Bench:

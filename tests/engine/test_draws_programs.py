@@ -64,7 +64,7 @@ class Recorder(Silent):
     def piece(self, text: str, forced: bool) -> None:
         self.seen.append((text, forced))
 
-    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
+    def token(self, drawn: Sampled, data: bytes, allowed: int, draft: object = None) -> None:
         self.seen.append((drawn.token, data, allowed))
         self.logprobs.append(drawn.logprob)
 

@@ -37,6 +37,9 @@ class EngineOptions:
     max_queue: int | None = None
     """Most requests that may wait for the model; one more gets `Backend` at once. None is no bound."""
 
+    draft: str | None = None
+    """The draft model: a name as of models, `layers:` and numbers, or None for none. See `draft_loading`."""
+
     def keywords(self) -> dict[str, Any]:
         """As `load_engine` takes them."""
         return {
@@ -50,4 +53,5 @@ class EngineOptions:
             "speculate": self.speculate,
             "policy": self.kv_eviction,
             "max_queue": self.max_queue,
+            "draft": self.draft,
         }

@@ -1,10 +1,11 @@
 """Drafts: tokens that may well come next, so that the engine computes them in the same step.
 
 Every token is sampled from the model's own logits. A draft only decides whether these logits are computed
-already, so drafts never change the result; a good draft saves a step. Drafts have three sources:
+already, so drafts never change the result; a good draft saves a step. Drafts have four sources:
 
 - *prompt lookup*: the text went on elsewhere as it may go on here (see `prompt_lookup`),
 - *transition history*: this hole was at this position of its constraint before (see `transition_history`),
+- *draft model*: a second model draws the token, where the first two know nothing (see `draft_model`),
 - *forced text*: certain once the token before it is. Where a longer token may cover forced text, the token is
   sampled; the most likely tokens are sent in any case, because their rows are needed anyway.
 
@@ -16,20 +17,22 @@ a step's cost grows with its rows, as in large batches on a CPU, nothing is draf
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from weakref import ref
 
 from sglc.runtime.engine.core.cost import StepCost
+from sglc.runtime.engine.core.statistics import DraftCounts
+from sglc.runtime.engine.drafting.chain import LONGEST, Chain
+from sglc.runtime.engine.drafting.draft_model import DraftModel, Lookahead, ModelBranch
+from sglc.runtime.engine.drafting.kinds import ASKED, BELIEFS, COVERED, MODEL, SOURCES, source
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
-from sglc.runtime.engine.drafting.transition_history import LEVELS, WIDTHS, Rates, TransitionHistory
+from sglc.runtime.engine.drafting.transition_history import Rates, TransitionHistory
+from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
-LONGEST = 24
-"""Most tokens of a draft."""
-AHEAD = 3
-"""Rows over which the price of one more row is taken, because costs rise in steps."""
 LEAST_GAIN = 0.03
 """Drafts that gain less than this share of a step are not worth the noise."""
 UNSTABLE = 64
@@ -45,41 +48,17 @@ sequence of a step. One fill in so many begins with guesses."""
 MOST_HOLES = 64
 """Holes with a transition history; the least recently filled is evicted first. Each takes 4 MB at most."""
 
-_LENGTHS = (2, 3, 4, 6, 9, 14, 23)
-"""Upper ends of the classes of matches by their length; longer ones are a class of their own."""
-_CLASS = tuple(next((i for i, end in enumerate(_LENGTHS) if n <= end), len(_LENGTHS)) for n in range(64))
-_FRESH = len(_LENGTHS) + 1
-"""The first of the kinds of matches that end in forced text: a value begins, and may be any."""
-_SINGLE = 2 * _FRESH
-"""The first of three kinds of matches of one token."""
-_HISTORY = _SINGLE + 3
-"""The first of the kinds from the history: ten by their probability, for each key of a position and each
-width class."""
-_SURE = _HISTORY + 10 * LEVELS * WIDTHS
-"""Text that follows from the token before it."""
-_COVERED = _SURE + 1
-"""Forced text that longer tokens may cover."""
-_BELIEFS = (
-    *(0.35, 0.45, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9),
-    *(0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.65, 0.75),
-    *(0.15, 0.3, 0.5),
-    *[(tenth + 0.5) / 10 for tenth in range(10)] * LEVELS,
-    *[(tenth + 2.0) / 11 for tenth in range(10)] * LEVELS,
-    *[(tenth + 4.0) / 13.5 for tenth in range(10)] * LEVELS,
-    0.95,
-    0.85,
-)
-"""By kind: how likely a guess is to come, before anything is known."""
-
 
 class Balance:
     """The measured gain of guessing in one hole, over all of its fills."""
 
-    __slots__ = ("_fills", "gain")
+    __slots__ = ("_fills", "gain", "requests")
 
     def __init__(self) -> None:
         self.gain = HOPE
         """Seconds that the drafts of a step save: a moving average over all guesses."""
+        self.requests = 0.0
+        """Tokens that a fill asks for: a moving average over fills."""
         self._fills = 0
 
     def enter(self, gain: float) -> None:
@@ -91,6 +70,10 @@ class Balance:
         self._fills += 1
         return 0 if self._fills % RARE == 0 and self.is_low(sequences) else TRIED
 
+    def end(self, requests: int) -> None:
+        """A fill has asked for so many tokens."""
+        self.requests += (requests - self.requests) / min(self._fills, 4)
+
     def is_low(self, sequences: int) -> bool:
         """Whether guesses for so many sequences of a step take longer than they save."""
         return self.gain < GUESS_SECONDS * sequences
@@ -99,16 +82,21 @@ class Balance:
 class Drafting:
     """What the holes of a process share: costs of steps, acceptance rates, transition histories.
 
-    `encode` gives the model's own tokens of a text.
+    `encode` gives the model's own tokens of a text; `model` is a draft model, if there is one.
     """
 
     def __init__(
-        self, cost: StepCost, vocabulary: Vocabulary, encode: Callable[[str], Sequence[int]]
+        self,
+        cost: StepCost,
+        vocabulary: Vocabulary,
+        encode: Callable[[str], Sequence[int]],
+        model: DraftModel | None = None,
     ) -> None:
         self.cost = cost
         self.vocabulary = vocabulary
+        self.model = model
         self._encode = encode
-        self._rates = Rates(_BELIEFS)
+        self._rates = Rates(BELIEFS)
         self._holes: OrderedDict[tuple[ref[object], str], tuple[TransitionHistory, Rates, Balance]] = (
             OrderedDict()
         )
@@ -159,30 +147,6 @@ class Drafting:
         return (tokens[: LONGEST + 1], data) if data else ((), b"")
 
 
-class ForcedDrafts:
-    """The drafts where nothing is guessed: tokens that forced text most likely becomes. As `Drafts`."""
-
-    __slots__ = ("_base", "_sent", "saved")
-
-    def __init__(self) -> None:
-        self._base = 0
-        self._sent: tuple[int, ...] = ()
-        self.saved = 0
-        """Requests that no step was needed for, if the engine looks at drafts."""
-
-    def propose(self, tokens: list[int], value: Matcher, forced: tuple[int, ...] = ()) -> tuple[int, ...]:
-        """`forced`, where the answer is not there already."""
-        since = len(tokens) - self._base
-        if self._sent and 0 <= since <= len(self._sent) and tuple(tokens[self._base :]) == self._sent[:since]:
-            self.saved += 1
-            return ()
-        self._base, self._sent = len(tokens), forced
-        return forced
-
-    def finish(self, tokens: Sequence[int], ended: str) -> None:
-        """Nothing is learned."""
-
-
 class Drafts:
     """Drafts of one fill of a hole; see `propose`."""
 
@@ -190,25 +154,30 @@ class Drafts:
         "_answered",
         "_balance",
         "_base",
+        "_catch_up",
+        "_chain",
         "_computed",
         "_drafted",
         "_drafting",
+        "_extra",
         "_forced",
-        "_gains",
-        "_hint",
         "_history",
         "_kinds",
         "_lookup",
+        "_model",
+        "_pending_forced",
         "_place",
+        "_price",
         "_rates",
+        "_requests",
         "_rest",
         "_rested_at",
         "_sent",
+        "_spent",
         "_stable",
         "_tried",
         "_yield",
-        "accepted",
-        "drafted",
+        "counts",
         "saved",
     )
 
@@ -226,42 +195,59 @@ class Drafts:
         self._lookup = lookup
         self._history = history
         self._rates = rates
+        self._model: ModelBranch | None = None if drafting.model is None else drafting.model.fill()
+        self._catch_up = 0.0
+        """Seconds in which the draft model reads what it has not read."""
+        self._price = 0.0
+        """Seconds of a token of the draft model once it has."""
         self._place: tuple[int, int, int, int] | None = None
         """Configuration, two tokens before and number of tokens where the model was asked last."""
         self._base = 0
         """Number of tokens before the draft."""
+        self._chain: Chain | None = None
+        """The draft while it is made, and where the look-up went on behind it."""
         self._drafted: list[int] = []
         self._kinds: list[int] = []
-        self._gains: list[float] = []
-        """By token of the draft: the chance that the logits after it are asked for."""
+        self._pending_forced = 0
+        """So many tokens of the draft are sent whatever they are worth."""
         self._sent = 0
         """How many tokens of the draft the engine was given."""
         self._computed = -1
+        self._requests = 0
+        """Tokens that the hole has asked for."""
         self._answered = 0
         """Requests since the last step."""
         self._yield = 1.0
         """Requests that one step answers: a moving average."""
-        self._hint = -1
+        self._spent = 0.0
+        """Seconds that the drafts of the last step took: those of the draft model, and rows."""
+        self._extra = 0.0
+        """The same as a moving average."""
         self._forced = True
         """Whether the last token was not drawn but forced, or stands before the hole."""
         self._stable = 0
         """So many tokens stay as they were when the hole was first asked for."""
-        self.drafted = 0
-        """Tokens that were sent as drafts."""
-        self.accepted = 0
-        """Those that came."""
+        self.counts = DraftCounts()
+        """Tokens that were sent as drafts, and those that came, by source."""
         self.saved = 0
         """Requests that no step was needed for."""
+
+    @property
+    def silent(self) -> bool:
+        """Whether the draft model is to be asked, by `extend`, for what `propose` did not know."""
+        return self._chain is not None and self._chain.silent
 
     def propose(self, tokens: list[int], value: Matcher, forced: tuple[int, ...] = ()) -> tuple[int, ...]:
         """Drafts to send with the request for the logits after `tokens`, where the value is at `value`.
 
         They never go beyond the value's end: nothing is asked for there. Empty where the answer is there
         already, and where drafts are not worth their rows. `forced` is what certain text most likely becomes
-        though other tokens may cover it: it is sent in any case, before what is guessed.
+        though other tokens may cover it: it is sent in any case, before what is guessed. Where `silent` is
+        true afterwards, `extend` has the drafts to send instead.
         """
         size = len(tokens)
         cost = self._drafting.cost
+        self._requests += 1
         if self._rest:
             return self._resting(tokens, forced)
         self._learn(tokens)
@@ -279,28 +265,59 @@ class Drafts:
             self._leave(batch)
             return self._send_forced(size, forced)
         step = cost.estimate(batch)
-        self._base, self._sent = size, 0
-        self._drafted, self._kinds, self._gains = [], [], []
         if all(cost.estimate(batch * rows) >= rows * step for rows in (2, 4, 8, 16)):
             self._balance.enter(0.0)
             return self._send_forced(size, forced)  # not even certain tokens would be worth their rows
-        pending = 1 if self._computed < 0 else max(1, size - self._computed)
-        prices = cost.prices(batch, pending)
-        worth = step / self._yield
-        self._guess(tokens, value, prices, worth, forced)
-        best, most, gain, begun = 0, LEAST_GAIN * step, 0.0, 0
-        for count, chance in enumerate(self._gains[:LONGEST], 1):
-            if chance:
-                # What is saved is the step that would compute these tokens; forced ones need rows anyway.
-                gain += chance * (worth + cost.estimate(batch * (count - begun)) - step)
-                begun = count
-                net = gain - prices[count] + prices[0]
-                if net > most:
-                    best, most = count, net
-        self._balance.enter(most if best else 0.0)
-        self._sent = best = max(best, len(forced))
-        self.drafted += best
-        return tuple(self._drafted[:best])
+        self._guess(tokens, value, forced, batch)
+        return () if self.silent else self._send()
+
+    async def extend(self, ahead: Lookahead) -> tuple[int, ...]:
+        """The drafts of the last `propose`, gone on with by the draft model; `ahead` is at the same place."""
+        chain, model = self._chain, self._model
+        assert chain is not None and model is not None
+        with model.hold():
+            while chain.silent and not ahead.ended:
+                sampled = await model.draw(ahead) if ahead.follow(chain.tokens) else None
+                if sampled is None or not self._continue(chain, sampled, ahead):
+                    break
+                self._spent += self._price
+                self._catch_up = 0.0
+                chain.go_on(self._defers)
+        chain.silent = False
+        return self._send()
+
+    def _continue(self, chain: Chain, sampled: Sampled, ahead: Lookahead) -> bool:
+        """Go on with a token of the draft model; False where the draft ends with it."""
+        token, *forced = ahead.take(sampled.token) or (-1,)
+        kind = MODEL + min(9, int(10 * math.exp(sampled.logprob)))
+        if token >= 0:
+            return chain.add(token, kind, forced)
+        self._observe(ASKED, False)  # the value ends here by the draft model: no request is saved
+        return False
+
+    def at(self, tokens: Sequence[int]) -> tuple[str, int] | None:
+        """The source of what was drafted behind `tokens`, and the token; None if none was sent for there."""
+        since = len(tokens) - self._base
+        if not 0 <= since < self._sent or list(tokens[self._base :]) != self._drafted[:since]:
+            return None
+        return SOURCES[source(self._kinds[since])], self._drafted[since]
+
+    def finish(self, tokens: Sequence[int], ended: str) -> None:
+        """The value has ended: `complete` after its last token, `end` or `stop` with a token that says so."""
+        if ended in ("end", "stop") and self._place is not None and len(tokens) == self._place[3]:
+            self._history.learn(*self._place[:3], ())
+        else:
+            self._learn(tokens)
+        self._place = None
+        self._settle(tokens)
+        self._balance.end(self._requests)
+
+    def close(self) -> None:
+        """The fill is over, however it ended: release what the draft model holds for it."""
+        if self._model is not None:
+            self._model.close()
+
+    # -- what is sent ----------------------------------------------------------------------------------
 
     def _is_answered(self, tokens: list[int]) -> bool:
         """Whether a draft that came true has computed these logits."""
@@ -319,29 +336,39 @@ class Drafts:
         self._settle(tokens)
         return self._send_forced(len(tokens), forced)
 
+    def _send(self) -> tuple[int, ...]:
+        """As much of the chain as saves most; at least the forced tokens that it begins with."""
+        chain, cost = self._chain, self._drafting.cost
+        assert chain is not None
+        batch = max(1, round(cost.sequences))
+        step, prices = cost.estimate(batch), chain.prices
+        best, most, gain, begun = 0, LEAST_GAIN * step, 0.0, 0
+        for count, chance in enumerate(chain.gains[:LONGEST], 1):
+            if chance:
+                # What is saved is the step that would compute these tokens; forced ones need rows anyway.
+                gain += chance * (chain.worth + cost.estimate(batch * (count - begun)) - step)
+                begun = count
+                net = gain - prices[count] + prices[0]
+                if net > most:
+                    best, most = count, net
+        self._balance.enter(max(0.0, most - self._spent) if best else 0.0)
+        self._drafted, self._kinds = chain.tokens, chain.kinds
+        self._sent = best = max(best, self._pending_forced)
+        self._spent += prices[best] - prices[0]
+        return tuple(chain.tokens[:best])
+
     def _send_forced(self, size: int, forced: tuple[int, ...]) -> tuple[int, ...]:
         """Send nothing else."""
+        self._chain = None
         self._base, self._sent = (size, len(forced)) if forced else (0, 0)
-        self._drafted, self._kinds = list(forced), [_COVERED] * len(forced)
-        self.drafted += len(forced)
+        self._drafted, self._kinds = list(forced), [COVERED] * len(forced)
         return forced
-
-    def finish(self, tokens: Sequence[int], ended: str) -> None:
-        """The value has ended: `complete` after its last token, `end` or `stop` with a token that says so."""
-        if ended in ("end", "stop") and self._place is not None and len(tokens) == self._place[3]:
-            self._history.learn(*self._place[:3], ())
-        else:
-            self._learn(tokens)
-        self._place = None
-        self._settle(tokens)
-        self._sent = 0
-        self._drafted = []
 
     def _leave(self, batch: int) -> None:
         """Make no guesses for this hole for a while: they gain nothing in so large a batch."""
         self._tried, self._rest, self._rested_at = 0, RESTED * batch, batch
         self._place, self._base, self._computed = None, 0, -1
-        self._sent, self._drafted, self._kinds = 0, [], []
+        self._sent, self._drafted, self._kinds, self._chain = 0, [], [], None
 
     # -- what came -----------------------------------------------------------------------------------
 
@@ -356,109 +383,71 @@ class Drafts:
         """Compare the draft with what came."""
         came = tokens[self._base :] if self._base <= len(tokens) else ()
         same = 0
-        observe = self._drafting.observe
         for drafted, token, kind in zip(self._drafted, came, self._kinds, strict=False):
-            right = drafted == token
-            self._rates.observe(kind, right)
-            observe(kind, right)
-            if not right:
+            self._observe(kind, drafted == token)
+            if drafted != token:
                 break
             same += 1
-        self.accepted += min(same, self._sent)
+        for place, token, kind in self._chain.others if self._chain is not None else ():
+            if place <= same and place < len(came):
+                self._observe(kind, came[place] == token)
+        for place, kind in enumerate(self._kinds[: self._sent]):
+            self.counts.add(SOURCES[source(kind)], place < same)
         self._computed = self._base + min(same, self._sent) if self._base else -1
         if self._base:
             self._yield += (1 + self._answered - self._yield) / 8
-        self._answered = 0
+            self._extra += (self._spent - self._extra) / 8
+        self._answered = self._sent = 0
+        self._drafted, self._kinds = [], []
+        if self._chain is not None:
+            self._chain.others.clear()
+
+    def _observe(self, kind: int, came: bool) -> None:
+        for each in (kind, ASKED) if MODEL <= kind < ASKED else (kind,):
+            self._rates.observe(each, came)
+            self._drafting.observe(each, came)
 
     # -- what may come -------------------------------------------------------------------------------
 
-    def _guess(
-        self,
-        tokens: list[int],
-        value: Matcher,
-        prices: list[float],
-        worth: float,
-        forced: tuple[int, ...],
-    ) -> None:
-        """Fill the draft with `forced` and what is likely after it, until it is not worth its rows any more.
-
-        `prices` are costs of steps with so many drafts, `worth` is what a saved request is worth. The first
-        guess is made at any price: it is compared with what comes, and tells how good guesses are.
-        """
-        lookup, history, rate, drafting = self._lookup, self._history, self._rates.rate, self._drafting
-        drafted, kinds, gains = self._drafted, self._kinds, self._gains
-        size = len(tokens)
+    def _guess(self, tokens: list[int], value: Matcher, forced: tuple[int, ...], batch: int) -> None:
+        """Begin a chain with `forced` and what is likely after it."""
+        cost, lookup, size = self._drafting.cost, self._lookup, len(tokens)
         lookup.follow(tokens, self._stable)
         self._stable = self._stable or max(0, size - UNSTABLE)
-        twin = value.clone()
-        at, matched = lookup.find(self._hint)
-        fresh = _FRESH if self._forced else 0
-        alone = -1
-        if at < 0 and not fresh:
-            at, alone = lookup.single()
-            matched = 1
-        before, last, chance = tokens[-2] if size > 1 else -1, tokens[-1], 1.0
-        for token in forced:
-            twin.accept(token)
-            drafted.append(token)
-            kinds.append(_COVERED)
-            chance *= rate[_COVERED]
-            gains.append(chance)
-            at = at + 1 if 0 <= at < size and token == lookup[at] else -1
-            alone, matched, fresh = -1, min(matched + 1, 63), _FRESH
-            before, last = last, token
-        while (count := len(drafted)) < LONGEST and (
-            not count or chance * worth > (prices[count + AHEAD] - prices[count]) / AHEAD
-        ):
-            options: list[tuple[float, int, tuple[int, ...]]] = []
-            learned = history.best(twin.config, before, last)
-            if learned is not None:
-                level = learned[2] + LEVELS * history.narrowness(twin)
-                kind = _HISTORY + 10 * level + min(9, int(learned[1] * 10))
-                options.append((rate[kind], kind, learned[0]))
-            if at >= 0:
-                kind = fresh + _CLASS[matched] if alone < 0 else _SINGLE + alone
-                options.append((rate[kind], kind, (lookup[at] if at < size else drafted[at - size],)))
-                options.sort(reverse=True)
-            continuation = self._take(options, twin, chance)
-            if not continuation:
-                break  # nothing is known to come, or the value's end is likelier than any token
-            chance = self._gains[-1]
-            run, data = drafting.run(history, twin, drafted[-1])
-            alone, fresh = -1, _FRESH if data else 0
-            if data:
-                twin.accept_bytes(data)
-                drafted[-1:] = run
-                chance *= rate[_SURE]
-                kinds[:] = (kinds + [_SURE] * len(run))[: len(drafted)]
-                gains[:] = (gains[:-1] + [0.0] * len(run))[: len(drafted) - 1] + [chance]
-            if twin.is_complete():
-                gains[-1] = 0.0
-                break
-            for token in drafted[count:]:
-                if at >= 0:
-                    at = at + 1 if token == (lookup[at] if at < size else drafted[at - size]) else -1
-                matched = min(matched + 1, 63)
-            before = drafted[-2] if len(drafted) > 1 else last
-            last = drafted[-1]
-        self._hint = at
+        step = cost.estimate(batch)
+        # A request costs a step without drafts, and with them its share of a step with all that they take.
+        worth = min(step, (step + self._extra) / self._yield)
+        prices = cost.prices(batch, 1 if self._computed < 0 else max(1, size - self._computed))
+        hint = -1 if self._chain is None else self._chain.hint
+        history, rates, run = self._history, self._rates, self._drafting.run
+        chain = Chain(lookup, history, rates, run, value, prices, worth, hint, self._forced)
+        self._chain, self._base, self._spent, self._pending_forced = chain, size, 0.0, len(forced)
+        chain.force(forced)
+        if self._model is None or not self._model.usable:
+            chain.go_on()
+            return
+        pending = self._model.pending(tokens)
+        self._price = self._model.model.price(batch)
+        self._catch_up = max(0.0, self._model.model.price(batch, pending) - self._price)
+        chain.go_on(self._defers)
+        if not chain.silent and len(chain.tokens) == len(forced):
+            self._model.model.save(step)
 
-    def _take(
-        self, options: list[tuple[float, int, tuple[int, ...]]], twin: Matcher, chance: float
-    ) -> tuple[int, ...]:
-        """Draft the first legal continuation, the most likely first; the empty one if none is legal."""
-        for likely, kind, continuation in options:
-            if not continuation:
-                break
-            if not twin.accept(continuation[0]):
-                continue
-            size = 1
-            while size < len(continuation) and twin.accept(continuation[size]):
-                size += 1
-            continuation = continuation[:size]
-            self._drafted += continuation
-            self._kinds += [kind] + [_SURE] * (len(continuation) - 1)
-            self._gains += [0.0] * (len(continuation) - 1)
-            self._gains.append(chance * likely * self._rates.rate[_SURE] ** (len(continuation) - 1))
-            return continuation
-        return ()
+    def _defers(self, known: float) -> bool:
+        """Whether the draft model is to be asked for the next token of the chain, where the best guess has
+        the chance `known`.
+
+        What it gains above the guess must exceed the price of its step. What it has not read yet must be
+        worth reading for the rest of the hole: as many tokens as the hole has on average, or once more as
+        many as it has had. Now and then it is asked in any case, to learn what it is worth.
+        """
+        chain, model = self._chain, self._model
+        assert chain is not None and model is not None
+        if not model.usable or len(chain.tokens) >= LONGEST:
+            return False
+        value = chain.chance * chain.worth
+        gain = value * self._rates.rate[ASKED] - chain.row - max(0.0, value * known - chain.row) - self._price
+        steps = max(self._balance.requests - self._requests, self._requests) / self._yield
+        if gain > 0.0 and gain * max(1.0, steps) >= self._catch_up:
+            return True
+        return not chain.tokens and model.model.may_explore(self._price + self._catch_up)

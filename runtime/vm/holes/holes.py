@@ -52,8 +52,8 @@ class _Report:
     def piece(self, text: str, forced: bool) -> None:
         self._machine.emit("forced" if forced else "generated", {"hole": self._hole, "text": text})
 
-    def token(self, drawn: Sampled, data: bytes, allowed: int) -> None:
-        shown = {
+    def token(self, drawn: Sampled, data: bytes, allowed: int, draft: tuple[str, int] | None = None) -> None:
+        shown: dict[str, object] = {
             "hole": self._hole,
             "token": drawn.token,
             "text": data.decode("utf-8", "backslashreplace"),
@@ -61,8 +61,13 @@ class _Report:
             "pressure": round(0.0 - drawn.log_mass, 4),
             "mask": allowed,
             **({"top": [self._candidate(*each) for each in drawn.top]} if self.top else {}),
+            **(share_figures(drawn.share._asdict()) if drawn.share else {}),
         }
-        self._machine.emit("token", shown | (share_figures(drawn.share._asdict()) if drawn.share else {}))
+        if draft is not None:
+            shown["draft"], token = draft
+            if token != drawn.token:
+                shown["refused"] = token
+        self._machine.emit("token", shown)
 
     def _candidate(self, token: int, logprob: float, legal: bool) -> list[object]:
         data = self._texts[token] or b""

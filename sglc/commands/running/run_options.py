@@ -133,6 +133,12 @@ ENGINE: Sequence[Option] = (
         default=None,
         help="Compute likely tokens ahead; the default is where results stay the same to the bit.",
     ),
+    click.option(
+        "--draft",
+        metavar="NAME",
+        help="A second, cheaper model that proposes tokens: a name as of --model, layers:4,9 (the same model "
+        "without these layers), or none, the default.",
+    ),
 )
 
 OBSERVATION: Sequence[Option] = (
@@ -172,11 +178,13 @@ def engine_options(function: Callable[..., R]) -> Callable[..., R]:
         kv_eviction: Policy,
         max_queue: int | None,
         speculate: bool | None,
+        draft: str | None,
         **rest: object,
     ) -> R:
         folder, size = kv_disk or (None, DISK_BYTES)
         engine = EngineOptions(
-            executor, dtype, threads, device, kv_memory, folder, size, speculate, kv_eviction, max_queue
+            *(executor, dtype, threads, device, kv_memory, folder, size, speculate, kv_eviction, max_queue),
+            draft,
         )
         return function(*values, engine=engine, **rest)
 

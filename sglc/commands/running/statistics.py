@@ -95,7 +95,18 @@ def _process(report: dict[str, Any]) -> str:
             f"{duration(engine['seconds'])}, {counted(engine['tokens_fed'], 'token')} computed{found}"
         )
         if engine["drafted"]:
-            lines.append(f"drafts: {engine['accepted']} of {engine['drafted']} came")
+            sources = [
+                f"{name} {each['came']}/{each['sent']}" for name, each in process.get("drafts", {}).items()
+            ]
+            by_source = f" ({', '.join(sources)})" if sources else ""
+            lines.append(f"drafts: {engine['accepted']} of {engine['drafted']} came{by_source}")
+    draft = process.get("draft_model")
+    if draft is not None:
+        failed = f", {counted(draft['unanswered'], 'request')} not answered" if draft["unanswered"] else ""
+        lines.append(
+            f"draft model: {draft['forwards']} forward passes in {duration(draft['seconds'])}, "
+            f"{counted(draft['tokens_fed'], 'token')} computed{failed}"
+        )
     steps = process.get("steps")
     if steps:
         lines.append(

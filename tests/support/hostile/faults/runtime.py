@@ -213,7 +213,7 @@ FAULTS = (
     ),
     Fault(
         "a refused token counts as illegal in the pressure",
-        "runtime/decoding/drawing.py",
+        "runtime/decoding/canonical_draw.py",
         "            first = drawn if first is None else first\n",
         "            first = None\n",
         "tests/decoding/test_pressure.py::test_pressure_is_what_the_mask_takes_away",
