@@ -16,7 +16,8 @@ from sglc.runtime.mask.matcher import Matcher
 LONGEST = 24
 """Most tokens of a draft."""
 AHEAD = 3
-"""Rows over which the price of one more row is taken, because costs rise in steps."""
+"""Most rows over which the price of one more row is taken, because costs rise in steps: the next row may be
+dear and those behind it free."""
 
 Run = Callable[[TransitionHistory, Matcher, int], tuple[tuple[int, ...], bytes]]
 """See `Drafting.run`."""
@@ -101,9 +102,9 @@ class Chain:
 
     @property
     def row(self) -> float:
-        """Seconds that one more row takes, about."""
-        count = len(self.tokens)
-        return (self.prices[count + AHEAD] - self.prices[count]) / AHEAD
+        """Seconds that one more row takes, or each of a few more where that is less."""
+        count, prices = len(self.tokens), self.prices
+        return min((prices[count + more] - prices[count]) / more for more in range(1, AHEAD + 1))
 
     def force(self, forced: Sequence[int]) -> None:
         """Begin with tokens that forced text most likely becomes, though others may cover it."""

@@ -42,6 +42,9 @@ GUESS_SECONDS = 1e-4
 none."""
 HOPE = 0.05
 """Seconds that the drafts of a step are assumed to save, before anything is measured."""
+FIRST_FILL = 24.0
+"""Tokens that a hole is assumed to ask for before it was filled: about a short sentence. A draft model reads
+the prompt of a hole that nobody knows yet if so many tokens are worth it."""
 TRIED, RESTED, RARE = 8, 2, 8
 """There, guesses are made for so many requests of one fill, and then so many requests go without for each
 sequence of a step. One fill in so many begins with guesses."""
@@ -57,7 +60,7 @@ class Balance:
     def __init__(self) -> None:
         self.gain = HOPE
         """Seconds that the drafts of a step save: a moving average over all guesses."""
-        self.requests = 0.0
+        self.requests = FIRST_FILL
         """Tokens that a fill asks for: a moving average over fills."""
         self._fills = 0
 

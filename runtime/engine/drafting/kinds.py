@@ -38,8 +38,8 @@ BELIEFS = (
     *[(tenth + 0.5) / 10 for tenth in range(10)] * LEVELS,
     *[(tenth + 2.0) / 11 for tenth in range(10)] * LEVELS,
     *[(tenth + 4.0) / 13.5 for tenth in range(10)] * LEVELS,
-    *[0.4 + 0.055 * tenth for tenth in range(10)],
-    0.6,
+    *[0.5 + 0.05 * tenth for tenth in range(10)],
+    0.75,
     0.95,
     0.85,
 )
