@@ -145,10 +145,19 @@ def test_the_command_passes_the_options_on(
         "lfu",
         "--max-queue",
         "7",
+        "--draft",
+        "layers:3",
     )
     assert code == 0, err
-    wanted = EngineOptions("torch", "float32", 3, "cuda", 64 << 20, tmp_path / "kv", 1 << 30, False, "lfu", 7)
-    assert seen == [wanted.keywords()]
+    given = ("torch", "float32", 3, "cuda", 64 << 20, tmp_path / "kv", 1 << 30, False, "lfu", 7, "layers:3")
+    assert seen == [EngineOptions(*given).keywords()]
+
+
+def test_a_draft_model_that_cannot_be_used_is_told(good: Path, script: str, cli: Cli) -> None:
+    code, _, err = cli("run", good, "--arg", "text=x", "--model", script, "--draft", "layers:1")
+    assert code == 1 and "E0807" in err and "a scripted model writes its answers without steps" in err
+    code, out, _ = cli("run", good, "--arg", "text=x", "--model", script, "--draft", "none")
+    assert code == 0 and out.strip() == '"furious"'
 
 
 @pytest.mark.parametrize(

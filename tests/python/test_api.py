@@ -250,13 +250,13 @@ def test_modules_with_the_same_model_and_options_share_an_engine(tmp_path, monke
     path.write_text("fn f() -> int:\n    user: | x\n    assistant: | ?{n: int in 0..9}\n    return n\n")
     one = sglc.load(path, model="here", executor="torch", threads=2, kv_memory=1 << 20, kv_disk="kv")
     two = sglc.load(path, model="here", executor="torch", threads=2, kv_memory=1 << 20, kv_disk="kv")
-    other = sglc.load(path, model="here", executor="torch", threads=1)
+    other = sglc.load(path, model="here", executor="torch", threads=1, draft="small")
     for module in (one, two, other):
         module.f()
     assert len(asked) == 2
     name, options = asked[0]
     assert (name, options["executor"], options["threads"], options["memory"]) == ("here", "torch", 2, 1 << 20)
-    assert str(options["disk"]) == "kv"
+    assert str(options["disk"]) == "kv" and options["draft"] is None and asked[1][1]["draft"] == "small"
 
 
 def test_a_module_tells_what_its_runs_took(tmp_path):
