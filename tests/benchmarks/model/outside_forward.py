@@ -34,6 +34,7 @@ from engine.engine_server import PROGRAM, RULES, note
 from report import surroundings, write_page
 from sglc.driver import compile_source
 from sglc.runtime.decoding import hole_decoder
+from sglc.runtime.decoding.canonical_draw import CanonicalDraw
 from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.step_time import StepMeasure
@@ -62,7 +63,7 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "masks": [(NextTokens, "row"), (NextTokens, "ready")],
     "advance": [(NextTokens, "allows"), (Matcher, "accept"), (Matcher, "forced"), (StopTracker, "feed")],
     "forced text": [(hole_decoder.HoleDecoder, "_append_forced"), (hole_decoder.HoleDecoder, "_heal")],
-    "canonical": [(hole_decoder.HoleDecoder, "_is_open")],
+    "canonical": [(CanonicalDraw, "is_open")],
 }
 """Functions by part. A part's time is without that of the parts that it calls."""
 
