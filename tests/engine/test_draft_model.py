@@ -26,7 +26,8 @@ from sglc.runtime.engine.drafting.kinds import BELIEFS
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.engine.drafting.transition_history import Rates, TransitionHistory
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.errors import SglError
 from sglc.types.language.language import language
 from sglc.types.type import Int, Named, Str, Type

@@ -17,7 +17,8 @@ from typing import Literal
 import numpy as np
 
 from sglc.kernels.bitmask import sampling as select
-from sglc.runtime.decoding.hole_text import FEW, nothing_allowed
+from sglc.runtime.decoding.canonical_draw import FEW
+from sglc.runtime.decoding.hole_text import nothing_allowed
 from sglc.runtime.decoding.requests import HoleResult
 from sglc.runtime.decoding.seams import beginnings
 from sglc.runtime.decoding.strategies.attempt import Attempt, Attempts, Step

@@ -76,4 +76,18 @@ FAULTS = (
         "",
         "tests/decoding/strategies/test_beams.py::test_what_is_proved_is_the_likeliest_of_all",
     ),
+    Fault(
+        "a draft model draws with the noise of another token",
+        "runtime/decoding/lookahead.py",
+        "        self._sampling.position += 1\n",
+        "",
+        "tests/engine/test_draft_model.py::test_the_model_itself_drafts_what_comes",
+    ),
+    Fault(
+        "a draft model may draft what it has not followed",
+        "runtime/engine/drafting/draft_model.py",
+        "        branch.rollback(same)\n",
+        "",
+        "tests/engine/test_draft_model.py::test_the_draft_model_follows_tokens_cut_back_to_any_prefix",
+    ),
 )
