@@ -217,6 +217,7 @@ def written(bench: Bench, fills: int = 4, prompt: str = "", **more: Any) -> tupl
     return drawn, bench.engine.statistics.forwards - before
 
 
+@pytest.mark.slow
 def test_a_cheap_draft_model_that_is_right_saves_most_steps() -> None:
     bench = Bench(engine_of(CopyingExecutor(3, 0.0), NoisyExecutor(3, 0.0, 0.3)))
     drawn, steps = written(bench)
@@ -236,6 +237,7 @@ def test_a_draft_model_that_does_not_pay_is_hardly_asked(why: str) -> None:
     assert drawn > 300 and spent <= 1.5 * draft_model.EXPLORED * steps * target_price(1)
 
 
+@pytest.mark.slow
 def test_a_draft_model_that_becomes_right_is_asked_again() -> None:
     draft = NoisyExecutor(3, 0.0, 40.0)
     bench = Bench(engine_of(CopyingExecutor(3, 0.0), draft))
@@ -346,6 +348,7 @@ def test_a_draft_model_that_fails_ends_its_drafts_only() -> None:
 # -- distributions -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_drawn_values_have_the_distribution_of_the_model() -> None:
     """Of a number of two digits, enumerated over the tokens of each value, against 1,500 draws (χ²)."""
     target = CopyingExecutor(5, 0.0)
@@ -385,6 +388,7 @@ def test_drawn_values_have_the_distribution_of_the_model() -> None:
     assert square < freedom + 4 * np.sqrt(2 * freedom)
 
 
+@pytest.mark.slow
 def test_shared_noise_agrees_nearly_as_often_as_any_coupling(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of tokens that were drafted, as many come as 0.92 of what rejection sampling accepts: the sum of
     min(p, q) over the legal tokens, 1 less the distance in total variation (Leviathan et al. 2023)."""

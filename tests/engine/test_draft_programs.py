@@ -163,6 +163,7 @@ def test_figures_tell_drafts_by_their_source() -> None:
 # -- loading -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_draft_model_has_an_engine_of_its_own() -> None:
     folder = str(folder_of("llama"))
     engine = load_engine(
