@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sglc.bytecode.code import Program
-from sglc.runtime.decoding.conversation import Chat, PlainChat
-from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.conversations.conversation import Chat, PlainChat
+from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.errors import SglError
 from sglc.runtime.session import BYTES, Session

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import Program
 from sglc.diagnostics.suggest import nearest
-from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.drafting.draft_model import DraftModel

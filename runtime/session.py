@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sglc.bytecode.code import Code, Place, Prefix, Program
 from sglc.bytecode.signatures import signature
 from sglc.diagnostics.suggest import nearest
-from sglc.runtime.decoding.conversation import Conversation, PlainChat
+from sglc.runtime.decoding.conversations.conversation import Conversation, PlainChat
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.scheduling.pinned_prefixes import MOST_NAMED

@@ -8,7 +8,7 @@ from sglc.automata.analysis.most_bytes import most_bytes
 from sglc.runtime.bounds.places import Ended, HolePlaces
 from sglc.runtime.bounds.search import fewest, whole
 from sglc.runtime.bounds.token_graph import TokenGraph
-from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.requests import Constraints, HoleRequest
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sglc.runtime.decoding.canonical import CONTEXT, Tokens
-from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.conversations.canonical import CONTEXT, Tokens
+from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.requests import Constraints, HoleRequest
 from sglc.runtime.decoding.seams import Seams
 from sglc.runtime.decoding.stop_tracker import StopTracker

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from time import thread_time_ns
 
-from sglc.runtime.decoding.canonical import Tokens
+from sglc.runtime.decoding.conversations.canonical import Tokens
 from sglc.runtime.decoding.seams import Seams
 from sglc.runtime.engine.sampling.legal import NextTokens
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled

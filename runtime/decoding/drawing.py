@@ -7,8 +7,8 @@ from time import thread_time_ns
 
 import numpy as np
 
-from sglc.runtime.decoding.canonical import Tokens
 from sglc.runtime.decoding.canonical_draw import FEW, CanonicalDraw
+from sglc.runtime.decoding.conversations.canonical import Tokens
 from sglc.runtime.decoding.requests import Steering
 from sglc.runtime.decoding.writing import Writing
 from sglc.runtime.engine.sampling.sampler import Sampled

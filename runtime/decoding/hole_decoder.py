@@ -10,9 +10,9 @@ from collections.abc import Callable
 from time import thread_time_ns
 
 from sglc.runtime.decoding.blend import Blend
-from sglc.runtime.decoding.canonical import Tokens
-from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.conversation_pair import ConversationPair
+from sglc.runtime.decoding.conversations.canonical import Tokens
+from sglc.runtime.decoding.conversations.conversation import Conversation
+from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
 from sglc.runtime.decoding.drawing import Drawing
 from sglc.runtime.decoding.hole_text import HoleText, nothing_allowed, only_value
 from sglc.runtime.decoding.requests import (

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from copy import copy
 
-from sglc.runtime.decoding.canonical import Tokens
 from sglc.runtime.decoding.canonical_draw import FEW
-from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.conversation_pair import ConversationPair
+from sglc.runtime.decoding.conversations.canonical import Tokens
+from sglc.runtime.decoding.conversations.conversation import Conversation
+from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
 from sglc.runtime.decoding.lookahead import HoleLookahead
 from sglc.runtime.decoding.requests import Constraints, HoleRequest
 from sglc.runtime.decoding.seams import Seams

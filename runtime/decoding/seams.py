@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sglc.runtime.decoding.canonical import CONTEXT, Canonical, Tokens
+from sglc.runtime.decoding.conversations.canonical import CONTEXT, Canonical, Tokens
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary

@@ -15,8 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
-from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.conversation_pair import ConversationPair
+from sglc.runtime.decoding.conversations.conversation import Conversation
+from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.pruned_tokens import MOST_BACK, Choice, Choices, PrunedTokens
 from sglc.runtime.decoding.requests import (

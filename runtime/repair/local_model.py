@@ -17,8 +17,8 @@ from itertools import islice
 
 import numpy as np
 
-from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation
+from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.seams import beginnings
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.core.errors import EngineError, language_error

@@ -169,7 +169,7 @@ class _Model:
     """Bounds in tokens of one model. Its weights are not needed."""
 
     def __init__(self, tokenizer: Any, masks: MaskPlaces | None) -> None:
-        from sglc.runtime.decoding.encoder import Encoder
+        from sglc.runtime.decoding.conversations.encoder import Encoder
         from sglc.runtime.decoding.requests import Constraints
 
         self._tokenizer, self._masks = tokenizer, masks
@@ -229,7 +229,7 @@ class _Model:
         """What the chat template writes before a message since its last special token; None where that is not
         the same before every message."""
         if role not in self._openings:
-            from sglc.runtime.decoding.conversation import Conversation
+            from sglc.runtime.decoding.conversations.conversation import Conversation
             from sglc.runtime.errors import SglError
 
             openings = set()

@@ -13,7 +13,7 @@ from fakes.small_models import small_tokenizer
 from sglc.automata.term import Bytes, Language, Nothing
 from sglc.runtime.bounds import search, token_graph
 from sglc.runtime.bounds.bounds import Before, TokenBounds, token_bounds
-from sglc.runtime.decoding.conversation import Encoder
+from sglc.runtime.decoding.conversations.conversation import Encoder
 from sglc.runtime.decoding.requests import Budget, Constraints
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.errors import SglError

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.small_models import small_tokenizer
-from sglc.runtime.decoding.conversation import Conversation, PlainChat
-from sglc.runtime.decoding.encoder import WHOLE_CHARS, Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation, PlainChat
+from sglc.runtime.decoding.conversations.encoder import WHOLE_CHARS, Encoder
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ByteTokenizer, ScriptedModel

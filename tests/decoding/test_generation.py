@@ -14,7 +14,7 @@ from fakes.small_models import FickleModel, small_tokenizer
 from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Language, Text, Words
-from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation, Encoder
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.decoding.stop_tracker import StopTracker

@@ -12,9 +12,9 @@ from fakes.hashed_engine import HashedEngine
 from fakes.small_models import FickleModel
 from sglc.bytecode.code import Program
 from sglc.driver import compile_source
-from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.encoder import Encoder
-from sglc.runtime.decoding.views import hold, view_of
+from sglc.runtime.decoding.conversations.conversation import Conversation
+from sglc.runtime.decoding.conversations.encoder import Encoder
+from sglc.runtime.decoding.conversations.views import hold, view_of
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import ArgumentError, SglError

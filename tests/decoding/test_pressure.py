@@ -17,7 +17,7 @@ from fakes.drawing_executor import DrawingFake
 from fakes.fake_executor import FakeExecutor
 from fakes.small_models import FickleModel, small_tokenizer
 from sglc.driver import compile_file
-from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation, Encoder
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.engine.batching_engine import BatchingEngine

@@ -16,7 +16,7 @@ from fakes.small_models import small_tokenizer
 from oracles.token_oracle import chi_square_tail
 from sglc.automata.term import Language, Words
 from sglc.driver import compile_source
-from sglc.runtime.decoding.canonical import Canonical
+from sglc.runtime.decoding.conversations.canonical import Canonical
 from sglc.runtime.decoding.seams import Seams, beginnings
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.sampling.options import Sampling

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fakes.small_models import FickleModel, small_tokenizer
 from sglc.driver import compile_source
 from sglc.runtime.decoding import validated
-from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation, Encoder
 from sglc.runtime.decoding.pruned_tokens import PrunedTokens
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Timing
 from sglc.runtime.decoding.seams import beginnings

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fakes.copying_executor import CopyingExecutor
 from fakes.noisy_executor import NoisyExecutor
 from fakes.priced_cost import PricedCost
-from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation, Encoder
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.lookahead import HoleLookahead
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing

@@ -14,7 +14,7 @@ from fakes.copying_executor import CopyingExecutor
 from fakes.priced_cost import PricedCost, flat, steep
 from fakes.small_models import small_tokenizer
 from sglc.driver import compile_source
-from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation, Encoder
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.engine.batching_engine import BatchingEngine

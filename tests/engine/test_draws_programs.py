@@ -22,7 +22,7 @@ from fakes.small_models import CHAT, small_definition, small_tokenizer
 from fakes.tiny_decoders import tiny_decoder
 from late import Late
 from sglc.driver import compile_file, compile_source
-from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation, Encoder
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.engine.batching_engine import BatchingEngine

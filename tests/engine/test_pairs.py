@@ -12,9 +12,9 @@ import pytest
 from fakes.engine_bench import EngineBench
 from fakes.fake_executor import expected_logits
 from fakes.small_models import FickleModel
-from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.conversation_pair import ConversationPair
-from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation
+from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
+from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.engine.core.errors import EngineError
 from sglc.runtime.engine.pairs import BranchPair
 

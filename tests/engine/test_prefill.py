@@ -12,7 +12,7 @@ from fakes.fake_executor import FakeExecutor
 from fakes.small_models import small_tokenizer
 from sglc.bytecode.code import Program
 from sglc.cli import main
-from sglc.commands import masks
+from sglc.commands.building import masks
 from sglc.driver import compile_source
 from sglc.runtime.engine import load
 from sglc.runtime.engine.batching_engine import BatchingEngine

@@ -48,7 +48,7 @@ PLACES = [
     "sglc.runtime.vm.holes.holes.decode",
     "sglc.runtime.mask.matcher.Matcher.accept",
     "sglc.runtime.mask.mask_cache.MaskStore.mask",
-    "sglc.runtime.decoding.conversation.Conversation.role",
+    "sglc.runtime.decoding.conversations.conversation.Conversation.role",
 ]
 
 

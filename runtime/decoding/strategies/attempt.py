@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sglc.runtime.decoding.conversation import Conversation
+from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.hole_text import HoleText, only_value
 from sglc.runtime.decoding.requests import Constraints, HoleRequest, HoleResult, Observer, PathScores
 from sglc.runtime.decoding.room import Room

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
-from sglc.runtime.decoding.conversation_pair import ConversationPair
+from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
 from sglc.runtime.decoding.strategies.attempt import Attempts

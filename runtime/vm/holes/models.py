@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sglc.runtime.decoding.blend import Shares
-from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.conversation_pair import ConversationPair
-from sglc.runtime.decoding.views import view_of
+from sglc.runtime.decoding.conversations.conversation import Conversation
+from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
+from sglc.runtime.decoding.conversations.views import view_of
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.run import Run

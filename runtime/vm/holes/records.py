@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import CancelledError
 from typing import Any
 
-from sglc.runtime.decoding.conversation import Conversation
+from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.requests import HoleResult
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.frame import Frame

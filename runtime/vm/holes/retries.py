@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.runtime.decoding.conversation import Conversation, Transcript
+from sglc.runtime.decoding.conversations.conversation import Conversation, Transcript
 from sglc.runtime.vm.state.frame import Failed, Frame, Snapshot
 
 

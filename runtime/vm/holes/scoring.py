@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from sglc.bytecode.code import HoleSpec
-from sglc.runtime.decoding.conversation import Conversation, Transcript
+from sglc.runtime.decoding.conversations.conversation import Conversation, Transcript
 from sglc.runtime.decoding.requests import HoleRequest, HoleResult
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.sampling.sampler import sample

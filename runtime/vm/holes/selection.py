@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sglc.runtime.decoding.conversation import Conversation
+from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.scheduling.branch import Branch
 

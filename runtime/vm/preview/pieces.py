@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sglc.runtime.decoding.conversation import Transcript
-from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.conversations.conversation import Transcript
+from sglc.runtime.decoding.conversations.encoder import Encoder
 
 
 @dataclass(frozen=True, slots=True)

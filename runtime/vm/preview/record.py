@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sglc.bytecode.code import Place
-from sglc.runtime.decoding.conversation import Conversation, Transcript
+from sglc.runtime.decoding.conversations.conversation import Conversation, Transcript
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.seed import known_name
 from sglc.runtime.vm.state.strand import Strand

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import BY_NAME
-from sglc.runtime.decoding.conversation import Conversation, Transcript
+from sglc.runtime.decoding.conversations.conversation import Conversation, Transcript
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.seed import Seeds
 

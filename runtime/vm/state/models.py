@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from sglc.runtime.decoding.conversation import Chat, Conversation
-from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.conversations.conversation import Chat, Conversation
+from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.requests import Constraints, Steering
 from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.engine.scheduling.branch import Branch

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from sglc.automata.term import Language
 from sglc.bytecode.code import Place, Program
 from sglc.runtime.decoding.blend import Shares
-from sglc.runtime.decoding.conversation import Conversation
+from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.requests import Constraints, HoleResult, Timing
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.dependent_types import BoundTypes

@@ -13,7 +13,7 @@ from sglc.types.values import Value
 from sglc.values.kinds import MachineValue, as_kind, is_value, kind
 
 if TYPE_CHECKING:
-    from sglc.runtime.decoding.conversation import Conversation
+    from sglc.runtime.decoding.conversations.conversation import Conversation
 
 
 @dataclass(slots=True)

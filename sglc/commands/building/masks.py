@@ -13,7 +13,7 @@ from sglc.automata.term_digest import TooDeep
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.commands.shared.invocation import Invocation, fail, fault
-from sglc.runtime.decoding.canonical import Canonical
+from sglc.runtime.decoding.conversations.canonical import Canonical
 from sglc.runtime.decoding.requests import filled_language
 from sglc.runtime.decoding.seams import Seams
 from sglc.runtime.errors import SglError

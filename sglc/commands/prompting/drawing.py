@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import click
 
 from sglc.bytecode.code import Place, Program
-from sglc.runtime.decoding.conversation import Transcript
-from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.conversations.conversation import Transcript
+from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.tokenizer import Tokenizer
 from sglc.runtime.vm.preview.pieces import Piece, pieces_of, tokens_of
 from sglc.runtime.vm.preview.record import RecordedConversation, Remark

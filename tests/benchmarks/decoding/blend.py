@@ -66,8 +66,8 @@ def least(job: Callable[[], object], repeats: int) -> float:
 
 def chat(engine: Engine, *messages: tuple[str, str]) -> list[int]:
     """The tokens of messages in the model's template."""
-    from sglc.runtime.decoding.conversation import Conversation
-    from sglc.runtime.decoding.encoder import Encoder
+    from sglc.runtime.decoding.conversations.conversation import Conversation
+    from sglc.runtime.decoding.conversations.encoder import Encoder
 
     tokenizer = engine.model.tokenizer
     talk = Conversation(encoder=Encoder(tokenizer), chat=tokenizer.chat)

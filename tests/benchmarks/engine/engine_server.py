@@ -156,7 +156,7 @@ class Ours:
 
     def chat(self, rules: str, text: str) -> list[int]:
         """Tokens of a conversation in which the assistant is about to speak."""
-        from sglc.runtime.decoding.conversation import Conversation, Encoder
+        from sglc.runtime.decoding.conversations.conversation import Conversation, Encoder
 
         tokenizer = self.executor.tokenizer
         conversation = Conversation(encoder=Encoder(tokenizer), chat=tokenizer.chat)

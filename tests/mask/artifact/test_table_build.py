@@ -13,7 +13,7 @@ import pytest
 
 from sglc.bytecode.serial import loads
 from sglc.cli import main
-from sglc.commands import masks
+from sglc.commands.building import masks
 from sglc.runtime.decoding import requests
 from sglc.runtime.mask.artifact import constraint as constraints
 from sglc.runtime.mask.artifact.constraint import TabledConstraint

@@ -12,7 +12,7 @@ import numpy as np
 from fakes.hashed_engine import HashedEngine
 from oracles.decoding.enumeration import normalised, of_words
 from sglc.automata.term import Language, Words
-from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation, Encoder
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.decoding.strategies.attempt import Attempts

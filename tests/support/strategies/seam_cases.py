@@ -16,7 +16,7 @@ import numpy as np
 from oracles.token_oracle import TokenOracle, Tokens, Ways
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Language, Text, Words
-from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation, Encoder
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.decoding.strategies.attempt import Attempts

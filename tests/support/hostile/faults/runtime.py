@@ -214,8 +214,8 @@ FAULTS = (
     Fault(
         "a refused token counts as illegal in the pressure",
         "runtime/decoding/canonical_draw.py",
-        "            mass = drawn.log_mass if mass is None else mass\n",
-        "            mass = None\n",
+        "            first = drawn if first is None else first\n",
+        "            first = None\n",
         "tests/decoding/test_pressure.py::test_pressure_is_what_the_mask_takes_away",
     ),
     Fault(

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sglc.runtime.decoding.canonical import Canonical
+from sglc.runtime.decoding.conversations.canonical import Canonical
 from sglc.runtime.errors import SglError
 
 if TYPE_CHECKING:

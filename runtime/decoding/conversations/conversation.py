@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from sglc.runtime.chat import TemplateError
-from sglc.runtime.decoding.encoder import Encoded, Encoder
+from sglc.runtime.decoding.conversations.encoder import Encoded, Encoder
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.errors import SglError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from sglc.runtime.decoding.conversation import Conversation, Transcript
+from sglc.runtime.decoding.conversations.conversation import Conversation, Transcript
 from sglc.runtime.errors import SglError
 
 Messages = tuple[tuple[str, str], ...]

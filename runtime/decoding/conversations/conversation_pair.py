@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sglc.runtime.decoding.conversation import Conversation
-from sglc.runtime.decoding.encoder import Encoder
+from sglc.runtime.decoding.conversations.conversation import Conversation
+from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.engine.pairs import BranchPair
 
