@@ -83,7 +83,8 @@ def command() -> str:
         place = words.index("--markdown")
         del words[place : place + 2]
     shown = [Path(word).name if os.sep in word and Path(word).exists() else word for word in words]
-    return " ".join([f"python tests/benchmarks/{Path(sys.argv[0]).name}", *shown])
+    program = Path(sys.argv[0]).resolve().relative_to(Path(__file__).resolve().parent)
+    return " ".join([f"python tests/benchmarks/{program.as_posix()}", *shown])
 
 
 def machine_line(about: dict[str, Any]) -> str:
