@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from example_budget import examples
-from fakes.small_models import FickleModel
+from fakes.small_models import FickleModel, small_tokenizer
 from oracles.decoding.enumeration import chi_square, far_out, normalised, of_tokens
 from sglc.driver import compile_source
+from sglc.plan.collect import plan_program
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.session import RunResult, Session
@@ -125,3 +126,14 @@ def test_more_options_than_are_scored_are_drawn_token_by_token() -> None:
     many = session(model, "[str(i) for i in 1..1025] temp 1.0")
     few = session(model, "[str(i) for i in 1..1024] temp 1.0")
     assert run(many).holes[0].ended != "choose" and run(few).holes[0].ended == "choose"
+
+
+def test_a_plan_knows_that_no_token_is_drawn() -> None:
+    text = 'pub fn f() -> str:\n    | ?{x: choose ["the answer", "an anthem"] decode %s}\n    return x\n'
+    drawn = []
+    for strategy in ("exact", "local"):
+        compiled = compile_source(Source("p.sgl", text % strategy))
+        assert compiled.program is not None
+        plan = plan_program(compiled.program, ["f"], model="small", tokenizer=small_tokenizer())
+        drawn.append(plan.functions[0].holes[0].drawn)
+    assert drawn[0] == 0 and drawn[1]
