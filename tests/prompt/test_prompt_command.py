@@ -133,6 +133,11 @@ def test_all_that_is_wrong_is_told_at_once_and_as_json(cli: Cli, good: Path) -> 
         ("no json", "line 1 of"),
         ('{"event": "hole_end", "hole": "g.x", "text": ""}', "fills g.x, which"),
         ('{"event": "hole_end"}', "is no event of a trace"),
+        ('{"event": "hole_end", "hole": "feel.mood", "text": "", "scores": 3}', "is no event of a trace"),
+        (
+            '{"event": "hole_end", "hole": "feel.mood", "text": "", "scores": {"a": []}}',
+            "is no event of a trace",
+        ),
         ("[]", "is no event of a trace"),
     ],
 )
@@ -143,6 +148,30 @@ def test_a_file_that_is_no_trace_is_refused(
     trace.write_text(line + "\n", "utf-8")
     status, _, err = cli("prompt", good, "--arg", "text=a", "--trace", trace)
     assert status == 1 and "error[E0819]" in err and told in err
+
+
+def test_probabilities_of_a_trace_decide_as_they_did(cli: Cli, tmp_path: Path) -> None:
+    program, trace = tmp_path / "p.sgl", tmp_path / "run.jsonl"
+    program.write_text(
+        "enum Mood: calm, cross\n\n"
+        "pub fn f() -> str:\n"
+        "    user: | How?\n"
+        "    assistant: | ?{mood: select Mood by greedy}\n"
+        '    user: | ${"sure" if mood.p(calm) > 0.7 else "not sure"}\n'
+        "    assistant: | ?{why: str max 9 chars}\n"
+        "    return why\n",
+        "utf-8",
+    )
+    for score, told in ((0.9, "sure"), (0.6, "not sure")):
+        event = {
+            "event": "hole_end",
+            "hole": "f.mood",
+            "text": "calm",
+            "scores": {"calm": score, "cross": 0.1},
+        }
+        trace.write_text(json.dumps(event) + "\n", "utf-8")
+        _, out, _ = cli("prompt", program, "--trace", trace, "--json")
+        assert f"\"{told}\"" in out
 
 
 def test_options_that_do_not_go_together(cli: Cli, good: Path) -> None:

@@ -174,7 +174,11 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
         wanted = mocked[0].text if isinstance(mocked[0], Written) else display(mocked[0], table)
         if wanted not in options:
             raise failure(f"the mock of `{spec.name}` is not one of its options: {wanted}")
-        top, probabilities = texts.index(wanted), [float(text == wanted) for text in texts]
+        given_scores = mocked[0].scores if isinstance(mocked[0], Written) else {}
+        top = texts.index(wanted)
+        probabilities = [
+            given_scores.get(text, 0.0) if given_scores else float(text == wanted) for text in texts
+        ]
     elif run.fuzzing:
         weights = [run.random.random() + 1e-9 for _ in texts]
         probabilities = [weight / sum(weights) for weight in weights]

@@ -101,9 +101,13 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An answer to a hole by its text. A value may have several, such as with and without its defaults."""
+    """An answer to a hole by its text. A value may have several, such as with and without its defaults.
+
+    `scores` are the probabilities that the options of a `select` had; without them the text has them all.
+    """
 
     text: str
+    scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -96,11 +96,12 @@ def read_trace(program: Program, path: Path) -> tuple[Fills, list[Diagnostic]]:
             if event["event"] != "hole_end":
                 continue
             hole, written, branch = str(event["hole"]), str(event["text"]), str(event.get("branch", ""))
+            scores = {str(option): float(score) for option, score in dict(event.get("scores", {})).items()}
         except (ValueError, KeyError, TypeError, RecursionError):
             told = f"line {number} of {path} is no event of a trace"
             return {}, [fault("E0819", told, hint="`sglc run … --trace FILE.jsonl` writes one")]
         if hole not in known:
             told = f"line {number} of {path} fills {hole}, which {program.name} has not"
             return {}, [fault("E0819", told, hint="it is the trace of another program")]
-        fills.setdefault(f"{hole}@{branch}", []).append(Written(written))
+        fills.setdefault(f"{hole}@{branch}", []).append(Written(written, scores))
     return fills, []
