@@ -166,6 +166,13 @@ class Observer(Protocol):
         """A token was drawn: what was sampled, its bytes, and how many tokens the mask allowed; the source of
         a draft for this place and its token, if there was one."""
 
+    def walk(self, number: int, data: bytes, weight: float | None, outcome: str) -> None:
+        """A walk or a particle has ended with a text, `kept` or otherwise; its log weight, if it has one.
+        Called as `token` is."""
+
+    def beams(self, step: int, texts: list[bytes], scores: list[float]) -> None:
+        """The beams behind a step, and their scores. Called as `token` is."""
+
 
 class Silent:
     """An observer that does nothing."""
@@ -178,6 +185,12 @@ class Silent:
         pass
 
     def token(self, drawn: Sampled, data: bytes, allowed: int, draft: tuple[str, int] | None = None) -> None:
+        pass
+
+    def walk(self, number: int, data: bytes, weight: float | None, outcome: str) -> None:
+        pass
+
+    def beams(self, step: int, texts: list[bytes], scores: list[float]) -> None:
         pass
 
 

@@ -79,7 +79,7 @@ def walk_tree(walks: list[Walk]) -> list[Row]:
     return tree((walk.text, _walk_note(walk), walk.outcome not in _LOST) for walk in walks[:MOST_TEXTS])
 
 
-_LOST = frozenset({"dead", "failed", "dropped", "rejected"})
+_LOST = frozenset({"illegal", "left"})
 """Outcomes of walks that came to nothing."""
 
 

@@ -171,7 +171,7 @@ def test_probabilities_of_a_trace_decide_as_they_did(cli: Cli, tmp_path: Path) -
         }
         trace.write_text(json.dumps(event) + "\n", "utf-8")
         _, out, _ = cli("prompt", program, "--trace", trace, "--json")
-        assert f"\"{told}\"" in out
+        assert f'"{told}"' in out
 
 
 def test_options_that_do_not_go_together(cli: Cli, good: Path) -> None:

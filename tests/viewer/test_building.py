@@ -124,10 +124,10 @@ def test_a_repair_that_was_repaired_again_ends_in_the_value() -> None:
 
 
 def test_trees_share_what_texts_begin_with() -> None:
-    rows = walk_tree([Walk(1, "ab", None, "kept"), Walk(2, "a", 0.5, "dead"), Walk(3, "", None, "")])
+    rows = walk_tree([Walk(1, "ab", None, "kept"), Walk(2, "a", 0.5, "illegal"), Walk(3, "", None, "")])
     assert [(row.level, row.text, row.note) for row in rows] == [
         (0, "", "walk 3"),
-        (1, "a", "walk 2 weight 0.5 dead"),
+        (1, "a", "walk 2 weight 0.5 illegal"),
         (2, "b", "walk 1 kept"),
     ]
     for many in (MOST_TEXTS, MOST_TEXTS + 1):

@@ -42,6 +42,11 @@ class Attempt:
         """Another one that begins alike."""
         return Attempt(self.writing.fork(), self.steps, self.ended)
 
+    def written(self) -> bytes:
+        """The value's bytes so far."""
+        text = self.writing.text
+        return text.written() if self.ended is None else bytes(self.ended.data[len(text.prefix) :])
+
     def close(self) -> None:
         """Free what the engine holds for it."""
         self.writing.text.alone.close()

@@ -67,6 +67,7 @@ class BeamDecoder:
         """Texts that the budget has ended."""
         self._pruned = -math.inf
         """The best score that was left behind."""
+        self._steps = 0
 
     async def run(self) -> HoleResult:
         """Find the value and append its text to the conversation."""
@@ -113,6 +114,10 @@ class BeamDecoder:
                 chosen.append(made)
         for beam in due:
             beam.attempt.close()
+        self._steps += 1
+        if attempts.observer.detailed:
+            texts = [beam.attempt.written() for beam in chosen]
+            attempts.observer.beams(self._steps, texts, [beam.score for beam in chosen])
         return chosen
 
     def _leave(self, beams: Sequence[_Beam]) -> None:

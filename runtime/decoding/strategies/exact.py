@@ -49,7 +49,7 @@ class ExactDecoder:
                 return await self._only()
             for number in range(self._tries):
                 async with self._tree.turn:
-                    walk = await self._walk(root, mix("walk", self.attempts.request.seed, number))
+                    walk = await self._walk(root, number)
                 result.walks = number + 1
                 result.bound = self._tree.root.bound
                 result.sampled = self._computed
@@ -66,8 +66,9 @@ class ExactDecoder:
                 raise self._refused()
         return self.attempts.certain()
 
-    async def _walk(self, root: Attempt, seed: int) -> Attempt | None:
+    async def _walk(self, root: Attempt, number: int) -> Attempt | None:
         """One walk from the beginning; None where it has drawn what is illegal."""
+        seed = mix("walk", self.attempts.request.seed, number)
         walk = root.fork()
         writing = walk.writing
         taken: list[tuple[Place, int]] = []
@@ -100,8 +101,13 @@ class ExactDecoder:
             self._back(taken, bound)
             return walk if kept else None
         finally:
+            self._tell(number, walk, kept)
             if not kept:
                 walk.close()
+
+    def _tell(self, number: int, walk: Attempt, kept: bool) -> None:
+        if self.attempts.observer.detailed:
+            self.attempts.observer.walk(number, walk.written(), None, "kept" if kept else "illegal")
 
     def _back(self, taken: list[tuple[Place, int]], bound: float) -> None:
         """Carry what a walk has learnt to all prefixes that it came through, the last one first."""

@@ -162,6 +162,10 @@ class ParticleDecoder:
 
     def _result(self, kept: _Particle) -> HoleResult:
         weights = [each.weight for each in self._particles]
+        if self.attempts.observer.detailed:
+            for number, each in enumerate(self._particles):
+                outcome = "kept" if each is kept else "left" if each.weight > -math.inf else "illegal"
+                self.attempts.observer.walk(number, each.attempt.written(), each.weight, outcome)
         result = self.attempts.keep(kept.attempt, self.attempts.result.sampled - len(kept.attempt.steps))
         if kept.weight > -math.inf:
             result.weight = self._estimate + _log_mean(weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from time import perf_counter
 
@@ -72,6 +73,16 @@ class _Report:
     def _candidate(self, token: int, logprob: float, legal: bool) -> list[object]:
         data = self._texts[token] or b""
         return [data.decode("utf-8", "backslashreplace"), round(logprob, 4), legal]
+
+    def walk(self, number: int, data: bytes, weight: float | None, outcome: str) -> None:
+        told = {} if weight is None or weight == -math.inf else {"weight": round(weight, 4)}
+        shown = {"hole": self._hole, "walk": number, "text": data.decode("utf-8", "backslashreplace")}
+        self._machine.emit("walk", {**shown, **told, "outcome": outcome})
+
+    def beams(self, step: int, texts: list[bytes], scores: list[float]) -> None:
+        shown = [data.decode("utf-8", "backslashreplace") for data in texts]
+        rows = {"texts": shown, "scores": [round(score, 4) for score in scores]}
+        self._machine.emit("beam", {"hole": self._hole, "step": step, **rows})
 
     def pruned(self, token: int, data: bytes, part: bytes) -> None:
         shown = {"hole": self._hole, "token": token, "text": data.decode("utf-8", "backslashreplace")}

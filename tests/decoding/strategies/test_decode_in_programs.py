@@ -42,6 +42,32 @@ def run(made: Session, seed: int = 0, **options: Any) -> RunResult:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_events_tell_walks_particles_and_beams(engine: Callable[[], Any]) -> None:
+    heard: list[Event] = []
+    found = run(session("temp 1.0 decode exact", engine()), on_event=heard.append)
+    walks = [event.data for event in heard if event.kind == "walk"]
+    assert [walk["walk"] for walk in walks] == list(range(found.holes[0].walks or 0))
+    assert [walk["outcome"] for walk in walks] == ["illegal"] * (len(walks) - 1) + ["kept"]
+    assert walks[-1]["text"] == found.holes[0].text and "weight" not in walks[-1]
+    heard.clear()
+    found = run(session("temp 1.0 decode smc(4)", engine()), on_event=heard.append)
+    walks = [event.data for event in heard if event.kind == "walk"]
+    assert len(walks) == 4 and [walk["text"] for walk in walks if walk["outcome"] == "kept"] == [
+        found.holes[0].text
+    ]
+    assert all(isinstance(walk["weight"], float) for walk in walks if walk["outcome"] != "illegal")
+    heard.clear()
+    found = run(session("decode beam(3)", engine()), on_event=heard.append)
+    steps = [event.data for event in heard if event.kind == "beam"]
+    assert [step["step"] for step in steps] == list(range(1, len(steps) + 1)) and steps
+    assert all(len(step["texts"]) == len(step["scores"]) <= 3 for step in steps)
+    assert any(found.holes[0].text.startswith(text) for text in steps[0]["texts"]) or not steps[0]["texts"]
+    heard.clear()
+    run(session("decode beam(3)", engine()), on_event=heard.append, detailed=False)
+    assert not any(event.kind in ("walk", "beam") for event in heard)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("decode", "told", "silent"),
     [
