@@ -63,7 +63,7 @@ PACKAGES = (
     "llvmlite",
     "jinja2",
 )
-MOST = 175
+MOST = 181
 """Modules of ours that the small program may load: there are 163, and a dozen to spare."""
 
 PROGRAMS = {

@@ -15,6 +15,7 @@ from fakes.small_models import small_tokenizer
 from sglc.driver import compile_file
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.session import Session
+from sglc.types.model_use import MAIN
 
 LONG = "Read this with care, for it is long and it matters. " * 12
 
@@ -83,7 +84,7 @@ def test_the_prompt_is_read_once(name: str, tmp_path: Path) -> None:
     executor = FakeExecutor(small_tokenizer())
     engine = open_engine(executor, memory=executor.block_bytes * 4000)
     session = Session(compiled.program, engine)
-    prompt = len(session._encoder.encode(LONG)) if session._encoder is not None else 0
+    prompt = len(session._served[MAIN].encoder.encode(LONG))
     assert prompt > 2 * TURN
 
     async def fed(seed: int) -> tuple[int, int]:

@@ -132,8 +132,12 @@ class StackMasks:
         if self._refused.get(config):
             return None
         conts = [machine.place(thread)[2] for thread in threads]
-        # What is read up to the end of all text needs no walk.
-        if not any(conts) or not tables.reads(conts):
+        try:
+            # What is read up to the end of all text needs no walk.
+            if not any(conts) or not tables.reads(conts):
+                return None
+        except TooLarge:
+            self._tables = None
             return None
         small: list[_Thread] = []
         large: list[int] = []

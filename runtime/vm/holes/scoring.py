@@ -75,7 +75,8 @@ async def choose(
     try:
         scores = await _measured(machine, seen, spec, texts, result)
         before = len(seen.tokens())
-        sizes = [max(0, scores.prompt + len(tail) - before) for tail in scores.tokens]
+        # Of the tokens of a text that is joined to what stands before it, at least one is its own.
+        sizes = [max(1, scores.prompt + len(tail) - before) for tail in scores.tokens]
         _within(machine, frame, request, result, sizes)
         place = _drawn(machine, spec, request, texts, sizes, scores.sums(), result)
         result.text, result.tokens = texts[place], sizes[place]
