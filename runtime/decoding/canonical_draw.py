@@ -41,7 +41,7 @@ class CanonicalDraw:
         legal.forgive()
         strict = self._seams is not None and self._seams.joins
         if strict and not sampling.plain and sampling.temperature:
-            self._refuse_few(context, ending)
+            refuse_few(legal, lambda token: self.is_open(token, context, ending))
         first: Sampled | None = None
         while True:
             try:
@@ -65,10 +65,12 @@ class CanonicalDraw:
         self._request.picking += thread_time_ns() - start
         return found
 
-    def _refuse_few(self, context: Tokens, ending: Matcher | None) -> None:
-        """Where few tokens are legal, leave out what the tokenizer would not write: limits such as top-k look
-        at the tokens that are left. Where many bytes may come next, the mask is not made to count tokens."""
-        if self._legal.matcher.following() <= FEW and self._legal.matcher.mask_size() <= FEW:
-            for token in self._legal.matcher.allowed().tolist():
-                if not self.is_open(token, context, ending):
-                    self._legal.refuse(token)
+
+def refuse_few(legal: NextTokens, is_open: Callable[[int], bool]) -> None:
+    """Where few tokens are legal, leave out what the tokenizer would not write (`is_open`): limits such as
+    top-k look at the tokens that are left. Where many bytes may come next, the mask is not made to count
+    tokens."""
+    if legal.matcher.following() <= FEW and legal.matcher.mask_size() <= FEW:
+        for token in legal.matcher.allowed().tolist():
+            if not is_open(token):
+                legal.refuse(token)

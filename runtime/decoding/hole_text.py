@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from copy import copy
 
-from sglc.runtime.decoding.canonical_draw import FEW
+from sglc.runtime.decoding.canonical_draw import FEW, refuse_few
 from sglc.runtime.decoding.conversations.canonical import Tokens
 from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
@@ -177,14 +177,6 @@ class HoleText:
             return True
         return self.seams.is_open(self.context(), token, masks, self.ending())
 
-    def refuse_few(self, legal: NextTokens) -> None:
-        """Where few tokens are legal, leave out what the tokenizer would not write: limits such as top-k look
-        at the tokens that are left. Where many bytes may come next, the mask is not made to count tokens."""
-        if legal.matcher.following() <= FEW and legal.matcher.mask_size() <= FEW:
-            for token in legal.matcher.allowed().tolist():
-                if not self.is_open(token, legal.matcher):
-                    legal.refuse(token)
-
     def only_open(self, legal: NextTokens) -> int | None:
         """The token that the tokenizer would write here, where it would write no other legal one.
 
@@ -192,7 +184,7 @@ class HoleText:
         """
         if not self.joins or legal.matcher.mask_size() > FEW:
             return None
-        self.refuse_few(legal)
+        refuse_few(legal, lambda token: self.is_open(token, legal.matcher))
         if legal.count() != 1:
             return None
         left = (*(token for token in legal.matcher.allowed().tolist() if legal.allows(token)), *legal.end_ids)
