@@ -50,6 +50,28 @@ def store(b: ir.IRBuilder, value: ir.Value, array: ir.Value, index: ir.Value) ->
     b.store(value, at(b, array, index, value.type if vector else None), align=4 if vector else None)
 
 
+def lanes_of(b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
+    """The bits of a mask word as 32 lanes of a bit. Processors without mask registers compare each lane's
+    own bit; the cast that means the same makes them spread bytes, which takes several times as long."""
+    words = ir.VectorType(I32, FLOAT_LANES)
+    own = ir.Constant(words, [1 << lane for lane in range(FLOAT_LANES)])
+    return b.icmp_unsigned("!=", b.and_(splat(b, bits, FLOAT_LANES), own), ir.Constant(words, None))
+
+
+def legal_logits(b: ir.IRBuilder, place: ir.Value, bits: ir.Value, partial: bool) -> ir.Value:
+    """The 32 logits of a mask word, -inf where a bit is not set; all of them where `bits` is a constant.
+    `partial` reads nothing behind the set bits."""
+    kind = ir.VectorType(F32, FLOAT_LANES)
+    barred = ir.Constant(kind, [float("-inf")] * FLOAT_LANES)
+    if not partial:
+        data = b.load(place, align=4)
+        return data if isinstance(bits, ir.Constant) else b.select(lanes_of(b, bits), data, barred)
+    flags = ir.VectorType(I1, FLOAT_LANES)
+    name = f"llvm.masked.load.v{FLOAT_LANES}f32.p0"
+    read = intrinsic(b.module, name, kind, kind.as_pointer(), I32, flags, kind)
+    return b.call(read, [place, I32(4), lanes_of(b, bits), barred])
+
+
 @contextmanager
 def counted(b: ir.IRBuilder, start: ir.Value, stop: ir.Value, step: int = 1) -> Iterator[ir.Value]:
     """A loop over start, start + step, … below stop (i64, signed)."""

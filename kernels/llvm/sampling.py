@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from llvmlite import ir
 
@@ -59,34 +58,30 @@ def _splat(value: float, kind: ir.VectorType = _VF) -> ir.Constant:
     return ir.Constant(kind, [value] * FLOAT_LANES)
 
 
-@contextmanager
 def _words(b: ir.IRBuilder, masked: bool) -> Iterator[tuple[ir.Value, ir.Value, ir.Value]]:
-    """A loop over mask words that are not empty: the first token, the bits, the logits.
+    """Loops over mask words that are not empty: the first token, the bits, the logits, -inf where not legal.
 
-    The last word may be cut short by the size: lanes past the end are cleared in its bits and read as -inf
-    by a masked load.
+    There are two, so what is written for one is written twice: whole words are read by a plain load, several
+    times quicker than a masked one; in the last word, where the size cuts it short, lanes past the end are
+    cleared in the bits.
     """
     logits, mask, size = b.function.args[:3]
-    words = b.lshr(b.add(size, I64(FLOAT_LANES - 1)), I64(5))
-    read = ir_build.intrinsic(
-        b.module, f"llvm.masked.load.v{FLOAT_LANES}f32.p0", _VF, _VF.as_pointer(), I32, _VB, _VF
-    )
-    with ir_build.counted(b, I64(0), words) as index:
-        first = b.shl(index, I64(5))
-        left = b.sub(size, first)
-        partial = b.sub(b.shl(I32(1), b.trunc(b.and_(left, I64(31)), I32)), I32(1))
-        bits = b.select(b.icmp_unsigned(">=", left, I64(FLOAT_LANES)), I32(-1), partial)
-        if masked:
-            bits = b.and_(bits, ir_build.load(b, mask, index))
-        with b.if_then(b.icmp_unsigned("!=", bits, I32(0))):
-            place = ir_build.at(b, logits, first, _VF)
-            yield first, bits, b.call(read, [place, I32(4), b.bitcast(bits, _VB), _splat(float("-inf"))])
+    whole, words = b.lshr(size, I64(5)), b.lshr(b.add(size, I64(FLOAT_LANES - 1)), I64(5))
+    for start, stop, partial in ((I64(0), whole, False), (whole, words, True)):
+        with ir_build.counted(b, start, stop) as index:
+            first = b.shl(index, I64(5))
+            bits = ir_build.load(b, mask, index) if masked else I32(-1)
+            if partial:
+                bits = b.and_(bits, b.sub(b.shl(I32(1), b.trunc(b.and_(size, I64(31)), I32)), I32(1)))
+            with b.if_then(b.icmp_unsigned("!=", bits, I32(0))):
+                place = ir_build.at(b, logits, first, _VF)
+                yield first, bits, ir_build.legal_logits(b, place, bits, partial)
 
 
 def _maximum(module: ir.Module, masked: bool) -> None:
     b = ir_build.function(module, "sglc_masked_max" if masked else "sglc_all_max", I64, PF, P32, I64, PF)
     largest = ir_build.variable(b, _splat(float("-inf")))
-    with _words(b, masked) as (_, _, data):
+    for _, _, data in _words(b, masked):
         before = b.load(largest)
         # Ordered comparison: NaN is never larger.
         b.store(b.select(b.fcmp_ordered(">", data, before), data, before), largest)
@@ -99,7 +94,7 @@ def _maximum(module: ir.Module, masked: bool) -> None:
     with b.if_then(b.fcmp_ordered("==", top, _LOWEST)):
         b.ret(I64(-1))
     wanted = ir_build.splat(b, top, FLOAT_LANES)
-    with _words(b, masked) as (first, bits, data):
+    for first, bits, data in _words(b, masked):
         hits = b.and_(b.bitcast(b.fcmp_ordered("==", data, wanted), I32), bits)
         with b.if_then(b.icmp_unsigned("!=", hits, I32(0))):
             b.ret(b.add(first, b.zext(b.cttz(hits, I1(1)), I64)))
@@ -111,7 +106,7 @@ def _sum(module: ir.Module, masked: bool) -> None:
     b = ir_build.function(module, name, _F64, PF, P32, I64, F32, F32)
     tops, scales = (ir_build.splat(b, value, FLOAT_LANES) for value in b.function.args[3:])
     sums = ir_build.variable(b, _splat(0.0, _VD))
-    with _words(b, masked) as (_, _, data):
+    for _, _, data in _words(b, masked):
         shifted = b.fmul(b.fsub(data, tops), scales)
         # Below -87 the result is under the smallest normal number; NaN fails the comparison as well.
         counts = b.fcmp_ordered(">=", shifted, _splat(-87.0))
@@ -135,7 +130,7 @@ def _noisiest(module: ir.Module, masked: bool) -> None:
     largest = ir_build.intrinsic(module, f"llvm.vector.reduce.fmax.v{FLOAT_LANES}f32", F32, _VF)
     smallest = ir_build.intrinsic(module, f"llvm.vector.reduce.umin.v{FLOAT_LANES}i32", I32, _VI)
     best, place = ir_build.variable(b, _LOWEST), ir_build.variable(b, I64(-1))
-    with _words(b, masked) as (first, _, data):
+    for first, _, data in _words(b, masked):
         tokens = b.add(ir_build.splat(b, b.trunc(first, I32), FLOAT_LANES), lanes)
         bits = b.lshr(_hash(b, tokens, keys), _splat(1, _VI))
         data = b.select(b.fcmp_ordered("ord", data, data), data, _splat(float("-inf")))
