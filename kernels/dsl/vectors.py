@@ -115,6 +115,13 @@ def dot4(total: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return found
 
 
+def dot8(
+    total: np.ndarray, left: np.ndarray, right: np.ndarray, more_left: np.ndarray, more_right: np.ndarray
+) -> np.ndarray:
+    """`dot4` twice, where bytes of `left` and `more_left` are at most 15: 4 products fit in 16 bits."""
+    return dot4(dot4(total, left, right), more_left, more_right)
+
+
 def shift_right(lanes: np.ndarray, bits: int) -> np.ndarray:
     """Ints shifted by 0 to 31 bits; zeros come in."""
     return (lanes.view(np.uint32) >> np.uint32(bits)).view(np.int32)
@@ -232,6 +239,11 @@ def rounded(number: float, bits: int) -> float:
 
 def prefetch(array: Any, at: int) -> None:
     """Say that an element will be read soon, whether it is there or not; changes nothing."""
+
+
+def lane_registers() -> int:
+    """How many vectors of 16 numbers the processor's registers hold; a constant of its code."""
+    return 32
 
 
 def elapsed_time() -> int:

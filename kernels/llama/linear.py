@@ -19,9 +19,11 @@ from sglc.kernels.dsl.vectors import (
     as_floats,
     as_ints,
     dot4,
+    dot8,
     float_lanes,
     fma,
     int_lanes,
+    lane_registers,
     load_floats,
     load_halves,
     load_ints,
@@ -153,14 +155,21 @@ def tile(
                 else:
                     low[b] = load_ints(w, at + b * step + 128 * j)
                     high[b] = load_ints(w, at + b * step + 128 * j + 64)
-            for i in range(rows):
-                one = spread_int(word_at(q, x + 32 * i + 8 * j))
-                for b in range(blocks):
-                    whole[b * rows + i] = dot4(whole[b * rows + i], low[b], one)
-            for i in range(rows):
-                two = spread_int(word_at(q, x + 32 * i + 8 * j + 4))
-                for b in range(blocks):
-                    whole[b * rows + i] = dot4(whole[b * rows + i], high[b], two)
+            if bits == 4:
+                for i in range(rows):
+                    one = spread_int(word_at(q, x + 32 * i + 8 * j))
+                    two = spread_int(word_at(q, x + 32 * i + 8 * j + 4))
+                    for b in range(blocks):
+                        whole[b * rows + i] = dot8(whole[b * rows + i], low[b], one, high[b], two)
+            else:
+                for i in range(rows):
+                    one = spread_int(word_at(q, x + 32 * i + 8 * j))
+                    for b in range(blocks):
+                        whole[b * rows + i] = dot4(whole[b * rows + i], low[b], one)
+                for i in range(rows):
+                    two = spread_int(word_at(q, x + 32 * i + 8 * j + 4))
+                    for b in range(blocks):
+                        whole[b * rows + i] = dot4(whole[b * rows + i], high[b], two)
             # The next part begins behind half of the group, or behind each quarter of one that is fine.
             if j == 1 or (fine and j < 3):
                 for i in range(rows):
@@ -189,6 +198,45 @@ def tile(
 
 
 @kernel
+def tile_of(
+    w: U8,
+    origin: int,
+    groups: int,
+    q: I8,
+    row: int,
+    factors: F32,
+    factor: int,
+    y: F32,
+    to: int,
+    stride: int,
+    add: bool,
+    ahead: int,
+    jump: int,
+    rows: int,
+    blocks: Constant,
+    bits: Constant,
+    centred: Constant,
+    fine: Constant,
+) -> None:
+    """2 to 6 rows times one or two blocks; see `tile`."""
+    if rows == 6:
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+             6, blocks, bits, centred, fine)  # fmt: skip
+    elif rows == 5:
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+             5, blocks, bits, centred, fine)  # fmt: skip
+    elif rows == 4:
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+             4, blocks, bits, centred, fine)  # fmt: skip
+    elif rows == 3:
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+             3, blocks, bits, centred, fine)  # fmt: skip
+    else:
+        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
+             2, blocks, bits, centred, fine)  # fmt: skip
+
+
+@kernel
 def pair(
     w: U8,
     origin: int,
@@ -208,25 +256,19 @@ def pair(
     centred: Constant,
     fine: Constant,
 ) -> None:
-    """1 to 6 rows times two blocks; see `tile`."""
-    if rows == 6:
-        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
-             6, 2, bits, centred, fine)  # fmt: skip
-    elif rows == 5:
-        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
-             5, 2, bits, centred, fine)  # fmt: skip
-    elif rows == 4:
-        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
-             4, 2, bits, centred, fine)  # fmt: skip
-    elif rows == 3:
-        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
-             3, 2, bits, centred, fine)  # fmt: skip
-    elif rows == 2:
-        tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
-             2, 2, bits, centred, fine)  # fmt: skip
+    """1 to 6 rows times two blocks; see `tile`. One by one where registers do not hold the sums of both."""
+    if lane_registers() > 2 * TILE:
+        tile_of(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump, rows,
+                2, bits, centred, fine)  # fmt: skip
+    elif rows > 2:
+        tile_of(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump, rows,
+                1, bits, centred, fine)  # fmt: skip
+        second = origin + groups * (64 * bits + 64 - 32 * centred)
+        tile_of(w, second, groups, q, row, factors, factor, y, to + 16, stride, add,
+                ahead if jump == 0 else 0, jump, rows, 1, bits, centred, fine)  # fmt: skip
     else:
         tile(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
-             1, 2, bits, centred, fine)  # fmt: skip
+             2, 2, bits, centred, fine)  # fmt: skip
 
 
 @kernel_noinline

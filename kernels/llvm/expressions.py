@@ -179,6 +179,8 @@ class Expressions:
             case ast.Name() | ast.Attribute():
                 named = self._named(node)
                 return named if isinstance(named, int) else None
+            case ast.Call(func=ast.Name(id="lane_registers"), args=[]):
+                return self.code.target.lane_registers
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 denied = self._known(operand)
                 return None if denied is None else not denied

@@ -11,6 +11,7 @@ LANE_CALLS: dict[str, tuple[tuple[str, ...], str]] = {
     "spread_int": (("int",), "ints"),
     "fma": (("floats", "floats", "floats"), "floats"),
     "dot4": (("ints", "ints", "ints"), "ints"),
+    "dot8": (("ints", "ints", "ints", "ints", "ints"), "ints"),
     "shift_right": (("ints", "int"), "ints"),
     "shift_left": (("ints", "int"), "ints"),
     "to_floats": (("ints",), "floats"),

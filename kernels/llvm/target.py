@@ -47,6 +47,13 @@ class Target:
         return "avx2" if self.is_x86 and "avx2" in self.has else "plain"
 
     @property
+    def lane_registers(self) -> int:
+        """How many vectors of 16 numbers of 32 bits the registers hold."""
+        if self.is_x86:
+            return 32 if "avx512f" in self.has else 8 if "avx" in self.has else 4
+        return 8
+
+    @property
     def fused(self) -> bool:
         """Whether multiplying and adding is one instruction that rounds once."""
         return self.is_arm or bool({"fma", "avx512f"} & self.has)

@@ -38,6 +38,7 @@ from sglc.kernels.dsl.vectors import (
     as_floats,
     as_ints,
     dot4,
+    dot8,
     float_lanes,
     fma,
     greater,
@@ -125,6 +126,11 @@ def whole(w: U8, q: I8, out: I32, bytes_out: I8, x: F32, count: int) -> int:
         left = load_ints(w, 64 * k)
         total[k] = dot4(total[k], left, spread_int(word_at(q, 4 * k)))
         total[1] = dot4(total[1], shift_right(left, 4) & spread_int(0x0F0F0F0F), load_ints(w, 3))
+    low, high = (
+        load_ints(w, 64) & spread_int(0x0F0F0F0F),
+        shift_right(load_ints(w, 64), 4) & spread_int(0x0F0F0F0F),
+    )
+    total[0] = dot8(total[0], low, load_ints(w, 3), high, spread_int(word_at(q, 8)))
     near = nearest(load_floats(x, 0))
     store_bytes(bytes_out, 0, near)
     bits = total[0] * spread_int(3) - shift_left(total[1], 5) | near
@@ -389,6 +395,10 @@ def test_what_a_target_has() -> None:
     assert Target("x86_64-unknown-linux-gnu", "x86-64", BASELINE).products == "plain"
     assert Target("arm64-apple-darwin", "apple-m2", "+i8mm").products == "i8mm"
     assert not Target("x86_64-unknown-linux-gnu", "x86-64", BASELINE).fused
+    features = ("+avx2,+avx512f", "+avx,+avx2", BASELINE)
+    found = [Target("x86_64-unknown-linux-gnu", "x86-64", each).lane_registers for each in features]
+    assert found == [32, 8, 4]
+    assert Target("arm64-apple-darwin", "apple-m2", "+neon").lane_registers == 8
 
 
 # -- what is refused --------------------------------------------------------------------------------------
