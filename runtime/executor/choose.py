@@ -9,7 +9,7 @@ from typing import Literal
 
 from sglc.runtime.byte_level import TokenizerError
 from sglc.runtime.executor.plan import Executor
-from sglc.runtime.model.load import DEFAULT, THREAD_WAITS, resolve
+from sglc.runtime.model.load import DEFAULT, THREAD_WAITS, require_torch, resolve
 from sglc.runtime.model.weights.convert import Progress
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.model.weights.family import NotNativeError
@@ -47,6 +47,7 @@ def load_executor(
     if kind == "torch" or (kind == "auto" and (exact or shared or device != "cpu")):
         if dtype in QUANTISED:
             raise ModelError("unknown number type", str(dtype), "torch does not quantise weights here")
+        require_torch(name, _asked_for(kind, dtype, shared, device))
         return _torch(resolve(name, progress), name, dtype, threads, device, shared, left_out)
     if device != "cpu" or shared:
         place = "several processes" if shared else device
@@ -61,7 +62,19 @@ def load_executor(
             raise ModelError(
                 "the native executor does not compute this model", name, str(error), "use --executor torch"
             ) from error
+        require_torch(name, f"the native executor does not compute this model: {error}")
     return _torch(folder, name, None, threads, device, shared, left_out)
+
+
+def _asked_for(kind: Kind, dtype: str | None, shared: bool, device: str) -> str:
+    """What asks for torch, where it is not the model."""
+    if kind == "torch":
+        return "the executor `torch` was asked for"
+    if shared:
+        return "several processes share a model through torch"
+    return (
+        f"{dtype} is computed by torch" if device == "cpu" else f"the device {device} is used through torch"
+    )
 
 
 def _native(

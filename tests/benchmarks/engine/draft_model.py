@@ -44,6 +44,7 @@ from sglc.runtime.model.weights.family import Family
 from sglc.runtime.model.weights.packed import MATRICES, PackedModel, vector_names
 from sglc.runtime.session import Session
 from sglc.source import Source
+from sglc.types.model_use import MAIN
 
 PROGRAM = """
 pub fn write(theme: str, warmth: float) -> str:
@@ -182,7 +183,9 @@ def run(ways: Sequence[Way], warmth: float, rounds: int, themes: Sequence[str]) 
                 measure.reading = 0.0
                 way.texts.append(result.text)
         for way, engine, collector, session in zip(ways, engines, collectors, sessions, strict=True):
-            way.chance = session._drafting._rates.rate[ASKED]  # type: ignore[union-attr]
+            drafting = session._served[MAIN].drafting
+            assert drafting is not None
+            way.chance = drafting._rates.rate[ASKED]
             way.tokens, way.steps = collector.total().sampled, engine.statistics.forwards
             counts = collector.total().drafts
             way.drafted, way.came = (each.get("draft model", 0) for each in (counts.sent, counts.came))
