@@ -484,24 +484,7 @@ def step(
     if last_count > ALONE:
         turn += threads
         meet(counters, turn)
-    project(
-        w,
-        places[head],
-        places[head + 1],
-        groups,
-        q,
-        32 * own,
-        factors,
-        FINE * own,
-        last_count,
-        logits,
-        logits_stride,
-        vocabulary,
-        False,
-        counters,
-        jobs + 8 * layers,
-        head_kinds,
-        1,
-    )
+    project(w, places[head], places[head + 1], groups, q, 32 * own, factors, FINE * own, last_count,
+            logits, logits_stride, vocabulary, False, counters, jobs + 8 * layers, head_kinds, 1)  # fmt: skip
     counters[8 * thread + 8] = elapsed_time() - began
     counters[8 * thread + 9] = processor_time() - had

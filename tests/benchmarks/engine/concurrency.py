@@ -23,7 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from engine.speculation import BLOCKS, Part
+from drafting.speculation import BLOCKS, Part
 from report import surroundings, write_page
 from sglc.driver import compile_file
 from sglc.runtime.engine.batching_engine import BatchingEngine

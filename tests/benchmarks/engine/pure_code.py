@@ -21,9 +21,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from drafting.speculation import BLOCKS
 from engine.concurrency import grid
 from engine.examples_on_model import EXAMPLES, arguments_of
-from engine.speculation import BLOCKS
 from report import surroundings, write_page
 from sglc.commands.running.arguments import bind, choose_function
 from sglc.driver import compile_file

@@ -1,6 +1,6 @@
 """Draft models: tokens that a step of the target yields, beside assisted generation of transformers.
 
-    python -P tests/benchmarks/engine/assisted.py [--noise 10] [--themes 4] [--markdown FILE]
+    python -P tests/benchmarks/drafting/assisted.py [--noise 10] [--themes 4] [--markdown FILE]
 
 Both have the same pair of models in float32 by torch: SmolLM2-135M as the draft model, and as the target the
 same with one layer more, whose output projections are noise. Both write behind the same prompts: transformers

@@ -1,7 +1,7 @@
 """Speculation: tokens a second token by token, with forced text at once, and with drafts; the same text.
 
-    python -P tests/benchmarks/engine/speculation.py [--executor KIND] [--model NAME] [--rounds 5] [--markdown
-    FILE]
+    python -P tests/benchmarks/drafting/speculation.py [--executor KIND] [--model NAME] [--rounds 5]
+    [--markdown FILE]
 
 Programs of `speculation.sgl` run greedily on SmolLM2-135M, one after the other, each on several inputs: texts
 that quote or change a text in the prompt, records of what a text says, and records that are invented. Three

@@ -1,7 +1,7 @@
 """Draft models: processor time of writing with one and without, when it is good, bad and dear; the same text.
 
-    python -P tests/benchmarks/engine/draft_model.py [--layers 268] [--noise 0 0.85] [--rounds 2] [--themes 2]
-    [--markdown FILE]
+    python -P tests/benchmarks/drafting/draft_model.py [--layers 268] [--noise 0 0.85] [--rounds 2]
+    [--themes 2] [--markdown FILE]
 
 The target is SmolLM2-135M (Q4_1) made deeper by layers whose output projections are zero, so that it is equal
 to the bit, or noise, which sets how often it agrees; the draft model is SmolLM2 itself. So any ratio of costs
