@@ -13,6 +13,7 @@ then. The IR may be that of any level.
 from __future__ import annotations
 
 from sglc.analysis.layout_items import (
+    Again,
     Attempt,
     Called,
     Choice,
@@ -159,7 +160,9 @@ class _Reader:
         self._stops = stops[0] | stops[1]
         self._begun = ends[0][0] if ends[0][0] == ends[1][0] else None
         self._glued = ends[0][1] and ends[1][1]
-        if not all(map(_says_nothing, arms)):
+        if all(map(_says_nothing, arms)):
+            found += [item for arm in arms for item in arm if isinstance(item, Again)]
+        else:
             if isinstance(end, terminators.Try):
                 found.append(Attempt(arms[0], arms[1], end.span))
             else:
@@ -300,6 +303,9 @@ class _Reader:
                         name: values[temp] for name, temp in zip(names, given, strict=True) if temp in values
                     }
                     found.append(Filled(hole, self._attempts.get(hole, 1), options, span))
+                case ops.TryAgain(retry=index, span=span):
+                    retry = self._function.retries[index]
+                    found.append(Again(retry.hole, retry.attempts, span))
                 case ops.Start(function=name):
                     self._started.add(name)
                 case ops.Call(function=name, arguments=given, span=span) if self._kind(name) != "pure":
@@ -371,8 +377,10 @@ def _constant(text: str, span: Span | None) -> Constant:
 
 
 def _says_nothing(items: tuple[Item, ...]) -> bool:
-    """Whether nothing is written or asked in them, and they leave the function by an error at most."""
-    return all(isinstance(item, Leave) and item.kind == "raise" for item in items)
+    """Whether nothing is written or asked in them: they leave by an error or go back to a hole at most."""
+    return all(
+        isinstance(item, Again) or (isinstance(item, Leave) and item.kind == "raise") for item in items
+    )
 
 
 def _is_last_return(item: Item) -> bool:

@@ -13,6 +13,7 @@ an `if` is a `Choice` of arms and a `for` or `while` is a `Loop`:
     Choice(arms)            one of several ways; `origins` are those of the condition
     Loop(items, times)      what is repeated, with the least and the greatest number of rounds
     Attempt(items, handler) a `try` and what is written where it fails
+    Again(hole)             where a condition fails, what stands from the hole on is run again
     Leave(kind)             the function returns or raises here, or a round of a loop ends early
 
 Text *varies* where an item has origins (`sglc.analysis.origins`), and behind each `Filled`. `walk` gives all
@@ -121,12 +122,24 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Again:
+    """`attempts` is how often one run of the hole is followed by another for this condition."""
+
+    hole: int
+    attempts: int
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     kind: Literal["return", "raise", "round"]
     span: Span | None = None
 
 
-Item = Role | MessageEnd | Constant | Inserted | Filled | Called | Forked | Choice | Loop | Attempt | Leave
+Item = (
+    Role | MessageEnd | Constant | Inserted | Filled | Called | Forked | Choice | Loop | Attempt | Again
+    | Leave
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sglc.analysis.layout_items import Attempt, Called, Choice, Filled, Forked, Item, Layout, Leave, Loop
+from sglc.analysis.layout_items import (
+    Again,
+    Attempt,
+    Called,
+    Choice,
+    Filled,
+    Forked,
+    Item,
+    Layout,
+    Leave,
+    Loop,
+    walk,
+)
 from sglc.plan.plan import HolePlan
 
 NEVER = 1 << 60
@@ -71,12 +83,12 @@ class Totals:
         """Of items one after the other."""
         through, leave, ended = 0, NEVER, NEVER
         bound: Bound = 0
-        for item in items:
+        for item, times in zip(items, _repeated(items), strict=True):
             total = self._of(item)
             leave = min(leave, through + total.leave)
             ended = min(ended, through + total.round)
             through = min(NEVER, through + total.through)
-            bound = _sum(bound, total.most)
+            bound = _sum(bound, _times(total.most, times))
         return Total(through, leave, bound, ended)
 
     def _of(self, item: Item) -> Total:
@@ -85,7 +97,7 @@ class Totals:
                 hole = self._plan_of(item)
                 times = hole.samples
                 least = min(hole.least, hole.cut) if self._cut else hole.least
-                return Total(least * times, NEVER, _times(hole.most, hole.attempts * times))
+                return Total(least * times, NEVER, _times(hole.most, times))
             case Leave(kind):
                 return Total(NEVER, 0 if kind == "return" else NEVER, 0, 0 if kind == "round" else NEVER)
             case Called(name, kind, items=items):
@@ -121,6 +133,21 @@ class Totals:
                     min(body.round, other.round),
                 )
         return Total()
+
+
+def _repeated(items: tuple[Item, ...]) -> list[int]:
+    """How often each of some items is run at most, by the retries that go back from one of them to a hole in
+    one before. All between the two is run again, also the conditions that have attempts of their own."""
+    times = [1] * len(items)
+    last: dict[int, int] = {}
+    for here, item in enumerate(items):
+        inside = [placed.item for placed in walk((item,))]
+        for again in inside:
+            if isinstance(again, Again):
+                for place in range(last.get(again.hole, here + 1), here + 1):
+                    times[place] *= 1 + again.attempts
+        last.update((each.hole, here) for each in inside if isinstance(each, Filled))
+    return times
 
 
 def _sum(one: Bound, other: Bound) -> Bound:

@@ -104,10 +104,18 @@ def test_the_json_form_keeps_its_schema(name: str, small: bool) -> None:
 # -- sums ------------------------------------------------------------------------------------------------
 
 ONE = "?{%s: int in 1..6}"
+ASKS = """\
+fn g() -> int:
+    user: | x
+    assistant: | ?{one: int in 1..6}
+    return one
+"""
 
 
 def body(*lines: str, header: str = "fn f(x: bool, xs: [int; 1..3]) -> int:") -> str:
-    return "\n".join([header, "    assistant:", *(f"        {line}" for line in lines), "    return 0", ""])
+    return "\n".join(
+        [ASKS, header, "    assistant:", *(f"        {line}" for line in lines), "    return 0", ""]
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,7 +151,27 @@ def body(*lines: str, header: str = "fn f(x: bool, xs: [int; 1..3]) -> int:") ->
         ),
         (["while x limit 3:", "    | ?{a: int in 1..6}"], 0, 3),
         (["| ?{a: int in 1..6}", 'ensure a > 2 else "no"', "    retry 2 resample"], 1, 3),
-        (["| ?{a: int in 1..6}", "| ?{b: str max 9 tok}"], 1, 10),
+        # What stands between a hole and its condition is run again with it,
+        (
+            ["| ?{a: int in 1..6}", "| ?{b: int in 1..6}", 'ensure a > 2 else "no"', "    retry 2 resample"],
+            2,
+            6,
+        ),
+        # calls too,
+        (["| ?{a: int in 1..6}", "let b = g()", 'ensure a > 2 else "no"', "    retry 2 resample"], 2, 6),
+        # and conditions in it have their attempts anew.
+        (
+            ["| ?{a: int in 1..6}", "| ?{b: int in 1..6}", 'ensure b > 2 else "no"', "    retry 1 resample"]
+            + ['ensure a > 2 else "no"', "    retry 2 resample"],
+            2,
+            9,
+        ),
+        (
+            ["| ?{a: int in 1..6}", "| ?{b: int in 1..6}", "if x:", '    ensure a > 2 else "no"']
+            + ["        retry 2 resample"],
+            2,
+            6,
+        ),
     ],
 )
 def test_sums_are_over_all_ways(lines: list[str], least: int, most: int) -> None:
@@ -228,7 +256,7 @@ def test_without_a_model_a_budget_holds_where_bytes_do() -> None:
         text = body("| ?{a: str max 10 chars}", header=f"fn f() -> int within {within} tok:")
         program = compile_source(Source("case.sgl", text)).program
         assert program is not None
-        return planned(program, small=False).functions[0].verdict
+        return planned(program, small=False).functions[-1].verdict
 
     assert (verdict(40), verdict(39)) == ("holds", "unknown")
 

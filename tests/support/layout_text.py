@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sglc.analysis.layout import layout
 from sglc.analysis.layout_items import (
+    Again,
     Attempt,
     Called,
     Choice,
@@ -49,6 +50,8 @@ def shown(module: Module, item: Item) -> str:
             return f"loop {times}{named(origins)}"
         case Attempt():
             return "try"
+        case Again(hole, attempts):
+            return f"again from {module.holes[hole].name} ×{attempts}"
         case Leave(kind):
             return kind
     raise AssertionError(item)
