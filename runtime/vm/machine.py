@@ -100,8 +100,11 @@ class Machine(Strand):
             error.calls = self.names()
         while self.frames:
             frame = self.frames[-1]
+            while frame.handlers and frame.handlers[-1].target is None:
+                frame.handlers.pop()
             if frame.handlers and not error.fatal:
                 handler = frame.handlers.pop()
+                assert handler.target is not None
                 del frame.stack[handler.depth :]
                 frame.pc = handler.target
                 if handler.quiet:

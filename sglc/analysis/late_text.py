@@ -18,6 +18,7 @@ from sglc.analysis.layout_items import (
     Choice,
     Constant,
     Filled,
+    Forgotten,
     Forked,
     Inserted,
     Item,
@@ -122,6 +123,11 @@ def _events(items: tuple[Item, ...], calls: Place) -> Iterator[ConstantText | Va
                 if one is not None:
                     yield one
                 if isinstance(one, _Asked):
+                    return
+            case Forgotten(items=inner):
+                events = list(_events(inner, calls))
+                if events and isinstance(events[-1], _Asked):
+                    yield from events
                     return
             case Leave("return"):
                 return

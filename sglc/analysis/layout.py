@@ -19,6 +19,7 @@ from sglc.analysis.layout_items import (
     Choice,
     Constant,
     Filled,
+    Forgotten,
     Forked,
     Inserted,
     Item,
@@ -100,6 +101,8 @@ class _Reader:
         self._begun: bool | None = None
         """Whether the message has text already; None where it has on some ways only."""
         self._glued = False
+        self._marks: list[tuple[int, list[Item], bool | None, bool, Span | None]] = []
+        """Marks of the conversation that are open: where in which list of items, and what held there."""
 
     def items(self) -> tuple[Item, ...]:
         return tuple(self._run(self._function.blocks[0].label, frozenset()))
@@ -303,6 +306,10 @@ class _Reader:
                         name: values[temp] for name, temp in zip(names, given, strict=True) if temp in values
                     }
                     found.append(Filled(hole, self._attempts.get(hole, 1), options, span))
+                case ops.Mark(span):
+                    self._marks.append((len(found), found, self._begun, self._glued, span))
+                case ops.Forget():
+                    self._forget(found)
                 case ops.TryAgain(retry=index, span=span):
                     retry = self._function.retries[index]
                     found.append(Again(retry.hole, retry.attempts, span))
@@ -316,6 +323,17 @@ class _Reader:
                     self._begun = None if self._begun is not True else True
                 case ops.RunFork(function=name, items=temp):
                     found.append(self._fork(op, of(temp), length_of(block, temp, self._known.lengths)))
+
+    def _forget(self, found: list[Item]) -> None:
+        """What stands behind the newest mark of a list of items becomes one item. A way that leaves what is
+        forgotten early has no mark in its own list."""
+        for number in reversed(range(len(self._marks))):
+            at, items, begun, glued, span = self._marks[number]
+            if items is found:
+                found[at:] = [Forgotten(tuple(_joined(found[at:])), span)]
+                self._begun, self._glued = begun, glued
+                del self._marks[number:]
+                return
 
     def _kind(self, name: str) -> str:
         return self._module.function(name).kind

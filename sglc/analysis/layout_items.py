@@ -13,6 +13,7 @@ an `if` is a `Choice` of arms and a `for` or `while` is a `Loop`:
     Choice(arms)            one of several ways; `origins` are those of the condition
     Loop(items, times)      what is repeated, with the least and the greatest number of rounds
     Attempt(items, handler) a `try` and what is written where it fails
+    Forgotten(items)        what is written and then taken out of the conversation again
     Again(hole)             where a condition fails, what stands from the hole on is run again
     Leave(kind)             the function returns or raises here, or a round of a loop ends early
 
@@ -122,6 +123,12 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgotten:
+    items: tuple[Item, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Again:
     """`attempts` is how often one run of the hole is followed by another for this condition."""
 
@@ -137,8 +144,8 @@ class Leave:
 
 
 Item = (
-    Role | MessageEnd | Constant | Inserted | Filled | Called | Forked | Choice | Loop | Attempt | Again
-    | Leave
+    Role | MessageEnd | Constant | Inserted | Filled | Called | Forked | Choice | Loop | Attempt | Forgotten
+    | Again | Leave
 )  # fmt: skip
 
 
@@ -171,7 +178,7 @@ def walk(items: tuple[Item, ...], depth: int = 0, under: Origins = SAME) -> Iter
                     yield from walk(arm, depth + 1, under | around)
             case Loop(around, inner) | Forked(origins=around, items=inner):
                 yield from walk(inner, depth + 1, under | around)
-            case Called(items=inner):
+            case Called(items=inner) | Forgotten(items=inner):
                 yield from walk(inner, depth + 1, under)
             case Attempt(inner, handler):
                 yield from walk(inner, depth + 1, under)

@@ -323,6 +323,8 @@ class _Walk:
                 outcome = self._called(state, op, texts)
                 asked += [] if outcome.asked is None else [outcome.asked]
                 state = outcome.after
+            elif kind is ops.Forget:
+                state = _UNKNOWN  # no hole stood in what is forgotten, whose text is not known here
             elif type(op) is ops.RunFork:
                 outcome = self._outcome(op.function, state, ())
                 asked += [] if outcome.asked is None else [outcome.asked]

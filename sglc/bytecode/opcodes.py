@@ -7,7 +7,8 @@ written `before -> after`, top at the right.
 What the verifier guarantees, so that the machine need not check it: the stack depth and the number of open
 handlers at an instruction are the same on every road to it; the stack is empty at SNAPSHOT and at its RETRY,
 and a RETRY is reached only after its SNAPSHOT (handlers opened since then are dropped by the retry); a
-handler starts with the stack depth and the handlers that were there at its TRY; ERROR stands only where an
+handler starts with the stack depth and the handlers that were there at its TRY; marks are closed in turn
+with handlers; ERROR stands only where an
 error was caught (by a TRY of flag 0); an iterator is never seen but by NEXT (STORE s after ITERATE and NEXT,
 LOAD s before NEXT, POP where NEXT jumps to). `xs.max(by = e)` is METHOD `max` with the list and the list of
 keys (so are `min` and `sort`).
@@ -86,6 +87,8 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str], ...] = (
     ("RERAISE", (), 1, 0, "error -> raises it again"),
     ("TRY", ("target", "flag"), 0, 0, "pushes a handler; keeps a mark of the conversation. 1: a quiet one"),
     ("END_TRY", (), 0, 0, "drops the newest handler"),
+    ("MARK", (), 0, 0, "opens a mark: keeps the conversation as it is"),
+    ("FORGET", (), 0, 0, "closes the newest mark; the conversation is as it was there"),
     ("CATCH", ("name",), 0, 1, "-> bool: is the error caught last of that name (empty: any error)?"),
     ("ERROR", (), 0, 1, "-> the error caught last, as a value"),
     ("LIMIT", ("name",), 1, 1, "n -> n - 1; raises Budget if n was 0. The name describes the loop"),

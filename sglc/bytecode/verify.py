@@ -32,8 +32,7 @@ HOLE_OPTIONS = frozenset("options max_tokens temp top_p top_k min_p seed n weigh
 
 _N = {name: opcode.number for name, opcode in BY_NAME.items()}
 _TEXTUAL = frozenset(
-    _N[name]
-    for name in ("ROLE", "END_ROLE", "LINE", "GLUE", "TEXT", "INSERT", "GEN", "SELECT", "FORK", "ADOPT")
+    _N[name] for name in "ROLE END_ROLE LINE GLUE TEXT INSERT GEN SELECT FORK ADOPT MARK FORGET".split()
 )
 _JUMPS = frozenset({"JUMP", "JUMP_IF_FALSE", "JUMP_IF_TRUE", "NEXT", "TRY"})
 _SPECIAL = frozenset(
@@ -41,6 +40,8 @@ _SPECIAL = frozenset(
     for name in (
         *_JUMPS,
         "END_TRY",
+        "MARK",
+        "FORGET",
         "RETURN",
         "RAISE",
         "RERAISE",
@@ -54,9 +55,9 @@ _SPECIAL = frozenset(
 """Instructions that the verifier follows specially; all others go on to the next one."""
 _ENDS = frozenset({_N["RETURN"], _N["RAISE"], _N["RERAISE"], _N["JUMP"]})
 
-State = tuple[int, int, frozenset[object]]
-"""Stack depth, open handlers, and what surely happened before: snapshots taken (by retry index), iterators
-made (`("iterator", slot)`), an error caught (`"error"`)."""
+State = tuple[int, str, frozenset[object]]
+"""Stack depth, open handlers (`t`) and marks (`m`), the newest last, and what surely happened before:
+snapshots taken (by retry index), iterators made (`("iterator", slot)`), an error caught (`"error"`)."""
 
 
 class _Fault(Exception):
@@ -285,7 +286,7 @@ class _CodeChecker:
         if not code.instructions:
             raise _Fault("no instructions")
         self._iterator_uses()
-        states: dict[int, State] = {0: (0, 0, frozenset())}
+        states: dict[int, State] = {0: (0, "", frozenset())}
         work = [0]
         deepest = 0
         snapshots: dict[int, State] = {}
@@ -324,13 +325,13 @@ class _CodeChecker:
             name = opcode.name
             if name == "TRY":
                 edges.append((a, (depth, handlers, taken if b else taken | {"error"})))
-                state = (after, handlers + 1, taken)
-                if handlers > 1000:
-                    raise _Fault(f"instruction {at}: too many open handlers")
-            elif name == "END_TRY":
-                if not handlers:
-                    raise _Fault(f"instruction {at}: no handler is open")
-                state = (after, handlers - 1, taken)
+                state = (after, self._opened(at, handlers, "t"), taken)
+            elif name == "MARK":
+                state = (after, self._opened(at, handlers, "m"), taken)
+            elif name in ("END_TRY", "FORGET"):
+                if not handlers.endswith("t" if name == "END_TRY" else "m"):
+                    raise _Fault(f"instruction {at}: what it closes is not the newest that is open")
+                state = (after, handlers[:-1], taken)
             elif name == "RETURN":
                 if handlers or after:
                     raise _Fault(f"instruction {at}: a handler or a value is left behind")
@@ -357,9 +358,16 @@ class _CodeChecker:
                 self._flow(states, work, at, target, new)
         for at, retry, (depth, handlers, _) in retries:
             snapshot = snapshots.get(retry)
-            if depth or snapshot is None or retry not in states[at][2] or snapshot[1] > handlers:
+            known = snapshot is not None and retry in states[at][2] and handlers.startswith(snapshot[1])
+            if depth or not known:
                 raise _Fault(f"instruction {at}: a retry without its snapshot")
         return deepest
+
+    @staticmethod
+    def _opened(at: int, handlers: str, kind: str) -> str:
+        if len(handlers) > 1000:
+            raise _Fault(f"instruction {at}: too many open handlers")
+        return handlers + kind
 
     def _iterator_uses(self) -> None:
         """Iterators are seen by nothing but NEXT: see the shapes in `sglc.bytecode.opcodes`."""

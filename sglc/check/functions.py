@@ -36,7 +36,7 @@ class FunctionChecker:
 
     def check(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
         """Check the body of a function against what its header says."""
-        kind = node.kind if node.kind != "aside" else "fn"
+        kind = node.kind if node.kind != "aside" else "part"
         self.scopes.function = function = FunctionState(signature, kind, signature.result)
         function.has_roles = any(True for _ in roles(node.body))
         types = {name: type for name, type, _ in signature.parameters}

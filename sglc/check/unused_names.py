@@ -33,7 +33,7 @@ def report_unused_names(module: ModuleContext) -> None:
 def _is_helper(module: ModuleContext, entity: Entity) -> bool:
     node = entity.declaration
     if isinstance(node, ast.FunctionDeclaration):
-        return node.kind in ("part", "pure")
+        return node.kind in ("part", "pure", "aside")
     if entity.kind == "type":
         return entity.name in module.table
     return True

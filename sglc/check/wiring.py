@@ -117,7 +117,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         scopes,
         inference,
         PromptLines(module, scopes, inference, holes, blocks),
-        Parts(module, scopes, inference, calls),
+        Parts(module, scopes, inference, calls, blocks),
         Variables(module, scopes, types, inference, holes),
         raising,
         ControlFlow(module, scopes, inference, blocks, models),

@@ -47,6 +47,8 @@ _PLAIN = {
     ops.WithItem: "WITH_ITEM",
     ops.Iterate: "ITERATE",
     ops.EndTry: "END_TRY",
+    ops.Mark: "MARK",
+    ops.Forget: "FORGET",
     ops.HandledError: "ERROR",
     ops.CloseRole: "END_ROLE",
     ops.Line: "LINE",

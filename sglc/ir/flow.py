@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from sglc.ir.module import Block, Function
-from sglc.ir.ops import EndTry, Store
+from sglc.ir.ops import EndTry, Forget, Mark, Op, Store
 from sglc.ir.shape import successors
 from sglc.ir.terminators import Next, Terminator, Try
 
@@ -89,22 +89,46 @@ def assigned_slots(function: Function, start: frozenset[str]) -> dict[str, froze
     return forward(function, start, through, edge, frozenset.intersection)
 
 
-def handler_depths(function: Function) -> dict[str, frozenset[int]]:
-    """Numbers of handlers that may be open at the beginning of each reachable block; one where it is sound.
+Opened = tuple[type, ...]
+"""Classes of the operations that are open, handlers (`Try`) and marks (`Mark`), the newest last."""
+_OPENS: dict[type, type] = {EndTry: Try, Forget: Mark}
+"""What an operation closes."""
 
-    A depth below zero or above 64 is not followed further.
+
+def after_closing(opened: Opened, op: Op) -> Opened | None:
+    """What is open behind an operation; None where it closes what is not the newest."""
+    kind = type(op)
+    if kind is Mark:
+        return (*opened, Mark)
+    closes = _OPENS.get(kind)
+    if closes is None:
+        return opened
+    return opened[:-1] if opened and opened[-1] is closes else None
+
+
+def opened_at(function: Function) -> dict[str, frozenset[Opened]]:
+    """What may be open at the beginning of each reachable block; one for each where it is sound.
+
+    What is not sound, or more than 64 deep, is not followed further.
     """
 
-    def through(state: frozenset[int], block: Block) -> frozenset[int]:
-        ended = sum(1 for op in block.ops if type(op) is EndTry)
-        return frozenset(depth - ended for depth in state if depth >= ended) if ended else state
-
-    def edge(state: frozenset[int], end: Terminator, target: str) -> frozenset[int]:
-        if isinstance(end, Try) and target == end.body:
-            return frozenset(depth + 1 for depth in state if depth < 64)
+    def through(state: frozenset[Opened], block: Block) -> frozenset[Opened]:
+        for op in block.ops:
+            if type(op) in _SEEN:
+                behind = [after_closing(opened, op) for opened in state]
+                state = frozenset(each for each in behind if each is not None and len(each) <= 64)
         return state
 
-    return forward(function, frozenset({0}), through, edge, frozenset.union)
+    def edge(state: frozenset[Opened], end: Terminator, target: str) -> frozenset[Opened]:
+        if isinstance(end, Try) and target == end.body:
+            return frozenset((*opened, Try) for opened in state if len(opened) < 64)
+        return state
+
+    start: frozenset[Opened] = frozenset({()})
+    return forward(function, start, through, edge, frozenset.union)
+
+
+_SEEN = frozenset({EndTry, Mark, Forget})
 
 
 def reverse_postorder(function: Function) -> list[str]:

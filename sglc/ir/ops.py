@@ -297,6 +297,20 @@ class EndTry:
 
 
 @value
+class Mark:
+    """Opens a mark: the conversation as it is now, which the `Forget` to it goes back to."""
+
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
+class Forget:
+    """Closes the newest mark, which no handler was opened behind; the conversation is as it was there."""
+
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
 class Catch:
     """Whether the error caught last has that name; any error for the empty name."""
 
@@ -481,8 +495,8 @@ Op = (
     Const | Load | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append
     | Unary | Binary | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField
     | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | Start | CallPart
-    | EndTry | Catch | HandledError | Limit | OpenRole | CloseRole | Line | Glue | Text | Insert
-    | Generate | SelectOption | Snapshot | TryAgain | RecordCheck | SetSeed | RunFork | AdoptBranch
+    | EndTry | Mark | Forget | Catch | HandledError | Limit | OpenRole | CloseRole | Line | Glue | Text
+    | Insert | Generate | SelectOption | Snapshot | TryAgain | RecordCheck | SetSeed | RunFork | AdoptBranch
     | MockHole | SetFuzz | Witness | ExpectTrue | ExpectError
 )  # fmt: skip
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sglc.ir.flow import assigned_slots, block_map, forward, handler_depths
+from sglc.ir.flow import after_closing, assigned_slots, block_map, forward, opened_at
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.ops import (
     Binary,
     Call,
     CallPart,
-    EndTry,
     Generate,
     Iterate,
     Load,
@@ -164,19 +163,21 @@ class _Checker:
                         self.at_forks[name] = here if known is None else known & here
 
     def _handlers(self) -> None:
-        for label, depths in handler_depths(self.function).items():
+        for label, ways in opened_at(self.function).items():
             block = self.blocks[label]
-            if len(depths) != 1:
+            if len(ways) != 1:
                 self.faults.append(f"@{self.function.name} ^{label}: handlers are not balanced")
                 continue
-            (depth,) = depths
+            (opened,) = ways
             for op in block.ops:
-                if isinstance(op, EndTry):
-                    depth -= 1
-                    if depth < 0:
-                        self.fault(block, op, "no handler is open")
-            if isinstance(block.end, Return) and depth:
-                self.fault(block, block.end, "a handler is still open")
+                behind = after_closing(opened, op)
+                if behind is None:
+                    self.fault(block, op, "what it closes is not the newest that is open")
+                    break
+                opened = behind
+            else:
+                if isinstance(block.end, Return) and opened:
+                    self.fault(block, block.end, "a handler or a mark is still open")
 
     def _snapshots(self) -> None:
         def through(state: frozenset[int], block: Block) -> frozenset[int]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from sglc.check.core.result import CheckedModule, LocalSymbol
 from sglc.ir.builder import FunctionBuilder
 from sglc.ir.module import Function, HoleInfo, RetryPolicy
-from sglc.ir.ops import CloseRole, EndTry, Snapshot
+from sglc.ir.ops import CloseRole, EndTry, Forget, Snapshot
 from sglc.syntax.tree import ast
 
 HoleNode = ast.Gen | ast.Choose | ast.Select
@@ -29,7 +29,7 @@ class ProgramContext:
 class Surrounding:
     """One thing that a jump out of the current statement has to leave."""
 
-    kind: Literal["loop", "try", "role"]
+    kind: Literal["loop", "try", "role", "forget"]
     done: str = ""
     again: str = ""
 
@@ -80,6 +80,8 @@ class Context:
                 return surrounding
             if surrounding.kind == "try":
                 self.build.add(EndTry())
+            elif surrounding.kind == "forget":
+                self.build.add(Forget())
             elif surrounding.kind == "role":
                 self.build.add(CloseRole())
         return None

@@ -78,7 +78,7 @@ def _function(program: ProgramContext, checked: CheckedModule, node: ast.Functio
     raised = [checked.symbols.get(id(error)) for error in node.raises]
     program.functions[place] = Function(
         name=name,
-        kind=node.kind if node.kind != "aside" else "fn",
+        kind=node.kind if node.kind != "aside" else "part",
         parameters=tuple(parameters),
         blocks=blocks,
         result=None if node.result is None else checked.resolved[id(node.result)],

@@ -76,9 +76,18 @@ class Statements:
     def _part(self, node: ast.Part) -> None:
         symbol: Any = self.checked.symbols[id(node.call)]
         arguments = self.expressions.values(self.checked.arguments[id(node.call)], node.span)
+        if node.kind == "aside":
+            self.build.add(ops.Mark(node.span))
         value = self.build.value(ops.CallPart, symbol.name, arguments, span=node.span)
+        if node.kind == "aside":
+            self.build.add(ops.Forget(node.span))
         if node.binding is not None:
             self.build.store(self.context.slot_of(node), value, node.span)
+
+    def _forget(self, node: ast.Forget) -> None:
+        self.build.add(ops.Mark(node.span))
+        self.inside(Surrounding("forget"), node.body)
+        self.build.add(ops.Forget(node.span))
 
     # -- variables ---------------------------------------------------------------------------------
 
@@ -244,6 +253,7 @@ _LOWER: dict[type, Callable[[Statements, Any], None]] = {
     ast.Yield: Statements._yield,
     ast.Adopt: Statements._adopt,
     ast.Part: Statements._part,
+    ast.Forget: Statements._forget,
     ast.Mock: lambda self, node: self.tests.mock(node),
     ast.Fuzz: lambda self, node: self.tests.fuzz(node),
     ast.Expect: lambda self, node: self.tests.expect(node),

@@ -13,6 +13,7 @@ from sglc.analysis.layout_items import (
     Choice,
     Constant,
     Filled,
+    Forgotten,
     Forked,
     Inserted,
     Item,
@@ -204,6 +205,9 @@ class _Collector:
                 yield from self._rows(items, replace(spot), depth + 1)
                 spot.forget()
                 spot.varies = spot.asked = True
+            case Forgotten(items, span):
+                yield row("forget", span=span)
+                yield from self._rows(items, replace(spot), depth + 1)
             case Loop(origins, items, times, span):
                 yield row("loop", origins=self._named(origins), times=times, span=span)
                 spot.forget()

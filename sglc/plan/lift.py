@@ -271,6 +271,8 @@ _MAKERS: dict[str, _Maker] = {
     "STORE": lambda lifter, a, b, given, span: ops.Store(lifter.code.slots[a], given[0], span),
     "START": lambda lifter, a, b, given, span: ops.Start(lifter.program.codes[a].name, given, span),
     "END_TRY": lambda lifter, a, b, given, span: ops.EndTry(span),
+    "MARK": lambda lifter, a, b, given, span: ops.Mark(span),
+    "FORGET": lambda lifter, a, b, given, span: ops.Forget(span),
     "ROLE": lambda lifter, a, b, given, span: ops.OpenRole(lifter.program.names[a], span),
     "END_ROLE": lambda lifter, a, b, given, span: ops.CloseRole(span),
     "LINE": lambda lifter, a, b, given, span: ops.Line(span),

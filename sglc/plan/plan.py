@@ -12,7 +12,19 @@ Unit = Literal["tokens", "bytes"]
 Times = tuple[int, int | None]
 """The least and the greatest number of times; None for no bound."""
 RowKind = Literal[
-    "text", "value", "hole", "call", "part", "fork", "loop", "choice", "arm", "try", "except", "leave"
+    "text",
+    "value",
+    "hole",
+    "call",
+    "part",
+    "fork",
+    "forget",
+    "loop",
+    "choice",
+    "arm",
+    "try",
+    "except",
+    "leave",
 ]
 
 

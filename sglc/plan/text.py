@@ -76,6 +76,8 @@ class Picture:
                 return f"part {row.function}", ""
             case "fork":
                 return f"fork{over}: {_times(row.times, 'branch', 'branches')}", ""
+            case "forget":
+                return "forgets what it writes", ""
             case "loop":
                 return f"loop{over}: {_times(row.times, 'round', 'rounds')}", ""
             case "choice":

@@ -11,6 +11,7 @@ from sglc.analysis.layout_items import (
     Called,
     Choice,
     Filled,
+    Forgotten,
     Forked,
     Item,
     Layout,
@@ -111,6 +112,8 @@ class Totals:
             case Forked(items=items, times=(low, high), skip=skip):
                 total = self.of_items(items)
                 return Total(0 if skip else low * total.least, NEVER, _rounds(total.most, high))
+            case Forgotten(items):
+                return self.of_items(items)
             case Loop(items=items, times=(low, high)):
                 total = self.of_items(items)
                 each = min(total.through, total.round)

@@ -97,6 +97,8 @@ class Builder:
             "check": self._check,
             "fork": self._fork,
             "adopt": self._adopt,
+            "mark": lambda strand, _: self._put(strand, Mark("what follows is forgotten")),
+            "forget": lambda strand, _: self._put(strand, Mark("forgotten from the mark on")),
             "call": self._call,
             "return": self._return,
             "error": self._error,

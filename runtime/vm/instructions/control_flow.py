@@ -97,6 +97,23 @@ def do_end_try(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
+def do_mark(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Keep the conversation as it is."""
+    assert frame.conversation is not None
+    frame.handlers.append(Handler(None, len(frame.stack), frame.conversation.mark()))
+    machine.emit("mark", {})
+    return None
+
+
+def do_forget(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Go back to the conversation of the newest mark, and drop that."""
+    handler = frame.handlers.pop()
+    assert handler.mark is not None and frame.conversation is not None
+    frame.conversation.restore(handler.mark)
+    machine.emit("forget", {})
+    return None
+
+
 def do_catch(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     """Whether the error that was caught last has name `a`; the empty name stands for any error."""
     name = machine.program.names[a]

@@ -46,9 +46,12 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """A `try`: where its arms begin, and what is restored before they run. Nobody hears of a `quiet` one."""
+    """A `try`: where its arms begin, and what is restored before they run. Nobody hears of a `quiet` one.
 
-    target: int
+    One without a target is a mark: it catches nothing, and its text is what `forget` goes back to.
+    """
+
+    target: int | None
     depth: int
     mark: Transcript | None
     quiet: bool = False

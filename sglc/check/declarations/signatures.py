@@ -84,12 +84,9 @@ class Signatures:
         if isinstance(node, ast.ExternDeclaration):
             available = False
             self.module.unavailable("E0915", "`extern py`", node.name.span, "write the helper as a `pure fn`")
-        elif node.kind == "aside":
-            available = False
-            self.module.unavailable(
-                "E0907", "`aside`", node.name.span, "use a `fn`, which has its own conversation"
-            )
         kind = getattr(node, "kind", "pure")
+        if kind == "aside":
+            kind = "part"
         signature = Signature(
             entity.name, kind, tuple(parameters), result, tuple(raises), node, self.module, available
         )

@@ -1,4 +1,5 @@
-"""`part`: functions that write into the message of their caller."""
+"""`part` and `aside`: functions that write into the message of their caller. The text of an aside, and what
+stands under `forget`, does not stay."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from sglc.check.core.walk import statements
 from sglc.check.expressions.calls import Calls
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
+from sglc.check.statements.blocks import Blocks, header
 from sglc.check.types.kinds import UNKNOWN
 from sglc.diagnostics.diagnostic import Label
 from sglc.syntax.tree import ast
@@ -23,19 +25,11 @@ class Parts:
     scopes: Scopes
     inference: Inference
     calls: Calls
+    blocks: Blocks
 
     def part(self, node: ast.Part) -> bool:
         """The call of a part, whose text joins the message."""
         function = self.scopes.function
-        if node.kind == "aside":
-            for argument in node.call.arguments:
-                self.inference.infer(argument.value)
-            self.module.unavailable(
-                "E0907", "`aside`", node.span, "call a `fn`, which has its own conversation"
-            )
-            if node.binding is not None:
-                self.scopes.bind(node, node.binding, UNKNOWN, "let", used=True)
-            return False
         if function.kind in ("pure", "test", "const"):
             self.module.report(
                 "E0406", f"a part cannot be used in {self.scopes.place()}", node.span, label="writes text"
@@ -67,12 +61,33 @@ class Parts:
                 found = self.calls.call_function(node.call, callee, signature, as_part=True)
                 self.module.types[id(node.call)] = found
                 self._part_holes(node, callee.name, signature)
+                if node.kind == "part" and getattr(signature.declaration, "kind", "") == "aside":
+                    self.module.report(
+                        "E0401",
+                        f"the text of `{callee.name}` does not stay",
+                        node.span,
+                        label="called like a part",
+                        secondary=(Label(signature.declaration.name.span, "declared as an aside"),),
+                        hint=f"write `aside {callee.name}(…)`, or declare it as a `part`",
+                    )
         else:
             self.inference.infer(node.call)
             self.module.report("E0401", "`part` takes the name of a part", node.call.span, label="no part")
         if node.binding is not None:
             self.scopes.bind(node, node.binding, found, "let")
         return False
+
+    def forget(self, node: ast.Forget) -> bool:
+        """`forget`: its text leaves the conversation, what it binds stays."""
+        function = self.scopes.function
+        if function.kind in ("pure", "test", "const"):
+            self.module.report(
+                "E0406",
+                f"`forget` cannot be used in {self.scopes.place()}",
+                header(node.span),
+                label="there is no conversation",
+            )
+        return not self.blocks.bounded(node, lambda: self.blocks.body(node.body))
 
     def _part_holes(self, node: ast.Part, name: str, signature: Signature) -> None:
         """A part with holes can be used only where a hole can stand."""

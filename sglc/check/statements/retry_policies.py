@@ -102,7 +102,7 @@ class RetryPolicies:
                     "E0413",
                     f"a retry from here cannot go back to hole `{far.name}`",
                     retry.span,
-                    label="a loop, fork or try lies between",
+                    label="a loop, fork, try or forget lies between",
                     secondary=(Label(far.span, "the hole"),),
                     hint="move the condition into the block of the hole, or the hole into this one",
                 )

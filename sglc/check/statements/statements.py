@@ -99,7 +99,7 @@ class Statements:
             case ast.ExpectRaises():
                 return self.tests.expect_raises(node)
             case ast.Forget():
-                return self.unavailable.forget(node)
+                return self.parts.forget(node)
             case ast.Think():
                 return self.unavailable.think(node)
             case ast.Parallel():

@@ -23,13 +23,6 @@ class UnavailableStatements:
     blocks: Blocks
     loops: Loops
 
-    def forget(self, node: ast.Forget) -> bool:
-        """`forget`: text that leaves the conversation."""
-        self.module.unavailable(
-            "E0908", "`forget`", header(node.span), "call a `fn`, which has its own conversation"
-        )
-        return not self.blocks.block(node.body)
-
     def think(self, node: ast.Think) -> bool:
         """`think`: text that the model writes for itself."""
         for option in node.options:

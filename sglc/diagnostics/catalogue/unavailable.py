@@ -42,18 +42,6 @@ ENTRIES: tuple[Entry, ...] = (
         "max 80 chars\n",
     ),
     _entry(
-        "E0907", "`aside`", "Call a `fn`, which has a conversation of its own.",
-        "part note():\n    | A number?\n\n" + _FN + "    assistant:\n        aside note()\n        | ?{n: "
-        "int}\n" + _END,
-        "part note():\n    | A number?\n\n" + _FN + "    assistant:\n        part note()\n        | ?{n: "
-        "int}\n" + _END,
-    ),
-    _entry(
-        "E0908", "`forget`", "Call a `fn`, which has a conversation of its own.",
-        _FN + "    assistant:\n        forget:\n            | Let me see.\n        | ?{n: int}\n" + _END,
-        _FN + "    assistant:\n        | Let me see.\n        | ?{n: int}\n" + _END,
-    ),
-    _entry(
         "E0909", "`think`", "Write a hole for the thought.",
         _FN + "    assistant:\n        think max 64 tok\n        | ?{n: int}\n" + _END,
         _FN + "    assistant:\n        | ?{thought: str max 200 chars}\n        | ?{n: int}\n" + _END,

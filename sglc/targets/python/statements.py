@@ -171,11 +171,28 @@ class Statements:
         symbol: Any = self.checked.symbols[id(node.call)]
         code = self.expressions.call(symbol.name, self.checked.arguments[id(node.call)], "c, ").code
         code = code.replace("c, )", "c)")
+        if node.kind == "aside":
+            self._forgotten(lambda: self._bound(node, code))
+        else:
+            self._bound(node, code)
+
+    def _bound(self, node: ast.Part, code: str) -> None:
         if node.binding is None:
             self.context.add(code)
         else:
             bound: Any = self.checked.symbols[id(node)]
             self.bind(bound.slot, None, code)
+
+    def _forget(self, node: ast.Forget) -> None:
+        self._forgotten(lambda: self.block(node.body))
+
+    def _forgotten(self, write: Callable[[], None]) -> None:
+        """What is written, and text of it that does not stay."""
+        before = self.context.names.fresh("before")
+        self.context.add(f"{before} = c.state", "try:")
+        with self.context.inside():
+            write()
+        self.context.add("finally:", f"    c.restore({before})")
 
     # -- variables -------------------------------------------------------------------------------------
 
@@ -371,6 +388,7 @@ _WRITE: dict[type, Callable[[Statements, Any], None]] = {
     ast.Role: Statements._role,
     ast.Using: lambda self, node: self.block(node.body),
     ast.Part: Statements._part,
+    ast.Forget: Statements._forget,
     ast.Let: Statements._let,
     ast.Assign: Statements._assign,
     ast.Evaluate: Statements._evaluate,

@@ -212,6 +212,8 @@ class _Walk:
                 self.insert(temps[value])
             case ops.RunFork() | ops.AdoptBranch():
                 raise _Lost("a fork")
+            case ops.Mark() | ops.Forget():
+                raise _Lost("text that is forgotten")
             case ops.EndTry() | ops.CloseRole() | ops.Snapshot() | ops.TryAgain() | ops.RecordCheck():
                 pass
             case ops.SetSeed():

@@ -60,7 +60,21 @@ _KINDS = (
         "hole_end",
         "retry",
     ),
-    *("check", "fork", "adopt", "call", "return", "error", "finish", "walk", "beam", "correction", "moon"),
+    *(
+        "check",
+        "mark",
+        "forget",
+        "fork",
+        "adopt",
+        "call",
+        "return",
+        "error",
+        "finish",
+        "walk",
+        "beam",
+        "correction",
+        "moon",
+    ),
 )
 events: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"e": st.sampled_from(_KINDS)},

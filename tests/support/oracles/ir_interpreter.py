@@ -53,7 +53,8 @@ class Frame:
     function: Function
     slots: dict[str, Any]
     conversation: Conversation
-    handlers: list[tuple[str, Conversation, bool]] = field(default_factory=list)
+    handlers: list[tuple[str | None, Conversation, bool]] = field(default_factory=list)
+    """Where an error goes on, None for a mark; the conversation there; whether it is quiet."""
     snapshots: dict[int, Any] = field(default_factory=dict)
     caught: Raised | None = None
 
@@ -116,6 +117,8 @@ class Interpreter:
                         return value
                     label = value
             except Raised as error:
+                while frame.handlers and frame.handlers[-1][0] is None:
+                    frame.handlers.pop()
                 if not frame.handlers:
                     raise
                 label, kept, quiet = frame.handlers.pop()
@@ -187,6 +190,11 @@ class Interpreter:
                 temps[r] = Caught(frame.caught.name, frame.caught.fields)
             case ops.EndTry():
                 frame.handlers.pop()
+            case ops.Mark():
+                frame.handlers.append((None, copy.deepcopy(frame.conversation), False))
+            case ops.Forget():
+                _, kept, _ = frame.handlers.pop()
+                self.restore(frame, kept)
             case ops.Limit(result=r, count=count, name=name):
                 if temps[count] <= 0:
                     raise Raised("Budget", (name,))

@@ -45,6 +45,7 @@ STATEMENTS = (
         "fork",
         "check",
         "ahead",
+        "forget",
     ),
 )
 
@@ -288,6 +289,15 @@ class Writer:
             build.end(terminators.Reraise(build.load(kept)))
         build.end(terminators.Jump(done))
         build.join(done)
+
+    def forget(self) -> None:
+        self.build.add(ops.Mark())
+        outer, self.in_loop = self.in_loop, None
+        tries, self.tries = self.tries, 1
+        self.scope(3)
+        self.in_loop, self.tries = outer, tries
+        if self.build.open:
+            self.build.add(ops.Forget())
 
     def fork(self) -> None:
         if self.kind != "fn":

@@ -44,6 +44,8 @@ def _choices(writer: Writer, deeper: bool) -> Iterator[Statement]:
         yield from (_message, _message)
     if deeper:
         yield from (_if, _for, _collecting, _try)
+        if scope.role:
+            yield _forget
         if not scope.role:
             yield from (_match, _while)
         if scope.kind == "fn" and not scope.role and not scope.in_loop:
@@ -149,7 +151,7 @@ def _part(writer: Writer, depth: int) -> Lines:
     arguments = ", ".join(expression(writer, type, 1) for type in part.parameters)
     name = writer.fresh("v")
     writer.scope.variables[name] = part.result
-    return [f"let {name} = part {part.name}({arguments})"]
+    return [f"let {name} = {'aside' if writer.chance(30) else 'part'} {part.name}({arguments})"]
 
 
 # -- holes -----------------------------------------------------------------------------------------
@@ -308,6 +310,10 @@ def _try(writer: Writer, depth: int) -> Lines:
     if every:
         return ["try:", *tried, "except:", *handled]
     return ["try:", *tried, f"except Odd as {name}:", *handled, f"    let {name}_n = {name}.n"]
+
+
+def _forget(writer: Writer, depth: int) -> Lines:
+    return ["forget:", *_block(writer, depth, 2)]
 
 
 def _fork(writer: Writer, depth: int) -> Lines:
