@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -111,8 +111,12 @@ class HoleResult:
     """Of walks: how many there were, the one that was kept included."""
     bound: float | None = None
     """Of walks: log of an upper bound on the probability that the model writes a legal text."""
+    score: float | None = None
+    """Of beams: log of the text's probability, without the mask."""
     proved: bool | None = None
     """Of beams: whether no other legal text is likelier."""
+    scores: Mapping[str, float] | None = None
+    """Of options that were scored: their probabilities by their texts, which sum to 1."""
     others: tuple[str, ...] = ()
     """Of beams that look for several texts: the next most probable ones."""
     shares: Shares | None = None

@@ -81,6 +81,9 @@ class HoleSpec:
     models: ModelUse | None = None
     """What fills it; None for the run's own model. Of two models, `weight` and `at_least` may be among the
     options."""
+    told: bool = False
+    """Whether it gives its value with what its strategy found: as fields `value` and those of
+    `sglc.types.decoding.FIGURES`, or `scores` of a `choose`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ def disassemble(program: Program, sources: bool = False) -> str:
             parts.append(f"by {hole.by}")
         if hole.decoding is not None:
             parts.append(f"decode {hole.decoding}")
+        if hole.told:
+            parts.append("told")
         if hole.models is not None:
             rule = f" by {hole.models.rule}" if hole.models.teacher is not None else ""
             parts.append(f"using {hole.models.shown()}{rule}")

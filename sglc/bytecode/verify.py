@@ -16,6 +16,7 @@ from sglc.bytecode.code import Code, HoleSpec, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify_types import condition_faults, type_faults
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.types.decoding import FIGURES, Strategy
 from sglc.types.dependent import given_values
 from sglc.types.language.condition import given_numbers
 from sglc.types.type import Named, RecordType, UnionType
@@ -148,8 +149,10 @@ def _program_faults(program: Program) -> Iterator[str]:
 
 
 def _decoding_faults(hole: HoleSpec) -> Iterator[str]:
-    """What is wrong with the strategy of a hole: its numbers, and what it stands beside."""
+    """What is wrong with the strategy of a hole: its numbers, what it tells, and what it stands beside."""
     decoding = hole.decoding
+    if hole.told and not _tells(hole):
+        yield f"the hole {hole.name!r} has no figures to tell"
     if decoding is None:
         return
     strategy, fault = decoding.strategy, decoding.fault()
@@ -164,6 +167,15 @@ def _decoding_faults(hole: HoleSpec) -> Iterator[str]:
         or (strategy == "beam" and drawing)
     ):
         yield f"the hole {hole.name!r} cannot be decoded by `{strategy}`"
+
+
+def _tells(hole: HoleSpec) -> bool:
+    """Whether the strategy of a hole finds more than a text, and only one."""
+    blended = hole.models is not None and hole.models.teacher is not None
+    strategy: Strategy = hole.decoding.strategy if hole.decoding is not None else "local"
+    scored = hole.decoding is None or strategy != "local"
+    told = scored if hole.mode == "choose" else hole.mode == "gen" and bool(FIGURES.get(strategy))
+    return told and not blended and "n" not in hole.options
 
 
 def _model_faults(hole: HoleSpec) -> Iterator[str]:

@@ -37,6 +37,7 @@ from sglc.check.holes.holes import Holes
 from sglc.check.holes.models import HoleModels
 from sglc.check.holes.options import HoleOptions
 from sglc.check.holes.where_clauses import WhereClauses
+from sglc.check.names.hole_figures import HoleFigures
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
 from sglc.check.statements.control_flow import ControlFlow
@@ -80,12 +81,13 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     references = References(module, scopes)
     results = BuiltinResults(module)
     builtins = BuiltinCalls(module, scopes, inference, results)
-    calls = Calls(module, scopes, inference, builtins, arguments)
+    figures = HoleFigures(module, scopes)
+    calls = Calls(module, scopes, inference, builtins, arguments, figures)
     expressions = Expressions(
         module,
         callbacks,
         references,
-        Attributes(module, scopes, inference, references, results),
+        Attributes(module, scopes, inference, references, results, figures),
         Items(module, inference),
         Operators(module, facts, scopes, inference),
         Displays(module, facts, scopes, types, inference),

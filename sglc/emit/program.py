@@ -45,6 +45,7 @@ def emit(module: Module) -> Program:
             ends=hole.ends,
             decoding=hole.decoding,
             models=hole.models,
+            told=hole.told,
         )
         for hole in module.holes
     )

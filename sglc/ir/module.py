@@ -72,6 +72,7 @@ class HoleInfo:
     """A text that every value ends with, behind `begins`."""
     decoding: Decoding | None = None
     models: ModelUse | None = None
+    told: bool = False
 
 
 @value

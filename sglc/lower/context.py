@@ -16,6 +16,11 @@ from sglc.syntax.tree import ast
 HoleNode = ast.Gen | ast.Choose | ast.Select
 
 
+def told_slot(slot: str) -> str:
+    """The variable that holds what the strategy of a hole found; the hole fills `slot`."""
+    return f"%told.{slot}"
+
+
 @dataclass(slots=True)
 class ProgramContext:
     """What all functions of a program share: its holes and its functions, in their final order."""

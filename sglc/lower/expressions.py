@@ -14,6 +14,7 @@ from sglc.check.core.result import (
     ConstantSymbol,
     DefaultArgument,
     ElementSymbol,
+    FigureSymbol,
     FunctionSymbol,
     LocalSymbol,
     PartSymbol,
@@ -22,7 +23,7 @@ from sglc.check.core.result import (
     VariantSymbol,
 )
 from sglc.ir import ops, terminators
-from sglc.lower.context import Context, HoleNode
+from sglc.lower.context import Context, HoleNode, told_slot
 from sglc.lower.splitting import Operand, Splitting, by_argument
 from sglc.source import Span
 from sglc.syntax.tree import ast
@@ -123,6 +124,8 @@ class Expressions:
                 return self.build.load(slot, span)
             case ConstantSymbol(value=value):
                 return self.build.const(value, span)
+            case FigureSymbol(slot=slot, name=name):
+                return self.build.value(ops.GetField, self.build.load(told_slot(slot), span), name, span=span)
             case ElementSymbol(field=field):
                 element = self.build.load(self.context.elements[-1], span)
                 return element if field is None else self.build.value(ops.GetField, element, field, span=span)
@@ -130,8 +133,8 @@ class Expressions:
 
     def _attribute(self, node: ast.Attribute) -> int:
         symbol = self.checked.symbols.get(id(node))
-        if isinstance(symbol, ConstantSymbol):
-            return self.build.const(symbol.value, node.span)
+        if isinstance(symbol, ConstantSymbol | FigureSymbol):
+            return self.symbol(symbol, node.span)
         value = self.value(node.value)
         if isinstance(symbol, BuiltinSymbol):
             return self.build.value(ops.CallMethod, symbol.name.lstrip("."), (value,), span=node.span)

@@ -8,7 +8,7 @@ from sglc.check.core.result import ConstantSymbol, LocalSymbol
 from sglc.ir import ops
 from sglc.ir.module import HoleInfo
 from sglc.lower.conditions import Conditions
-from sglc.lower.context import Context, HoleNode
+from sglc.lower.context import Context, HoleNode, told_slot
 from sglc.lower.expressions import Expressions
 from sglc.lower.splitting import Operand
 from sglc.syntax.tree import ast
@@ -62,6 +62,7 @@ class Holes:
                 tuple(validator.function for validator in facts.validators),
                 decoding=facts.decoding,
                 models=facts.models,
+                told=facts.told,
             )
         )
         slot = facts.slot if facts.slot is not None else self.build.fresh_slot("hole")
@@ -75,6 +76,10 @@ class Holes:
                 values.insert(0, choices)  # type: ignore[arg-type]
         cls = ops.SelectOption if mode == "select" else ops.Generate
         found = self.build.value(cls, hole, self.expressions.values(values, node.span), span=node.span)
+        if facts.told:
+            told = told_slot(slot)
+            self.build.store(told, found, node.span)
+            found = self.build.value(ops.GetField, self.build.load(told, node.span), "value", span=node.span)
         if facts.where:
             self.build.store(slot, found, node.span)
             for condition in facts.where:

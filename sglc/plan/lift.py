@@ -44,6 +44,7 @@ def lift(program: Program) -> Module:
             tuple(program.codes[index].name for index in hole.validators),
             decoding=hole.decoding,
             models=hole.models,
+            told=hole.told,
         )
         for hole in program.holes
     )

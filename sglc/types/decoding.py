@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,3 +47,28 @@ class Decoding:
 
 
 LOCAL = Decoding()
+
+Figure = float | int | bool
+FIGURES: Mapping[Strategy, Mapping[str, Literal["float", "int", "bool"]]] = {
+    "local": {},
+    "exact": {"bound": "float", "walks": "int"},
+    "smc": {"weight": "float", "ess": "float", "ancestors": "int"},
+    "beam": {"score": "float", "proved": "bool"},
+}
+"""By strategy what it tells of its search beside the text, with the types: for programs (`x.weight`), for
+records of runs and for the event `hole_end`."""
+
+
+def certain_figures(decoding: Decoding) -> dict[str, Figure]:
+    """What a strategy tells of a text that could be no other: the model has nothing to say about it.
+
+    The logarithm of its probability is 0, no walk is needed, and particles are all alike.
+    """
+    match decoding.strategy:
+        case "exact":
+            return {"bound": 0.0, "walks": 0}
+        case "smc":
+            return {"weight": 0.0, "ess": float(decoding.count), "ancestors": decoding.count}
+        case "beam":
+            return {"score": 0.0, "proved": True}
+    return {}

@@ -17,6 +17,7 @@ from sglc.ir.verify import verify
 from sglc.options import CompileOptions
 from sglc.source import Source
 from sglc.types.decoding import COUNTS, Decoding, Strategy
+from sglc.types.model_use import ModelUse, ModelView
 
 SOURCE = Source(
     "p.sgl",
@@ -90,3 +91,51 @@ def test_bytecode_with_a_strategy_that_cannot_be_is_refused(
     _, faults = verified(replace(program, holes=tuple(holes)))
     said = [fault.message + fault.reason for fault in faults]
     assert any("'f." in each and "decode" in each for each in said), said
+
+
+TOLD = Source(
+    "p.sgl",
+    """pub fn f() -> float:
+    | ?{a: int in 1..9 temp 1.0 decode smc(3)} ?{b: choose [1, 2]} ?{c: int in 1..9 temp 1.0 decode exact}
+    return a.weight + b.p(1)
+""",
+)
+
+
+def test_holes_whose_figures_are_read_tell_them_in_files_and_in_the_printed_ir() -> None:
+    made = compile_source(TOLD).program
+    assert made is not None
+    assert tuple(hole.told for hole in made.holes) == (True, True, False)
+    again, faults = loads(dumps(made))
+    assert again is not None, faults
+    assert again.holes == made.holes
+    assert [" told" in line for line in disassemble(made).splitlines() if line.startswith("hole")] == [
+        hole.told for hole in made.holes
+    ]
+    module, _ = lowered(TOLD, CompileOptions())
+    assert module is not None
+    assert [hole.told for hole in read(print_module(module)).holes] == [hole.told for hole in module.holes]
+
+
+@pytest.mark.parametrize(
+    ("number", "changes"),
+    [
+        (0, {"decoding": Decoding("local")}),
+        (0, {"decoding": None}),
+        (0, {"options": ("temp", "n")}),
+        (1, {"decoding": Decoding("local")}),
+        (1, {"options": ("options", "n")}),
+        (1, {"models": ModelUse(ModelView("a"), ModelView("b"), "kl")}),
+    ],
+)
+def test_bytecode_that_tells_what_nothing_finds_is_refused(number: int, changes: dict[str, object]) -> None:
+    made = compile_source(TOLD).program
+    assert made is not None
+    holes = list(made.holes)
+    holes[number] = replace(holes[number], **changes)  # type: ignore[arg-type]
+    _, faults = verified(replace(made, holes=tuple(holes)))
+    said = [fault.message + fault.reason for fault in faults]
+    assert any("has no figures to tell" in each for each in said), said
+    silent = [replace(hole, told=False) for hole in holes]
+    _, faults = verified(replace(made, holes=tuple(silent)))
+    assert not any("figures" in fault.message + fault.reason for fault in faults)

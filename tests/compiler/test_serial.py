@@ -124,7 +124,7 @@ def test_each_kind_of_damage_has_its_code() -> None:
     assert codes_of(b"PK\x03\x04 something else") == {"E0601"}
     assert codes_of(data[:20]) == {"E0603"}
     assert codes_of(data[:-1]) == {"E0603"}
-    assert codes_of(data[:4] + (VERSION + 1).to_bytes(2) + data[6:]) == {"E0602"}
+    assert codes_of(data[:4] + (VERSION + 1).to_bytes(2, "big") + data[6:]) == {"E0602"}
     assert codes_of(data + b"x") == {"E0604"}
     assert codes_of(data[:100] + bytes([data[100] ^ 1]) + data[101:]) == {"E0604"}
     assert codes_of(sign(b"[]")) == {"E0605"}

@@ -138,6 +138,9 @@ def test_all_that_is_wrong_is_told_at_once_and_as_json(cli: Cli, good: Path) -> 
             '{"event": "hole_end", "hole": "feel.mood", "text": "", "scores": {"a": []}}',
             "is no event of a trace",
         ),
+        ('{"event": "hole_end", "hole": "feel.mood", "text": "", "walks": 1.5}', "is no event of a trace"),
+        ('{"event": "hole_end", "hole": "feel.mood", "text": "", "proved": 1}', "is no event of a trace"),
+        ('{"event": "hole_end", "hole": "feel.mood", "text": "", "ess": true}', "is no event of a trace"),
         ("[]", "is no event of a trace"),
     ],
 )
@@ -150,28 +153,56 @@ def test_a_file_that_is_no_trace_is_refused(
     assert status == 1 and "error[E0819]" in err and told in err
 
 
-def test_probabilities_of_a_trace_decide_as_they_did(cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["select Mood by greedy", "choose Mood", "choose [calm, cross]"])
+def test_probabilities_of_a_trace_decide_as_they_did(cli: Cli, tmp_path: Path, how: str) -> None:
     program, trace = tmp_path / "p.sgl", tmp_path / "run.jsonl"
     program.write_text(
         "enum Mood: calm, cross\n\n"
         "pub fn f() -> str:\n"
         "    user: | How?\n"
-        "    assistant: | ?{mood: select Mood by greedy}\n"
+        f"    assistant: | ?{{mood: {how}}}\n"
         '    user: | ${"sure" if mood.p(calm) > 0.7 else "not sure"}\n'
         "    assistant: | ?{why: str max 9 chars}\n"
         "    return why\n",
         "utf-8",
     )
     for score, told in ((0.9, "sure"), (0.6, "not sure")):
-        event = {
-            "event": "hole_end",
-            "hole": "f.mood",
-            "text": "calm",
-            "scores": {"calm": score, "cross": 0.1},
-        }
+        scores = {"calm": score, "cross": 0.1, "no option of it": 0.2}
+        event = {"event": "hole_end", "hole": "f.mood", "text": "calm", "scores": scores}
         trace.write_text(json.dumps(event) + "\n", "utf-8")
-        _, out, _ = cli("prompt", program, "--trace", trace, "--json")
-        assert f'"{told}"' in out
+        status, out, err = cli("prompt", program, "--trace", trace, "--json")
+        assert status == 0 and f'"{told}"' in out, err
+
+
+@pytest.mark.parametrize(
+    ("decode", "read", "event", "shown"),
+    [
+        (
+            "temp 1.0 decode smc(4)",
+            "${x.weight} ${x.ess} ${x.ancestors}",
+            {"weight": -2.5, "ess": 3, "ancestors": 2},
+            "-2.5 3.0 2",
+        ),
+        ("temp 1.0 decode smc(4)", "${x.weight < -99.0} ${x.ess}", {"ess": 0.0}, "true 0.0"),
+        ("temp 1.0 decode exact", "${x.bound} ${x.walks}", {"bound": -0.5, "walks": 7}, "-0.5 7"),
+        ("decode beam(4)", "${x.score} ${x.proved}", {"score": -0.5, "proved": False}, "-0.5 false"),
+        ("decode beam(4)", "${x.score} ${x.proved}", {}, "0.0 true"),
+    ],
+)
+def test_figures_of_a_trace_are_those_of_its_holes(
+    cli: Cli, tmp_path: Path, decode: str, read: str, event: dict[str, object], shown: str
+) -> None:
+    program, trace = tmp_path / "p.sgl", tmp_path / "run.jsonl"
+    program.write_text(
+        "pub fn f() -> int:\n    user: | How many?\n"
+        f"    assistant: | ?{{x: int in 1..99 {decode}}}\n    user: | So {read}.\n"
+        "    assistant: | ?{y: int in 1..99}\n    return y\n",
+        "utf-8",
+    )
+    event = {"event": "hole_end", "hole": "f.x", "text": "7", **event}
+    trace.write_text(json.dumps(event) + "\n", "utf-8")
+    status, out, err = cli("prompt", program, "--trace", trace, "--json")
+    assert status == 0 and f"So {shown}." in out.replace('", "', ""), (out, err)
 
 
 def test_options_that_do_not_go_together(cli: Cli, good: Path) -> None:

@@ -395,6 +395,16 @@ fn f() -> float:
     assistant: | ?{m: select ["a", "b"]}
     return m.p("a")
 """
+CHOSEN = """\
+fn f() -> float:
+    assistant: | ?{m: choose ["a", "b"]}
+    return m.p("a") + m.p(m)
+"""
+WEIGHED = """\
+fn f() -> (float, int, int):
+    assistant: | ?{m: int in 0..9 temp 1.0 decode smc(4)}
+    return (m.weight, m.ancestors, m)
+"""
 TWO = """\
 fn f() -> int within 9 tok:
     assistant: | ?{a: int in 0..9} ?{b: int in 0..9}
@@ -419,10 +429,21 @@ fn f() -> int:
 """
 LOST = [
     (SCORES, "the scores of options, at hole f.m", True),
+    (CHOSEN, "the scores of options, at f", True),
     (TWO, "a budget of several answers, at f", True),
     (GRAMMAR, "a grammar, at G", True),
     (BREAK, "`break` between a hole and a condition that draws it again, at f", False),
 ]
+
+
+def test_an_answer_that_is_all_there_is_has_the_figures_of_a_certain_text() -> None:
+    module = module_of(written(CHOSEN, allow_wider=True)[0])
+    assert module.run("f", complete=lambda messages, **_: "b") == 1.0
+    assert module.run("f", complete=lambda messages, **_: "a") == 2.0
+    text, losses = written(WEIGHED, allow_wider=True)
+    assert {f"python cannot say `.{name}` of a hole, at f" for name in ("weight", "ancestors")} < set(losses)
+    module = module_of(text)
+    assert module.run("f", complete=lambda messages, **_: "7") == (0.0, 4, 7)
 
 
 @pytest.mark.parametrize(("program", "loss", "wider"), LOST, ids=[loss for _, loss, _ in LOST])

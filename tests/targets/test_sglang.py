@@ -131,6 +131,26 @@ def test_one_function() -> None:
     ]
 
 
+FIGURES = """\
+fn f() -> int:
+    user: | How many?
+    assistant: | ?{a: int in 0..9 temp 1.0 decode smc(4)}
+    user: | ${a}${more}
+    assistant: | ?{b: int in 0..9}
+    let sure = a.weight
+    return b
+"""
+
+
+def test_a_value_with_figures_is_inserted_as_any_other() -> None:
+    text, _ = write_target(Source("p.sgl", FIGURES.replace("${more}", "")), "sglang", allow_wider=True)
+    assert 's += sgl.user(s["a"])' in text
+    _, found = write_target(
+        Source("p.sgl", FIGURES.replace("${more}", " ${a.weight}")), "sglang", allow_wider=True
+    )
+    assert any("a computed value in a text, at f" in each.message for each in found)
+
+
 @pytest.mark.parametrize(("body", "loss", "wider"), LOST, ids=[loss for _, loss, _ in LOST])
 def test_what_is_lost_is_named(body: str, loss: str, wider: bool) -> None:
     source = Source("p.sgl", f"fn f(a: int) -> int:\n    {body}\n    return 1\n")

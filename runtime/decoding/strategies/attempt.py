@@ -20,6 +20,7 @@ from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from sglc.types.decoding import Decoding, certain_figures
 
 
 class Step(NamedTuple):
@@ -96,14 +97,16 @@ class Attempts:
         with self.conversation.branch.apart() as self.result.work:
             yield Attempt(Writing(text, self.room))
 
-    def certain(self) -> HoleResult:
-        """Write the only legal value."""
+    def certain(self, decoding: Decoding) -> HoleResult:
+        """Write the only legal value. It has the figures of a text that could be no other."""
         data = only_value(self.text.value()) or b""
         budget, result = self.request.budget, self.result
         if budget is not None and not self.room.fits(0, data, budget):
             raise self.room.truncated(budget)
         result.forced = result.tokens = self.text.price(data)
         result.text = data.decode()
+        for name, figure in certain_figures(decoding).items():
+            setattr(result, name, figure)
         self.observer.piece(result.text, True)
         self.conversation.text(result.text)
         return result

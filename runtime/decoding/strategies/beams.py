@@ -25,6 +25,7 @@ from sglc.runtime.decoding.strategies.attempt import Attempt, Attempts, Step
 from sglc.runtime.decoding.strategies.side_by_side import all_of
 from sglc.runtime.decoding.writing import Ended
 from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.types.decoding import Decoding
 
 SPARE = 8
 """Tokens that are looked at beyond those that are due: some are not the tokenizer's own."""
@@ -73,9 +74,7 @@ class BeamDecoder:
         """Find the value and append its text to the conversation."""
         with self.attempts.begun() as root:
             if root is None:
-                result = self.attempts.certain()
-                result.proved = True
-                return result
+                return self.attempts.certain(Decoding("beam", self._width))
             beams = [_Beam(root.fork())]
             try:
                 while beams:
@@ -247,6 +246,6 @@ class BeamDecoder:
         skip = len(self.attempts.text.prefix)
         kept = self.attempts.keep(best.attempt, result.sampled - len(best.attempt.steps))
         kept.others = tuple(data[skip:].decode() for data in others)
-        kept.logprob = best.score
+        kept.logprob = kept.score = best.score
         kept.proved = self._by == "sum" and bool(ranked) and best.score >= self._pruned
         return kept

@@ -20,6 +20,7 @@ from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE
 from sglc.runtime.engine.sampling.sampler import noise_key
 from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.errors import SglError
+from sglc.types.decoding import Decoding
 
 SHOWN = 40
 """Most characters of a text that a message shows."""
@@ -64,7 +65,7 @@ class ExactDecoder:
             data = self.attempts.text.value().shortest_completion()
             if await self._verdicts.of(data) != FINAL:
                 raise self._refused()
-        return self.attempts.certain()
+        return self.attempts.certain(Decoding("exact", self._tries))
 
     async def _walk(self, root: Attempt, number: int) -> Attempt | None:
         """One walk from the beginning; None where it has drawn what is illegal."""

@@ -26,6 +26,7 @@ from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import NothingAllowed, noise_key, sample
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.sampling.seeds import mix
+from sglc.types.decoding import Decoding
 
 FEW_LEFT = 0.5
 """Particles are resampled where they are worth fewer equally weighted ones than this share of them. At half,
@@ -61,7 +62,7 @@ class ParticleDecoder:
         """Draw the value and append its text to the conversation."""
         with self.attempts.begun() as root:
             if root is None:
-                return self.attempts.certain()
+                return self.attempts.certain(Decoding("smc", len(self._draws)))
             self._particles = [_Particle(root.fork(), number) for number in range(len(self._draws))]
             kept: _Particle | None = None
             try:
@@ -171,6 +172,8 @@ class ParticleDecoder:
             result.weight = self._estimate + _log_mean(weights)
             result.ess = effective(weights)
             result.ancestors = len({each.ancestor for each in self._particles if each.weight > -math.inf})
+        else:  # the budget has cut all of them short
+            result.weight, result.ess, result.ancestors = -math.inf, 0.0, 0
         return result
 
 

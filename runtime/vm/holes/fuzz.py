@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 from sglc.runtime.decoding.validated import DEAD, FINAL, Verdicts
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher
+from sglc.types.decoding import Decoding, Figure
 
 LONG = 4000
 """Bytes after which a walk always takes the shortest way to its end."""
@@ -35,6 +38,25 @@ def random_word(matcher: Matcher, random: Random) -> bytes:
         matcher.accept_bytes(run)
         written += run
     return bytes(written)
+
+
+def random_figures(decoding: Decoding, random: Random) -> dict[str, Figure]:
+    """What a strategy might tell of a random text: any figures that it can come to."""
+    log, count = math.log(1 - random.random()), decoding.count
+    match decoding.strategy:
+        case "exact":
+            return {"bound": log, "walks": random.randint(1, count)}
+        case "smc":
+            return {"weight": log, "ess": random.uniform(1, count), "ancestors": random.randint(1, count)}
+        case "beam":
+            return {"score": log, "proved": decoding.by == "sum" and random.random() < 0.5}
+    return {}
+
+
+def random_scores(options: Sequence[str], random: Random) -> dict[str, float]:
+    """Random probabilities of options, none of them 0."""
+    weights = [random.random() + 1e-9 for _ in options]
+    return {text: weight / sum(weights) for text, weight in zip(options, weights, strict=True)}
 
 
 LOST = 1500

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from time import perf_counter
+from typing import Any
 
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
@@ -19,17 +20,17 @@ from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.vm.holes import scoring
-from sglc.runtime.vm.holes.fuzz import random_good_word, random_word
+from sglc.runtime.vm.holes.fuzz import random_figures, random_good_word, random_scores, random_word
 from sglc.runtime.vm.holes.models import asked, model_shown, share_figures, shares_shown
 from sglc.runtime.vm.holes.options import Options
-from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, rounded, told
+from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, shown_figures
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
 from sglc.runtime.vm.state.dependent_types import Bound
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.run import Written
 from sglc.runtime.vm.state.strand import Strand
-from sglc.runtime.vm.state.values import failure
-from sglc.types.decoding import LOCAL
+from sglc.runtime.vm.state.values import Scored, failure
+from sglc.types.decoding import LOCAL, certain_figures
 from sglc.types.json_text import json_text
 from sglc.types.language.language import language
 from sglc.types.text.decode import DecodeError, decode
@@ -175,6 +176,16 @@ def _decoded(
         raise AssertionError(f"hole {spec.name}: {text!r} is legal but does not decode: {fault}") from fault
 
 
+def _scored(
+    machine: Strand, spec: HoleSpec, values: dict[str, object], type: Type | None, result: HoleResult
+) -> Scored:
+    """The options of a `choose` with their probabilities."""
+    scores = result.scores or {}
+    options = tuple(_decoded(machine, spec, values, type, text) for text in scores)
+    best = max(zip(scores.values(), options, strict=True), key=lambda each: each[0])[1]
+    return Scored(best, options, tuple(scores.values()))
+
+
 async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -> None:
     """Fill a `gen` or `choose` hole and leave its value on the stack."""
     run = machine.run
@@ -197,7 +208,8 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
             count = len(texts)
             raise SglError("Unsatisfiable", f"hole `{spec.name}` has {count} texts, not {frame.wanted}")
         value = [_decoded(machine, spec, values, type, text) for text in texts]
-    keep(machine, frame, index, value, result)
+    scored = _scored(machine, spec, values, type, result) if spec.told and result.scores else None
+    keep(machine, frame, index, value, result, scored)
     if run.listeners:
         machine.emit(
             "hole_end",
@@ -211,7 +223,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
                 "prompt": result.prompt,
                 **({"logprob": round(result.logprob, 4)} if run.detailed else {}),
                 **({"pressure": round(result.pressure, 4)} if result.pressure is not None else {}),
-                **{name: rounded(value) for name, value in told(result).items() if value is not None},
+                **shown_figures(result),
                 **shares_shown(result.shares),
             },
         )
@@ -233,7 +245,8 @@ async def _filled(
     if mocked is not None:
         text = _mocked_text(machine, type, mocked[0])
         await _accept_mock(machine, request, type, text, verdicts)
-        return _simulated(machine, frame, spec, text)
+        options = (scoring.choices(machine, spec, request, values, type) if spec.told else None) or [text]
+        return _simulated(machine, frame, spec, text, _given(spec, options, text, mocked[0]))
     if run.fuzzing:
         matcher = run.prepared.constraints.value(request).matcher(run.model.vocabulary)
         if matcher.is_dead():
@@ -242,13 +255,22 @@ async def _filled(
             word = random_word(matcher, run.random)
         else:
             word = await random_good_word(matcher, run.random, verdicts, request.name)
-        return _simulated(machine, frame, spec, word.decode())
+        figures: dict[str, Any] = {}
+        if spec.told and spec.mode == "choose":
+            options = scoring.choices(machine, spec, request, values, type) or [word.decode()]
+            figures = {"scores": random_scores(options, run.random)}
+        elif spec.told and spec.decoding is not None:
+            figures = random_figures(spec.decoding, run.random)
+        return _simulated(machine, frame, spec, word.decode(), figures)
     if not run.model.can_be_asked:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
     texts = scoring.choices(machine, spec, request, values, type)
     if texts is not None:
         return await scoring.choose(machine, frame, index, request, texts)
-    return await _generated(machine, frame, index, request, verdicts)
+    result = await _generated(machine, frame, index, request, verdicts)
+    if spec.mode == "choose" and not result.sampled and result.ended != "budget":
+        result.scores = {result.text: 1.0}  # no other option was left
+    return result
 
 
 def _verdicts(machine: Strand, spec: HoleSpec, asked: list[object]) -> Verdicts:
@@ -298,12 +320,26 @@ async def _accept_mock(
         raise failure(f"the mock of `{request.name}` is not accepted by its validator: {text}")
 
 
-def _simulated(machine: Strand, frame: Frame, spec: HoleSpec, text: str) -> HoleResult:
+def _given(spec: HoleSpec, options: list[str], text: str, mock: object) -> dict[str, Any]:
+    """What the strategy tells of a text that is given, if that is read: what was found in a run, or that it
+    is certain. `options` are those of a choice."""
+    found = mock if isinstance(mock, Written) else Written(text)
+    if not spec.told:
+        return {}
+    if spec.mode == "choose":
+        scores = found.scores or {text: 1.0}
+        return {"scores": {each: scores.get(each, 0.0) for each in options}}
+    return {**certain_figures(spec.decoding or LOCAL), **found.figures}
+
+
+def _simulated(
+    machine: Strand, frame: Frame, spec: HoleSpec, text: str, figures: Mapping[str, Any]
+) -> HoleResult:
     assert frame.conversation is not None
     frame.conversation.text(text)
     if machine.run.listeners and text:
         machine.emit("generated", {"hole": spec.name, "text": text})
-    return HoleResult(text, ended="mock")
+    return HoleResult(text, ended="mock", **figures)
 
 
 async def _generated(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from asyncio import CancelledError
+from collections.abc import Mapping
 from typing import Any
 
 from sglc.runtime.decoding.conversations.conversation import Conversation
@@ -11,15 +13,23 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.run import HoleRecord
 from sglc.runtime.vm.state.strand import Strand
+from sglc.runtime.vm.state.values import Filled, Scored
+from sglc.types.decoding import FIGURES
 
-TOLD = ("weight", "ess", "ancestors", "walks", "bound", "proved")
+TOLD = tuple(name for figures in FIGURES.values() for name in figures)
 """Fields of results, of records and of the event `hole_end`."""
 
 
-def keep(machine: Strand, frame: Frame, index: int, value: object, result: HoleResult) -> None:
-    """Note a value and what it took, and leave the value on the stack."""
+def keep(
+    machine: Strand, frame: Frame, index: int, value: object, result: HoleResult, scored: Scored | None = None
+) -> None:
+    """Note a value and what it took, and leave the value on the stack; with its figures where they are read.
+
+    `scored` has the options of a `choose` with their probabilities.
+    """
     statistics = machine.run.statistics
-    name = machine.program.holes[index].name
+    spec = machine.program.holes[index]
+    name = spec.name
     machine.records.holes.append(
         HoleRecord(
             name,
@@ -30,6 +40,7 @@ def keep(machine: Strand, frame: Frame, index: int, value: object, result: HoleR
             result.forced,
             result.pressure,
             **told(result),
+            scores=result.scores,
             shares=result.shares,
         )
     )
@@ -42,6 +53,9 @@ def keep(machine: Strand, frame: Frame, index: int, value: object, result: HoleR
         allowance.spent += result.tokens + result.lost
     frame.holes[_short(name)] = value
     frame.texts[index] = result.text
+    if spec.told:
+        figures = {each: figure for each, figure in told(result).items() if figure is not None}
+        value = Filled(value, figures if scored is None else {"scores": scored}, name)
     frame.stack.append(value)
 
 
@@ -50,9 +64,20 @@ def told(result: HoleResult) -> dict[str, Any]:
     return {name: getattr(result, name) for name in TOLD}
 
 
-def rounded(value: object) -> object:
-    """A figure as events have it."""
-    return round(value, 4) if isinstance(value, float) else value
+def shown_figures(result: HoleResult) -> dict[str, object]:
+    """What the event `hole_end` tells of a strategy: what applies and is finite, rounded."""
+    shown: dict[str, object] = {}
+    for name, figure in told(result).items():
+        if isinstance(figure, float) and math.isfinite(figure):
+            shown[name] = round(figure, 4)
+        elif figure is not None and not isinstance(figure, float):
+            shown[name] = figure
+    return {**shown, **scores_shown(result.scores)}
+
+
+def scores_shown(scores: Mapping[str, float] | None) -> dict[str, object]:
+    """The probabilities of options as events have them; nothing where none were found."""
+    return {} if scores is None else {"scores": {text: round(p, 4) for text, p in scores.items()}}
 
 
 def _short(name: str) -> str:

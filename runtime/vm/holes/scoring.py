@@ -18,9 +18,10 @@ from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.sampling.sampler import sample
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import selection
+from sglc.runtime.vm.holes.fuzz import random_scores
 from sglc.runtime.vm.holes.models import model_shown, viewed
 from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
-from sglc.runtime.vm.holes.records import constant_behind, error_name, keep
+from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, scores_shown
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.run import Written
@@ -74,6 +75,7 @@ async def choose(
     run.check()
     try:
         scores = await _measured(machine, seen, spec, texts, result)
+        result.scores = dict(zip(texts, selection.softmax(scores.sums()), strict=True))
         before = len(seen.tokens())
         # Of the tokens of a text that is joined to what stands before it, at least one is its own.
         sizes = [max(1, scores.prompt + len(tail) - before) for tail in scores.tokens]
@@ -181,8 +183,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
             given_scores.get(text, 0.0) if given_scores else float(text == wanted) for text in texts
         ]
     elif run.fuzzing:
-        weights = [run.random.random() + 1e-9 for _ in texts]
-        probabilities = [weight / sum(weights) for weight in weights]
+        probabilities = [*random_scores(texts, run.random).values()]
         top = probabilities.index(max(probabilities))
     elif not run.model.can_be_asked:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
@@ -201,11 +202,12 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
     scored = Scored(options[texts[top]], tuple(options.values()), tuple(probabilities))
     assert frame.conversation is not None
     frame.conversation.text(texts[top])
-    keep(machine, frame, index, scored, HoleResult(texts[top], ended="select"))
+    scores = dict(zip(texts, probabilities, strict=True))
+    keep(machine, frame, index, scored, HoleResult(texts[top], ended="select", scores=scores))
     if run.listeners:
         machine.emit("generated", {"hole": spec.name, "text": texts[top]})
-        shown = {text: round(p, 4) for text, p in zip(texts, probabilities, strict=True)}
-        machine.emit("hole_end", {"hole": spec.name, "text": texts[top], "ended": "select", "scores": shown})
+        shown = {"hole": spec.name, "text": texts[top], "ended": "select", **scores_shown(scores)}
+        machine.emit("hole_end", shown)
 
 
 async def _scored(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sglc.runtime.vm.state.values import BranchValue, Cursor, Scored
+from sglc.runtime.vm.state.values import BranchValue, Cursor, Filled, Scored
 from sglc.types.values import RecordValue
 
 
@@ -35,5 +35,7 @@ def _holes(value: object) -> Iterator[str]:
             yield from holes_of((value.value, *value.holes.values()))
         case Scored():
             yield from holes_of((value.top, *value.options))
+        case Filled():
+            yield from holes_of((value.value, *value.figures.values()))
         case Cursor():
             yield from holes_of((value.items,))

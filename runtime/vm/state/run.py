@@ -18,6 +18,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.dependent_types import BoundTypes
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.trace import DeferredEvents, Listener, ListenerFault
+from sglc.types.decoding import Figure
 from sglc.types.model_use import MAIN
 
 if TYPE_CHECKING:
@@ -71,8 +72,12 @@ class HoleRecord:
     """Of `decode exact`: how many walks it took."""
     bound: float | None = None
     """Of `decode exact`: log of an upper bound on the probability that the model writes a legal text."""
+    score: float | None = None
+    """Of `decode beam`: log of the text's probability by the model, without the mask."""
     proved: bool | None = None
     """Of `decode beam`: whether no other legal text is likelier."""
+    scores: Mapping[str, float] | None = None
+    """Of `choose` and `select`: the probabilities of the options by their texts."""
     shares: Shares | None = None
     """How two models shared the tokens, on average; None where one model filled it."""
 
@@ -103,11 +108,13 @@ class Missed:
 class Written:
     """An answer to a hole by its text. A value may have several, such as with and without its defaults.
 
-    `scores` are the probabilities that the options of a `select` had; without them the text has them all.
+    `scores` are the probabilities that the options of a `select` or `choose` had; without them the text has
+    them all. `figures` are what its strategy found; without them the text could be no other.
     """
 
     text: str
     scores: Mapping[str, float] = field(default_factory=dict)
+    figures: Mapping[str, Figure] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

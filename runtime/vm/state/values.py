@@ -68,6 +68,31 @@ class Scored(MachineValue):
         raise KeyError(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Filled(MachineValue):
+    """What a hole gives whose figures the program reads: its value, and what its strategy found, by name."""
+
+    called: ClassVar[str] = "a filled hole"
+
+    value: object
+    figures: Mapping[str, object]
+    hole: str
+
+    def shown(self) -> object:
+        """Its value."""
+        return self.value
+
+    def attribute(self, name: str) -> object:
+        """`value`, or a figure. Raises Unsupported where the strategy of the program was not taken."""
+        if name == "value":
+            return self.value
+        if name not in self.figures:
+            raise SglError(
+                "Unsupported", f"hole `{self.hole}` was drawn token by token: it tells no `{name}`"
+            )
+        return self.figures[name]
+
+
 @dataclass(slots=True)
 class BranchValue(MachineValue):
     """One branch of a fork: its yielded value, its holes, and its conversation until one is adopted."""

@@ -137,6 +137,16 @@ class PartSymbol:
 
 
 @value
+class FigureSymbol:
+    """`x.weight`, and the `x` of `x.p(option)`: what the strategy of a hole found, by name. `slot` is the
+    variable that the hole fills; the name of the probabilities of options is `scores`."""
+
+    slot: str
+    name: str
+    decoding: Decoding | None
+
+
+@value
 class TypeSymbol:
     """A type used as a pattern (`case Complaint` over `A | B`)."""
 
@@ -159,6 +169,7 @@ Symbol = (
     | ErrorSymbol
     | BuiltinSymbol
     | PartSymbol
+    | FigureSymbol
     | TypeSymbol
     | ElementSymbol
 )
@@ -204,6 +215,8 @@ class HoleFacts:
     """Conditions on the value that its mask does not keep; each draws the hole again."""
     decoding: Decoding | None = None
     """What `decode` says; None where it is not written."""
+    told: bool = False
+    """Whether the program reads what its strategy found (`x.weight`)."""
 
 
 @value

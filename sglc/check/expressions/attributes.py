@@ -26,6 +26,7 @@ from sglc.check.names.builtins import (
 )
 from sglc.check.names.errors import error_fields
 from sglc.check.names.foreign_names import kind_of, size_advice
+from sglc.check.names.hole_figures import HoleFigures
 from sglc.check.names.scopes import Scopes, path_of
 from sglc.check.names.unknown_names import is_hole_of
 from sglc.check.types.assignability import join
@@ -58,6 +59,7 @@ class Attributes:
     inference: Inference
     references: References
     results: BuiltinResults
+    figures: HoleFigures
 
     def attribute(self, node: ast.Attribute) -> ExpressionType:
         """The type of `value.label`."""
@@ -77,6 +79,12 @@ class Attributes:
                 )
                 return UNKNOWN
         owner = self.inference.infer(node.value)
+        figure = self.figures.figure(node)
+        if figure is not None:
+            return figure
+        scores = self.figures.scores(node)
+        if scores is not None:
+            return self._attribute_of(node, scores, label)
         path = path_of(node)
         narrowed = None if path is None else self.scopes.function.scope.narrowing(path)
         if narrowed is None:

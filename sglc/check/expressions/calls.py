@@ -24,6 +24,7 @@ from sglc.check.expressions.folding import constructed
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.builtins import ERRORS, FUNCTIONS
 from sglc.check.names.foreign_names import function_advice, kind_of, method_advice
+from sglc.check.names.hole_figures import HoleFigures
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.kinds import UNKNOWN, allows_null, expand, said
 from sglc.diagnostics.diagnostic import Label
@@ -40,6 +41,7 @@ class Calls:
     inference: Inference
     builtins: BuiltinCalls
     arguments: Arguments
+    figures: HoleFigures
 
     def call(self, node: ast.Call, expected: ExpressionType | None) -> ExpressionType:
         """The type of what a call gives."""
@@ -275,6 +277,7 @@ class Calls:
                     )
                     return UNKNOWN
         owner = self.inference.infer(function.value)
+        owner = self.figures.scores(function) or owner
         plain = expand(owner, self.module.table)
         if isinstance(plain, Unknown | Never):
             self.arguments.infer_all(node)

@@ -1,4 +1,4 @@
-"""Catalogue entries of the checker: grammars, conditions, strategies (E034x, E035x, W0214 to W0229)."""
+"""Catalogue entries of the checker: grammars, conditions, strategies (E034x, E035x, W0214 to W0232)."""
 
 from __future__ import annotations
 
@@ -126,5 +126,18 @@ ENTRIES: tuple[Entry, ...] = (
         "`no, never`, the first tokens decide between families of words, however unlikely their ends are.",
         'pub fn f() -> str:\n    | ?{x: "no" | "no, never" | "yes" temp 1.0}\n    return x\n',
         'pub fn f() -> str:\n    | ?{x: "no" | "no, never" | "yes" temp 1.0 decode exact}\n    return x\n',
+    ),
+    Entry(
+        "W0232",
+        "a part of a value in front of what its hole tells",
+        "`x.weight` of a hole with `decode smc` is the weight of its text unless its value has a part "
+        "of that name. Parts of values come first. So it is with `ess`, `ancestors`, `bound`, `walks`, "
+        "`score`, `proved`, and with `p` and `logprob` of `choose`.",
+        "record Parcel:\n    weight: int\n\n"
+        "pub fn f() -> int:\n    | ${schema(Parcel)} ?{x: Parcel temp 1.0 decode smc(4)}\n"
+        "    return x.weight\n",
+        "record Parcel:\n    grams: int\n\n"
+        "pub fn f() -> float:\n    | ${schema(Parcel)} ?{x: Parcel temp 1.0 decode smc(4)}\n"
+        "    return x.weight\n",
     ),
 )

@@ -12,6 +12,7 @@ from sglc.check.core.result import (
     ConstantSymbol,
     DefaultArgument,
     ElementSymbol,
+    FigureSymbol,
     FunctionSymbol,
     LocalSymbol,
     PartSymbol,
@@ -21,6 +22,7 @@ from sglc.check.core.result import (
 )
 from sglc.syntax.tree import ast
 from sglc.targets.python.context import Context, HoleNode, Text
+from sglc.types.decoding import LOCAL, certain_figures
 from sglc.types.json_text import json_text
 from sglc.types.type import AliasType, Named, RecordType
 from sglc.types.values import EnumValue, RecordValue
@@ -131,6 +133,12 @@ class Expressions:
                 return self.context.slots[slot]
             case ConstantSymbol(value=value):
                 return self.literal(value)
+            case FigureSymbol(slot=slot, name="scores"):
+                self.context.lose("the scores of options", "an answer with all probability")
+                return Text(f"Scored({self.context.slots[slot].code}, ())")
+            case FigureSymbol(name=name, decoding=decoding):
+                self.context.lose(f"`.{name}` of a hole", "that of an answer with all probability")
+                return self.literal(certain_figures(decoding or LOCAL)[name])
             case ElementSymbol(field=name):
                 element = self.context.elements[-1]
                 return Text(element if name is None else f"attribute({element}, {json_text(name)})")
@@ -140,6 +148,8 @@ class Expressions:
         symbol = self.checked.symbols.get(id(node))
         if isinstance(symbol, ConstantSymbol):
             return self.literal(symbol.value)
+        if isinstance(symbol, FigureSymbol):
+            return self.symbol(symbol)
         if isinstance(symbol, BuiltinSymbol):
             return Text(f"method({self.code(node.value)}, {json_text(symbol.name.lstrip('.'))})")
         if isinstance(symbol, PartSymbol):

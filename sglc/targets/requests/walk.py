@@ -74,6 +74,13 @@ class _Joined:
     parts: tuple[str | Reference, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a hole gives beside what its strategy found."""
+
+    value: object
+
+
 class _Unknown:
     """A value that the run computes."""
 
@@ -248,6 +255,8 @@ class _Walk:
                 return self.joined([temps[part] for part in parts])
             case ops.GetField(value=value, name=name):
                 owner = temps[value]
+                if isinstance(owner, _Told):
+                    return owner.value if name == "value" else _UNKNOWN
                 if isinstance(owner, Reference):
                     return Reference(f"{owner.path}.{name}")
                 return owner.fields[name] if isinstance(owner, RecordValue) else _UNKNOWN
@@ -257,7 +266,8 @@ class _Walk:
                     return Reference(f"{owner.path}[{at}]")
                 return owner[at] if isinstance(owner, list | tuple) and isinstance(at, int) else _UNKNOWN
             case ops.Generate(hole=hole, options=options) | ops.SelectOption(hole=hole, options=options):
-                return self.hole(self.module.holes[hole], [temps[option] for option in options])
+                found = self.hole(self.module.holes[hole], [temps[option] for option in options])
+                return _Told(found) if self.module.holes[hole].told else found
             case ops.CallPart(function=name, arguments=arguments):
                 return self.run(self.module.function(name), [temps[argument] for argument in arguments])
         return _UNKNOWN

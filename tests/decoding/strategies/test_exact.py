@@ -173,7 +173,7 @@ def test_draws_follow_it_where_texts_could_be_cut_in_several_ways(
 
 def test_a_single_value_is_written_without_a_walk() -> None:
     found = asyncio.run(ToyHole(["certainly"]).exact(0))
-    assert (found.text, found.walks, found.sampled) == ("certainly", None, 0)
+    assert (found.text, found.walks, found.bound, found.sampled) == ("certainly", 0, 0.0, 0)
 
 
 def test_pressure_is_that_of_the_kept_text() -> None:

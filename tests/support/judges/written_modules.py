@@ -47,7 +47,7 @@ def noting(asked: list[Asked]) -> Iterator[None]:
     """While every hole that the machine fills is noted."""
     keep = holes.keep
 
-    def noted(machine: Any, frame: Any, index: int, value: object, result: Any) -> None:
+    def noted(machine: Any, frame: Any, index: int, value: object, result: Any, *more: Any) -> None:
         conversation = frame.conversation
         after = conversation.state
         size = len(after.stretch) - len(result.text)
@@ -58,7 +58,7 @@ def noting(asked: list[Asked]) -> Iterator[None]:
         name = machine.program.holes[index].name
         asked.append(Asked(name, conversation.state.stretch, result.text))
         conversation.state = after
-        keep(machine, frame, index, value, result)
+        keep(machine, frame, index, value, result, *more)
 
     holes.keep = scoring.keep = noted
     try:

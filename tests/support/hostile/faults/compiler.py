@@ -233,4 +233,11 @@ FAULTS = (
         '        if _CODE_AT_END.search(text) and first in "":\n',
         "tests/targets/test_hole_targets.py::test_a_digit_behind_a_code_is_none_of_its_digits",
     ),
+    Fault(
+        "what a strategy tells stands in front of a field of the value",
+        "sglc/check/names/hole_figures.py",
+        "        if self._has_part(local.type, label):\n",
+        "        if False:\n",
+        "tests/compiler/check/test_check.py::test_programs_are_told_what_is_written_beside_them",
+    ),
 )

@@ -354,4 +354,20 @@ FAULTS = (
         "prefix = max(self._pinned, key",
         "tests/engine/test_pinned_prefixes.py::test_those_of_many_functions_outlive_those_of_few_and_newer_ones_older_ones",
     ),
+    Fault(
+        "a choice tells probabilities of another temperature",
+        "runtime/vm/holes/scoring.py",
+        "selection.softmax(scores.sums()), strict=True))",
+        "selection.softmax([each / 2 for each in scores.sums()]), strict=True))",
+        "tests/decoding/strategies/test_figures_in_programs.py"
+        "::test_a_choice_tells_the_probabilities_of_its_options",
+    ),
+    Fault(
+        "particles that the budget has cut short keep a weight",
+        "runtime/decoding/strategies/particles.py",
+        "result.weight, result.ess, result.ancestors = -math.inf, 0.0, 0\n",
+        "result.weight, result.ess, result.ancestors = 0.0, 1.0, 1\n",
+        "tests/decoding/strategies/test_figures_in_programs.py"
+        "::test_particles_that_the_budget_cuts_short_weigh_nothing",
+    ),
 )
