@@ -6,8 +6,8 @@ blocking, in an event loop, in a test. A text is legal after each step, as far a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import asdict, dataclass, field
 
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
@@ -20,6 +20,10 @@ SHORT = 16
 """Tokens that are asked for behind a correction, where the model takes a length and does not stream: about as
 many as a line of JSON has, so that little is written in vain where the next line is wrong too. It doubles as
 long as answers are legal."""
+NAME = "repair"
+"""The function of a repair in traces."""
+HOLE = f"{NAME}.text"
+"""The hole that is its text."""
 WORDS = 20
 """Words of which one is picked: as many as a model can choose from in a numbered list."""
 
@@ -84,6 +88,7 @@ class Options:
     picks      whether somebody picks words
     complete   whether a bound that is reached ends the text by a shortest ending, and not by an error
     on_piece   hears of legal text as soon as it is certain
+    on_event   hears what happens, as traces have it: the kind of an event and its keys (docs/trace.md)
     count      tokens of a piece that the model wrote
     """
 
@@ -93,6 +98,7 @@ class Options:
     picks: bool = False
     complete: bool = False
     on_piece: Callable[[str], None] | None = None
+    on_event: Callable[[str, Mapping[str, object]], None] | None = None
     count: Callable[[str], int] = lambda piece: len(piece.encode("utf-8", "surrogatepass"))
 
 
@@ -127,6 +133,23 @@ class Repair:
 
     def steps(self) -> Steps:
         """The requests, one after the other. Raises SglError: `Unsatisfiable`, `Truncated`, `Backend`."""
+        self._tell("start", function=NAME)
+        if self._prompt:
+            self._tell("text", text=self._prompt, inserted=True)
+        self._tell("hole_start", hole=HOLE, mode=NAME)
+        try:
+            result = yield from self._guarded()
+        except SglError as error:
+            told = {"message": error.message, "caught": False, "partial": error.partial or ""}
+            self._tell("error", name=error.name, **told)
+            raise
+        counts = {"calls": result.calls, "written": result.written, "spent": result.tokens}
+        self._tell("hole_end", hole=HOLE, text=result.text, ended=result.ended, **counts)
+        self._tell("finish", function=NAME, seconds=round(result.seconds, 4))
+        return result
+
+    def _guarded(self) -> Steps:
+        """The steps, with faults of the constraint as errors of the language."""
         if self._matcher.is_dead():
             raise self._error("Unsatisfiable", "no text is legal")
         try:
@@ -160,7 +183,7 @@ class Repair:
             if settled.kept:
                 return None
         put, by = yield from self._correct()
-        self._corrections.append(Correction(len(self.text), settled.wrong, put, by))
+        self._note(Correction(len(self.text), settled.wrong, put, by))
         self._weight += 1 if settled.kept else 2
         self._length = None if answer.streamed else SHORT
         if not put:
@@ -188,6 +211,7 @@ class Repair:
         self._written += answer.written
         self._text += settled.kept
         self._matcher = settled.matcher
+        self._tell("answer", hole=HOLE, kept=settled.kept.decode(), written=answer.written)
         fault = fault or answer.fault
         if isinstance(fault, BaseException):
             raise self._failed(fault) from fault
@@ -278,6 +302,16 @@ class Repair:
             self._sent += len(piece.encode())
             self._options.on_piece(piece)
 
+    def _note(self, correction: Correction) -> None:
+        self._corrections.append(correction)
+        self._tell("correction", hole=HOLE, **asdict(correction))
+
+    def _tell(self, kind: str, **data: object) -> None:
+        """Tell of an event. Characters that UTF-8 has no bytes for are written as escapes."""
+        if self._options.on_event is not None:
+            shown = {key: _utf8(value) if isinstance(value, str) else value for key, value in data.items()}
+            self._options.on_event(kind, shown)
+
     # -- ends ----------------------------------------------------------------------------------------
 
     def _spent(self) -> str:
@@ -298,7 +332,7 @@ class Repair:
             hint = "give it more room (max_calls, max_corrections, max_tokens, max_seconds), or `complete`"
             raise self._error("Truncated", f"the text is not complete: {spent}", hint)
         ending = self._completion()
-        self._corrections.append(Correction(len(self.text), "", ending, "completion"))
+        self._note(Correction(len(self.text), "", ending, "completion"))
         self._append(ending.encode())
         return self._finished("completed")
 
@@ -320,6 +354,10 @@ class Repair:
         seconds = self._clock() - self._began
         corrections = tuple(self._corrections)
         return RepairResult(self.text, corrections, self._calls, self._tokens, self._written, seconds, ended)
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def whole(data: bytes) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sglc.runtime.repair.local_model import LocalModel
     from sglc.runtime.repair.loop import Options
     from sglc.runtime.repair.result import Correction, RepairResult
+    from sglc.runtime.vm.state.trace import TraceWriter
 
 KEPT, WRONG, PUT, PLAIN = "\x1b[2m", "\x1b[9;31m", "\x1b[32m", "\x1b[0m"
 SHOWN = 60
@@ -64,6 +65,9 @@ class Legal:
 )
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Most time.")
 @click.option("--complete", is_flag=True, help="At a bound, end the text in the shortest way.")
+@click.option(
+    "--trace", type=click.Path(path_type=Path), metavar="FILE.jsonl", help="Write what happened: `sglc show`."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print text, value and corrections as JSON.")
 @click.option("-v", "--verbose", is_flag=True, help="Draw the corrections on stderr.")
 @click.pass_obj
@@ -182,9 +186,23 @@ def _draft(invocation: Invocation, model: str) -> LocalModel:
         raise fail(invocation, fault("E0807", what, reason=problem.why, hint=problem.hint)) from None
 
 
-def _options(given: dict[str, Any], draft: LocalModel | None) -> Options:
+def _writer(invocation: Invocation, path: Path) -> TraceWriter:
+    from sglc.runtime.vm.state.trace import TraceWriter
+
+    try:
+        return TraceWriter.open(path)
+    except OSError as problem:
+        raise fail(invocation, _unwritable(path, problem)) from None
+
+
+def _unwritable(path: Path, problem: OSError) -> Diagnostic:
+    return fault("E0805", f"{path} cannot be written", reason=problem.strerror or str(problem))
+
+
+def _options(given: dict[str, Any], draft: LocalModel | None, writer: TraceWriter | None) -> Options:
     from sglc.runtime.repair.loop import Options
     from sglc.runtime.repair.result import Bounds
+    from sglc.runtime.vm.state.trace import Event
 
     bounds = Bounds(given["max_calls"], given["max_corrections"], given["timeout"], given["max_tokens"])
     made = Options(
@@ -192,6 +210,7 @@ def _options(given: dict[str, Any], draft: LocalModel | None) -> Options:
         stops=tuple(filter(None, given["stops"])),
         drafts=draft is not None,
         complete=given["complete"],
+        on_event=None if writer is None else lambda kind, data: writer(Event(kind, data)),
     )
     return made if draft is None else replace(made, count=draft.count)
 
@@ -206,15 +225,19 @@ def _repaired(
     from sglc.runtime.repair.drivers import InLoop, Models
     from sglc.runtime.repair.loop import Repair
 
+    writer = None if given["trace"] is None else _writer(invocation, given["trace"])
     draft = None if given["draft"] is None else _draft(invocation, given["draft"])
     vocabulary = byte_vocabulary() if draft is None else draft.vocabulary
-    repair = Repair(legal.constraint.matcher(vocabulary), prompt, _options(given, draft), time.monotonic)
+    options = _options(given, draft, writer)
+    repair = Repair(legal.constraint.matcher(vocabulary), prompt, options, time.monotonic)
     models = Models(Writes.of(Command(arguments)), None if draft is None else draft.draft)
     try:
         found = asyncio.run(InLoop(models).run(repair))
     except SglError as error:
         raise _failed(invocation, error, given) from None
     finally:
+        if writer is not None:
+            writer.close()
         if draft is not None:
             draft.engine.close()
     _print(invocation, found, legal, given)

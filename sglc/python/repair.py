@@ -25,6 +25,7 @@ from sglc.runtime.repair.loop import Options, Pick, Repair
 from sglc.runtime.repair.picking import question
 from sglc.runtime.repair.result import Bounds, RepairResult
 from sglc.runtime.repair.spelling import FREE
+from sglc.runtime.vm.state.trace import Event, Listener
 from sglc.schema.core.options import SchemaOptions
 from sglc.types.text.decode import decode
 from sglc.types.type import Named
@@ -57,6 +58,7 @@ class RepairOptions(TypedDict, total=False):
     max_seconds      most time. `generate` runs in a thread then, as it cannot be left otherwise
     complete         where a bound is reached, end the text in the shortest way; without it that is an error
     on_piece         a function that is called with each new piece of legal text
+    trace            a function that is called with each `Event`, as `trace_` of a run is (docs/trace.md)
     """
 
     json_schema: Any
@@ -75,6 +77,7 @@ class RepairOptions(TypedDict, total=False):
     max_tokens: int | None
     complete: bool
     on_piece: Callable[[str], None] | None
+    trace: Listener | None
 
 
 def repair(generate: Any, prompt: str = "", **options: Unpack[RepairOptions]) -> RepairResult:
@@ -147,7 +150,7 @@ def _job(generate: Any, options: RepairOptions) -> _Job:
     pick = _picker(options.get("ask"), writes)
     models = Models(writes, None if draft is None else draft.draft, pick)
     counting = draft or (function if isinstance(function, LocalModel) else None)
-    stop = options.get("stop", ())
+    stop, trace = options.get("stop", ()), options.get("trace")
     made = Options(
         _bounds(options),
         stops=tuple(each for each in ((stop,) if isinstance(stop, str) else stop) if each),
@@ -155,6 +158,7 @@ def _job(generate: Any, options: RepairOptions) -> _Job:
         picks=pick is not None,
         complete=options.get("complete", False),
         on_piece=options.get("on_piece"),
+        on_event=None if trace is None else lambda kind, data: trace(Event(kind, data)),
         **({} if counting is None else {"count": counting.count}),
     )
     return _Job(constraint, value, models, draft, made)

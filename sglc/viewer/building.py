@@ -276,6 +276,9 @@ class Builder:
             self._put(strand, Mark(f"return of {event.text('function')}{': ' + error if error else ''}"))
 
     def _error(self, strand: _Strand, event: Event) -> None:
+        partial = event.data.get("partial")
+        if strand.fill is not None and isinstance(partial, str):
+            strand.fill.value = partial
         strand.fill = None
         caught = event.data.get("caught") is True
         skipped = event.count("skipped")

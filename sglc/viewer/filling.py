@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from sglc.viewer.model import (
+    Answer,
     Beam,
     Correction,
     Fill,
@@ -92,6 +93,10 @@ def _correction(fill: Fill, event: Event) -> None:
     fill.pieces.append(found)
 
 
+def _answer(fill: Fill, event: Event) -> None:
+    fill.answers.append(Answer(event.text("kept"), event.count("written")))
+
+
 def _walk(fill: Fill, event: Event) -> None:
     walk = Walk(event.count("walk"), event.text("text"), event.number("weight"), event.text("outcome"))
     fill.walks.append(walk)
@@ -108,6 +113,7 @@ _ADDERS: dict[str, Callable[[Fill, Event], None]] = {
     "pruned": _pruned,
     "stepped_back": _stepped_back,
     "correction": _correction,
+    "answer": _answer,
     "walk": _walk,
     "beam": _beam,
 }

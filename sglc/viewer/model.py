@@ -93,6 +93,13 @@ class Beam(NamedTuple):
     scores: list[float | None]
 
 
+class Answer(NamedTuple):
+    """What was kept of one answer of a model whose texts are repaired, and how many characters it wrote."""
+
+    kept: str
+    written: int | None
+
+
 @dataclass(slots=True)
 class Fill:
     """One filling of a hole. `end` has the keys of its `hole_end`; it is None where the hole did not end."""
@@ -106,9 +113,10 @@ class Fill:
     pieces: list[Piece] = field(default_factory=list)
     walks: list[Walk] = field(default_factory=list)
     beams: list[Beam] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
     end: Mapping[str, Any] | None = None
     value: str | None = None
-    """The text of the value, None where the hole did not end."""
+    """The text of the value. None where the hole did not end; of a repair that failed, what was legal."""
     before: str = ""
     """Text before the hole that its first token wrote anew."""
     behind: str = ""

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from sglc.viewer.filling import repaired
 from sglc.viewer.model import Correction, Fill, Forced, Pruned, Token
 from sglc.viewer.reading import number
+from sglc.viewer.wording import counted
 
 Kind = Literal["forced", "drawn", "value", "kept", "wrong", "put", "back", "pruned", "whole"]
 """What a stretch is: `forced` could be nothing else, `drawn` the model chose, `value` a mock or an option;
@@ -91,11 +92,24 @@ _SHOWN = frozenset(
     + ("pressure", "logprob", "seconds", "scores")
 )
 """Keys of the end of a hole that have a place of their own."""
+MOST_ANSWERS = 12
+"""Most answers of a repair that are listed, as many as other facts."""
 
 
 def facts(fill: Fill) -> list[tuple[str, str]]:
-    """What else the end of a hole tells, by key: `weight`, `ess`, `walks`, `bound`, `proved` and the like."""
-    return [] if fill.end is None else brief_items({k: v for k, v in fill.end.items() if k not in _SHOWN})
+    """What was kept of the answers of a repair, and what else the end of a hole tells, by key: `weight`,
+    `ess`, `walks`, `bound`, `proved` and the like."""
+    found: list[tuple[str, str]] = []
+    for place, answer in enumerate(fill.answers[:MOST_ANSWERS], 1):
+        of_all = "" if answer.written is None else f" of {counted(answer.written, 'character')}"
+        found.append((f"answer {place}", f"{len(answer.kept)}{of_all} kept"))
+    if (more := len(fill.answers) - MOST_ANSWERS) > 0:
+        found.append(("answers", f"{counted(more, 'answer')} more"))
+    return found + ([] if fill.end is None else brief_items(_untold(fill.end)))
+
+
+def _untold(end: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in end.items() if key not in _SHOWN}
 
 
 def brief_items(data: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -113,10 +113,11 @@ def row_of(fill: Fill) -> dict[str, str]:
     drawn = _count(end.get("sampled"), len(fill.tokens))
     mean = whole / drawn if whole is not None and drawn else None
     time, ended = end.get("seconds"), end.get("ended")
+    told = fill.mode != "repair"  # whose text has no tokens: that of another model
     return {
-        "tokens": f"{_count(end.get('tokens'), len(fill.tokens)):,}",
-        "drawn": f"{drawn:,}",
-        "forced": f"{_count(end.get('forced'), 0):,}",
+        "tokens": f"{_count(end.get('tokens'), len(fill.tokens)):,}" if told else "",
+        "drawn": f"{drawn:,}" if told else "",
+        "forced": f"{_count(end.get('forced'), 0):,}" if told else "",
         "pressure": nats(whole),
         "a token": nats(mean),
         "time": seconds(time) if isinstance(time, float | int) and not isinstance(time, bool) else "",

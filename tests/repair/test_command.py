@@ -157,3 +157,27 @@ def test_drawing() -> None:
     assert drawn("abcde", corrections[:1], color=True) == (
         f"{KEPT}ab{PLAIN}{WRONG}x\\u001b{PLAIN}{PUT}cd{PLAIN}{KEPT}e{PLAIN}"
     )
+
+
+def test_the_command_writes_a_trace_that_show_draws(tmp_path: Path, cli: Cli) -> None:
+    trace, page = tmp_path / "run.jsonl", tmp_path / "run.html"
+    command = writer(tmp_path, "[1; <b>]", " 3]")
+    arguments = ("repair", "--regex", r"\[\d(, \d)+\]", "--command", command, "--prompt", "Numbers: ")
+    assert cli(*arguments, "--trace", trace)[:2] == (0, "[1, 3]\n")
+    assert trace.stat().st_mode & 0o777 == 0o600
+    code, out, err = cli("show", trace)
+    assert (code, err) == (0, "") and "Numbers: ⟦[1~~; <b>]~~++, ++3]⟧" in out
+    assert "answer 1: 1 of " in out and "answer 2: 2 of 3 characters kept" in out
+    assert cli("show", trace, "--html", page)[0] == 0
+    html = page.read_text(encoding="utf-8")
+    assert "&lt;b&gt;" in html and 'class="wrong' in html and '<ins title="put in by forced">, </ins>' in html
+    code, _, err = cli(*arguments, "--trace", tmp_path / "no" / "run.jsonl")
+    assert code == 1 and "error[E0805]" in err and "cannot be written" in err
+
+
+def test_the_trace_of_a_command_that_fails_is_whole(tmp_path: Path, cli: Cli) -> None:
+    trace = tmp_path / "run.jsonl"
+    arguments = ("repair", "--regex", "([ab] )*c", "--prompt", "", "--max-corrections", "2", "--trace", trace)
+    assert cli(*arguments, "--command", writer(tmp_path, *["a?"] * 9))[0] == 1
+    code, out, _ = cli("show", trace)
+    assert code == 0 and "⟦a~~?~~++ ++a~~?~~++ ++…⟧" in out and "✗ Truncated" in out

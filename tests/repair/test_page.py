@@ -24,7 +24,7 @@ def test_the_examples_run() -> None:
             runner.run(test, clear_globs=False)
             assert runner.failures == 0
             count += len(test.examples)
-    assert count == 6
+    assert count == 8
 
 
 def test_defaults_are_those_of_the_code() -> None:

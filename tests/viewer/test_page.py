@@ -96,6 +96,7 @@ def test_hostile_texts_everywhere(hostile: str) -> None:
     """In every key that is text, of every kind of event."""
     keys = ("text", "hole", "role", "function", "program", "reason", "message", "name", "error", "rejected")
     keys += ("span", "strategy", "mode", "ended", "dead", "wrong", "put", "by", "outcome", "odd")
+    keys += ("kept", "partial")
     every = dict.fromkeys(keys, hostile)
     more = {
         "top": [[hostile, -1.0, False]],
@@ -105,8 +106,8 @@ def test_hostile_texts_everywhere(hostile: str) -> None:
         "alpha": 1,
     }
     kinds = (
-        "start role text hole_start forced token pruned stepped_back walk beam correction hole_end check "
-        "retry hole_start token hole_end call fork error return moon"
+        "start role text hole_start forced token pruned stepped_back walk beam correction answer hole_end "
+        "check retry hole_start token hole_end call fork error return moon"
     ).split()
     rows = [{"e": kind, **every, **more} for kind in kinds]
     made = page(*read(lines_of(rows)))

@@ -90,4 +90,11 @@ FAULTS = (
         "",
         "tests/engine/test_draft_model.py::test_the_draft_model_follows_tokens_cut_back_to_any_prefix",
     ),
+    Fault(
+        "the trace of a repair forgets what was refused",
+        "runtime/repair/loop.py",
+        "**asdict(correction))",
+        '**{**asdict(correction), "wrong": ""})',
+        "tests/repair/test_traces.py::test_events_tell_what_is_returned",
+    ),
 )
