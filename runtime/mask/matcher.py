@@ -269,7 +269,7 @@ class Matcher:
         return count
 
     def rollback(self, steps: int) -> None:
-        """Take back the last `steps` successful calls of `accept` and `accept_bytes`."""
+        """Take back the last `steps` calls of `accept`, `accept_bytes` and `accept_prefix` that took some."""
         if not 0 <= steps <= self._length:
             raise ValueError(f"cannot take back {steps} of {self._length} steps")
         for _ in range(steps):

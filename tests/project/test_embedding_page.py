@@ -47,6 +47,6 @@ def stage() -> dict[str, Any]:
 def test_the_examples_run() -> None:
     names = stage()
     examples = blocks("python", PAGE)
-    assert len(examples) == 11
+    assert len(examples) == 12
     for example in examples:
         exec(compile(example, PAGE.name, "exec"), names)
