@@ -33,7 +33,7 @@ def test_no_forged_model_is_more_than_refused(tmp_path: Path) -> None:
     program.write_text(PROGRAM, encoding="utf-8")
     models: list[Forged] = list(forged_models(tmp_path, cache, tiny_llama(width=64)))
     models += random_forgeries(tmp_path, tmp_path / "base", RANDOM, 19)
-    models += random_gguf(tmp_path, tiny_llama(width=64), max(20, RANDOM), 7)
+    models += random_gguf(tmp_path, tiny_llama(width=64), max(8, RANDOM), 7)
     jobs = [
         Job(
             model.name,
