@@ -43,6 +43,7 @@ from sglc.check.statements.blocks import Blocks
 from sglc.check.statements.control_flow import ControlFlow
 from sglc.check.statements.forks import Forks
 from sglc.check.statements.loops import Loops
+from sglc.check.statements.parallel import ParallelCalls
 from sglc.check.statements.parts import Parts
 from sglc.check.statements.prompt_lines import PromptLines
 from sglc.check.statements.retry_policies import RetryPolicies
@@ -128,7 +129,8 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         RetryPolicies(module, scopes, inference, constants, iteration, raising),
         forks,
         StatementsOfTests(module, scopes, inference, constants, blocks),
-        UnavailableStatements(module, scopes, inference, blocks, loops),
+        ParallelCalls(module, blocks),
+        UnavailableStatements(module, scopes, inference, loops),
     )
     callbacks.condition_of_type = clauses.where
     callbacks.dependent_type = dependent.given_type

@@ -237,6 +237,7 @@ _LOWER: dict[type, Callable[[Statements, Any], None]] = {
     ast.Include: Statements._include,
     ast.Role: Statements._role,
     ast.Using: lambda self, node: self.body(node.body),
+    ast.Parallel: lambda self, node: self.body(node.body),
     ast.Let: Statements._let,
     ast.Assign: lambda self, node: self.assignments.assign(node),
     ast.Evaluate: Statements._evaluate,

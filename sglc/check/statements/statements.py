@@ -13,6 +13,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.statements.control_flow import ControlFlow
 from sglc.check.statements.forks import Forks
 from sglc.check.statements.loops import Loops
+from sglc.check.statements.parallel import ParallelCalls
 from sglc.check.statements.parts import Parts
 from sglc.check.statements.prompt_lines import PromptLines
 from sglc.check.statements.retry_policies import RetryPolicies
@@ -47,6 +48,7 @@ class Statements:
     policies: RetryPolicies
     forks: Forks
     tests: StatementsOfTests
+    parallel_calls: ParallelCalls
     unavailable: UnavailableStatements
 
     def statement(self, node: ast.Statement, after: ast.Statement | None) -> bool:
@@ -103,7 +105,7 @@ class Statements:
             case ast.Think():
                 return self.unavailable.think(node)
             case ast.Parallel():
-                return self.unavailable.parallel(node)
+                return self.parallel_calls.parallel(node)
             case ast.Using():
                 return self.control_flow.using(node)
             case ast.StreamFor():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sglc.check.core.context import ModuleContext
 from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
-from sglc.check.statements.blocks import Blocks, header
+from sglc.check.statements.blocks import header
 from sglc.check.statements.loops import Loops
 from sglc.check.types.kinds import UNKNOWN
 from sglc.syntax.tree import ast
@@ -20,7 +20,6 @@ class UnavailableStatements:
     module: ModuleContext
     scopes: Scopes
     inference: Inference
-    blocks: Blocks
     loops: Loops
 
     def think(self, node: ast.Think) -> bool:
@@ -31,13 +30,6 @@ class UnavailableStatements:
             "E0909", "`think`", node.span, "write a hole: `?{thought: str max 300 chars}`"
         )
         return False
-
-    def parallel(self, node: ast.Parallel) -> bool:
-        """`par`: statements side by side."""
-        self.module.unavailable(
-            "E0910", "`par`", header(node.span), "write the statements one after the other"
-        )
-        return not self.blocks.body(node.body)
 
     def stream(self, node: ast.StreamFor) -> bool:
         """`stream`: a result as it is written."""

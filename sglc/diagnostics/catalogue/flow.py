@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sglc.diagnostics.catalogue.entry import Entry
 
+_ASK = "fn ask(s: str) -> str:\n    user: | ${s}\n    assistant: | ?{a: str max 9 chars}\n    return a\n\n"
+
 ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0401",
@@ -283,5 +285,15 @@ pub fn f() -> int:
         "int}\n    return n\n",
         "pub fn f() -> int:\n    user:\n        | Good morning.\n        | A number?\n    assistant: | "
         "?{n: int}\n    return n\n",
+    ),
+    Entry(
+        "E0421",
+        "statements under `par` that wait for each other",
+        "`par` holds calls that run at the same time, and values that are computed of each. None may read "
+        "what another one of the block sets, and text, holes and control flow have an order of their own.",
+        _ASK + 'pub fn f() -> str:\n    par:\n        let a = ask("x")\n        let b = ask(a)\n'
+        "    return b\n",
+        _ASK + 'pub fn f() -> str:\n    par:\n        let a = ask("x")\n        let b = ask("y")\n'
+        "    return a + b\n",
     ),
 )

@@ -47,12 +47,6 @@ ENTRIES: tuple[Entry, ...] = (
         _FN + "    assistant:\n        | ?{thought: str max 200 chars}\n        | ?{n: int}\n" + _END,
     ),
     _entry(
-        "E0910", "`par`", "Write the statements one after the other.",
-        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    par:\n        ask()\n        "
-        "ask()\n",
-        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    ask()\n    ask()\n",
-    ),
-    _entry(
         "E0911", "a chain of models", "Name one model, and load another one under its name where it is "
         "not to be had.",
         "pub fn f() -> int using big or small:\n    user: | A number?\n    assistant: | ?{n: int}\n" + _END,

@@ -387,6 +387,7 @@ _WRITE: dict[type, Callable[[Statements, Any], None]] = {
     ast.Include: Statements._include,
     ast.Role: Statements._role,
     ast.Using: lambda self, node: self.block(node.body),
+    ast.Parallel: lambda self, node: self.block(node.body),
     ast.Part: Statements._part,
     ast.Forget: Statements._forget,
     ast.Let: Statements._let,
