@@ -100,6 +100,8 @@ class _Reading:
                 self._varied = True
                 for handler in handlers:
                     self._read(handler.body)
+            case ast.Think():
+                raise _Ended
             case ast.While() | ast.Role() | ast.Using() | ast.Parallel() | ast.Forget():
                 self._varied |= isinstance(statement, ast.While)
                 self._read(statement.body)

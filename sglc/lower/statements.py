@@ -63,6 +63,10 @@ class Statements:
         if node.glued:
             build.add(ops.Glue(node.span))
 
+    def _think(self, node: ast.Think) -> None:
+        self.build.add(ops.Line(node.span))
+        self.holes.value(node.content)
+
     def _include(self, node: ast.Include) -> None:
         text: Any = self.checked.constants[id(node)]
         self.build.add(ops.Line(node.span))
@@ -255,6 +259,7 @@ _LOWER: dict[type, Callable[[Statements, Any], None]] = {
     ast.Adopt: Statements._adopt,
     ast.Part: Statements._part,
     ast.Forget: Statements._forget,
+    ast.Think: Statements._think,
     ast.Mock: lambda self, node: self.tests.mock(node),
     ast.Fuzz: lambda self, node: self.tests.fuzz(node),
     ast.Expect: lambda self, node: self.tests.expect(node),

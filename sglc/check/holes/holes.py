@@ -53,6 +53,15 @@ class Holes:
             self.scopes.close()
         return found
 
+    def thought(self, node: ast.Gen) -> None:
+        """The hole of a `think`: its name is `think`, those behind it in the function are numbered."""
+        function = self.scopes.function
+        number = sum(name.startswith("think") for name in function.holes) + 1
+        name = "think" if number == 1 else f"think{number}"
+        self.fill(node, name, None, node.span, END_OF_LINE)
+        if id(node) in self.module.holes:
+            function.holes[name] = self.module.holes[id(node)]
+
     def named(self, node: ast.Hole, follow: Follow) -> None:
         """`?{name: …}`: binds its name in the enclosing block."""
         content = node.content

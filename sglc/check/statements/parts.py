@@ -113,6 +113,8 @@ def has_holes(program: ProgramState, signature: Signature) -> bool:
         if not isinstance(here.declaration, ast.FunctionDeclaration):
             continue
         for statement in statements(here.declaration.body):
+            if isinstance(statement, ast.Think):
+                return True
             if isinstance(statement, ast.PipeLine):
                 if any(isinstance(part, ast.Hole) for part in statement.parts):
                     return True

@@ -49,6 +49,12 @@ class PromptLines:
                 else:
                     self.holes.named(part, _follow(rest))
 
+    def think(self, node: ast.Think) -> bool:
+        """A line that the model writes for itself."""
+        self._text_allowed(node.span, False)
+        self.holes.thought(node.content)
+        return False
+
     def _comment_as_text(self, part: ast.Text) -> None:
         """Warn about `# …` behind the last insert or hole of a line: behind a pipe it is text."""
         match = _COMMENT.match(part.span.text)

@@ -103,7 +103,7 @@ class Statements:
             case ast.Forget():
                 return self.parts.forget(node)
             case ast.Think():
-                return self.unavailable.think(node)
+                return self.prompt_lines.think(node)
             case ast.Parallel():
                 return self.parallel_calls.parallel(node)
             case ast.Using():

@@ -22,15 +22,6 @@ class UnavailableStatements:
     inference: Inference
     loops: Loops
 
-    def think(self, node: ast.Think) -> bool:
-        """`think`: text that the model writes for itself."""
-        for option in node.options:
-            self.inference.infer(option.value)
-        self.module.unavailable(
-            "E0909", "`think`", node.span, "write a hole: `?{thought: str max 300 chars}`"
-        )
-        return False
-
     def stream(self, node: ast.StreamFor) -> bool:
         """`stream`: a result as it is written."""
         self.inference.infer(node.call)

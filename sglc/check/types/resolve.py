@@ -69,6 +69,8 @@ class TypeResolver:
         match node:
             case ast.TypeName():
                 return self._name(node)
+            case ast.TypeLines():
+                return TEXT_TYPES["lines"]
             case ast.TypeRefined():
                 return self._refined(node)
             case ast.TypeList():

@@ -42,11 +42,6 @@ ENTRIES: tuple[Entry, ...] = (
         "max 80 chars\n",
     ),
     _entry(
-        "E0909", "`think`", "Write a hole for the thought.",
-        _FN + "    assistant:\n        think max 64 tok\n        | ?{n: int}\n" + _END,
-        _FN + "    assistant:\n        | ?{thought: str max 200 chars}\n        | ?{n: int}\n" + _END,
-    ),
-    _entry(
         "E0911", "a chain of models", "Name one model, and load another one under its name where it is "
         "not to be had.",
         "pub fn f() -> int using big or small:\n    user: | A number?\n    assistant: | ?{n: int}\n" + _END,

@@ -169,8 +169,12 @@ def adopt(context: Context, start: int, end: int, value: Expression) -> ast.Adop
 
 
 def think(context: Context, start: int, end: int, *options: Option | ast.Refinement | None) -> ast.Think:
-    """`think OPTIONS`."""
-    return ast.Think(_options(context, options), context.span(start, end))
+    """`think OPTIONS`: a hole of several lines; without an `until` it ends at a blank line."""
+    span = context.span(start, end)
+    given = _options(context, options)
+    if not any(option.kind == "until" for option in given):
+        given = (*given, ast.HoleOption("until", ast.String(("\n\n",), span), span))
+    return ast.Think(ast.Gen(ast.TypeLines(span), given, span), span)
 
 
 # -- tests -----------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from sglc.syntax.tree.expressions import (
     Choose,
     Expression,
     Gen,
-    HoleOption,
     ModelClause,
     Name,
     Select,
@@ -252,7 +251,9 @@ class Forget:
 
 @node
 class Think:
-    options: tuple[HoleOption, ...]
+    """`think OPTIONS`: a line that the model writes for itself, of which the program keeps nothing."""
+
+    content: Gen
     span: Span
 
 

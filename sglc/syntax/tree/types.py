@@ -10,6 +10,13 @@ from sglc.syntax.tree.expressions import Expression
 
 
 @node
+class TypeLines:
+    """The built-in type `lines`, whatever a module calls so: what is written by `think`."""
+
+    span: Span
+
+
+@node
 class TypeName:
     """`int`, `Crew`, `Mail(body)`: a built-in, declared or imported type, with value arguments."""
 
@@ -193,6 +200,7 @@ class TypeUnreadable:
 
 TypeExpression = (
     TypeName
+    | TypeLines
     | TypeLiteral
     | TypeList
     | TypeMap

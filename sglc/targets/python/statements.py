@@ -104,6 +104,11 @@ class Statements:
         if isinstance(node, ast.PipeLine):
             yield from self.line(node)
             return
+        if isinstance(node, ast.Think):
+            none: frozenset[int] = frozenset()
+            yield Step(lambda: self.put("line", ()), none, none)
+            yield Step(lambda: self.context.add(self.holes.value(node.content).code), none, none)
+            return
         conditions = frozenset(id(part) for part in outside_forks(node) if isinstance(part, ast.Ensure))
         plain = isinstance(node, ast.Let | ast.Evaluate | ast.Assign)
         inside = outside_forks(node) if plain else ()
