@@ -22,7 +22,6 @@ from sglc.runtime.mask.nodes.core import (
     Series,
 )
 from sglc.runtime.mask.nodes.dispatch import CaseNode
-from sglc.runtime.mask.nodes.longest_match import GreedyNode
 from sglc.runtime.mask.nodes.object import ObjectNode
 from sglc.runtime.mask.nodes.pattern import PatternNode
 from sglc.runtime.mask.nodes.substring import SpanNode
@@ -49,9 +48,6 @@ def facts(node: Node) -> NodeFacts:
     match node:
         case Literal():
             return NodeFacts("literal", show_bytes(node.data))
-        case GreedyNode():
-            table, (_, least, most) = node.table, node.first or (0, 0, None)
-            return NodeFacts("text", show_text(table.dfa, table.encoding, least, most) + ", longest match")
         case TextNode():
             table = node.table
             return NodeFacts("text", show_text(table.dfa, table.encoding, node.minimum, node.maximum))

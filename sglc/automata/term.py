@@ -79,15 +79,12 @@ class Text:
     """Words of `dfa` with `min_chars` to `max_chars` characters (None is unbounded), written in `encoding`.
 
     Characters are counted before encoding. Prefixes from which the count can no longer be met are dead.
-    A `greedy` text is matched as a lexer matches its tokens: it never ends before a byte with which it could
-    go on. (Only its own words are looked at, so text that follows may not begin with such a byte.)
     """
 
     dfa: CharDfa
     encoding: Encoding = "raw"
     min_chars: int = 0
     max_chars: int | None = None
-    greedy: bool = False
 
 
 @value

@@ -233,8 +233,8 @@ def _renamed(term: Term, name: str, encoding: Encoding) -> Term:
             return Bytes(_written(data, json))
         case Words(words):
             return Words(frozenset(_written(word, json) for word in words))
-        case Text(dfa, _, low, high, greedy):
-            return Text(dfa, encoding, low, high, greedy)
+        case Text(dfa, _, low, high):
+            return Text(dfa, encoding, low, high)
         case NotBefore(forbidden):
             if json and any(_is_special(low, high) for low, high in forbidden):
                 raise NotInJson(

@@ -29,7 +29,6 @@ from sglc.runtime.mask.nodes.core import (
     Series,
 )
 from sglc.runtime.mask.nodes.dispatch import MANY, CaseNode, cases_of
-from sglc.runtime.mask.nodes.longest_match import GreedyNode
 from sglc.runtime.mask.nodes.object import ObjectNode
 from sglc.runtime.mask.nodes.object_parts import ObjectParts
 from sglc.runtime.mask.nodes.options import Options
@@ -174,13 +173,8 @@ class Compiler:
                 return self._choice(arms, depth)
             case t.Array():
                 return self._array(term, depth)
-            case t.Text(dfa, encoding, least, most, greedy):
+            case t.Text(dfa, encoding, least, most):
                 table = self._table(dfa, encoding)
-                if greedy:
-                    self.machine.looks_ahead = True
-                    return self._intern(
-                        ("greedy", id(table), least, most), lambda: GreedyNode(table, least, most)
-                    )
                 return self._intern(("text", id(table), least, most), lambda: TextNode(table, least, most))
             case t.Pattern(nfa, encoding):
                 return self._intern(

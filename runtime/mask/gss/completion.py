@@ -1,8 +1,8 @@
 """What follows a configuration: its shortest completion, and the bytes that are the only way on.
 
 Shortest words add up along continuations: the shortest ending of a lexeme, then the rest of each frame. Where
-texts are greedy, a sum may be illegal, since a text takes the beginning of what follows; then it is still a
-lower bound, and a best-first search finds a short completion, the shortest where that is not too far.
+there are lookaheads, a sum may be illegal, since what follows begins with a forbidden character; then it is
+still a lower bound, and a best-first search finds a short completion, the shortest where that is not too far.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def completion(machine: Machine, config: int) -> bytes:
 
 
 def bound(machine: Machine, config: int) -> bytes:
-    """A byte string as short as any completion; it is one where no text is greedy."""
+    """A byte string as short as any completion; it is one where nothing looks ahead."""
     words = []
     for thread in machine.configs[config]:
         if thread == ACCEPT:
@@ -65,7 +65,7 @@ def _search(machine: Machine, config: int) -> bytes:
         found = _best_first(machine, config, weight, most)
         if found is not None:
             return found
-    raise ConstraintError("no short way to complete greedy texts was found")
+    raise ConstraintError("no short way to complete what looks ahead was found")
 
 
 def _best_first(machine: Machine, config: int, weight: int, most: int) -> bytes | None:

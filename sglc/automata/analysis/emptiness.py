@@ -2,7 +2,7 @@
 
 All answers come from one table: the n shortest words of every term, found as a least fixed point over the
 rules (Knuth 1977, for n = 1). Counts, distinct keys and excluded words are exact: to know that a word remains
-when k words are excluded, it is enough to know k + 1 words. A greedy text is approximated by any text.
+when k words are excluded, it is enough to know k + 1 words.
 """
 
 from __future__ import annotations

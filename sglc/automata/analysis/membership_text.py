@@ -42,9 +42,6 @@ def text_ends(term: Text, text: str, at: int) -> tuple[list[int], int, int]:
             break
         place = following
         count += 1
-    if term.greedy:
-        # It cannot end where it could go on.
-        found = [place] if found and found[-1] == place else []
     return found, place, count
 
 

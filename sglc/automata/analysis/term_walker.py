@@ -1,7 +1,7 @@
 """Walks through the words of a language, one character of the written text at a time.
 
-A position is the chain of what is still to be read. Three things are over-approximated: distinct keys are
-read as any keys, greedy texts as any texts, and `Except` over anything but one text as its item.
+A position is the chain of what is still to be read. Two things are over-approximated: distinct keys are
+read as any keys, and `Except` over anything but one text as its item.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ def show_term(term: t.Term) -> str:
             return "any bytes"
         case t.Bytes(data):
             return show_bytes(data)
-        case t.Text(dfa, encoding, least, most, greedy):
-            return "text " + show_text(dfa, encoding, least, most) + (", longest match" if greedy else "")
+        case t.Text(dfa, encoding, least, most):
+            return "text " + show_text(dfa, encoding, least, most)
         case t.Pattern(nfa, encoding):
             return "pattern " + show_nfa(nfa) + _ENCODED[encoding]
         case t.NotBefore(forbidden):

@@ -83,7 +83,7 @@ def joined_texts(terms: Iterable[Term]) -> list[Term]:
     texts: dict[Hashable, list[Text]] = {}
     found: list[Term] = []
     for term in terms:
-        if isinstance(term, Text) and not term.greedy and not term.min_chars and term.max_chars is None:
+        if isinstance(term, Text) and not term.min_chars and term.max_chars is None:
             texts.setdefault(term.encoding, []).append(term)
         else:
             found.append(term)

@@ -123,8 +123,6 @@ class TermGrammar:
 
     def text(self, term: t.Text) -> g.Expression:
         """The words of an automaton, counted in characters."""
-        if term.greedy:
-            self.lose("longest matches", "any match")
         dfa, low, high = term.dfa, term.min_chars, term.max_chars
         if (low, high) != (0, None):
             points = _alphabet(dfa)

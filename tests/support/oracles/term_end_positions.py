@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 
 from oracles.entry_oracle import Process, Step, process_of
 from oracles.text_oracle import count_fits, decode, move, pieces, read_char
@@ -28,18 +28,16 @@ from sglc.automata.term import (
 
 
 class Ends:
-    """Answers about one text; `viable` says whether some word of a language begins with bytes."""
+    """Answers about one text."""
 
     def __init__(
         self,
         language: Language,
         data: bytes,
         processes: dict[int, Process],
-        viable: Callable[[Language, bytes], bool],
     ) -> None:
         self.rules = language.rules
         self.data = data
-        self.viable = viable
         self.known_ends: dict[tuple[int, int], frozenset[int]] = {}
         self.processes = processes
         self.kept: list[Term] = []  # so that no id in known_ends is used twice
@@ -69,8 +67,7 @@ class Ends:
             case Text():
                 for at, state, count in self._walk(term, start):
                     if state in term.dfa.accepting and count_fits(term, count):
-                        if not (term.greedy and at < len(data) and self._takes(term, start, at + 1)):
-                            yield at
+                        yield at
             case Array() | Object():
                 process = self._process(term)
                 for at, state in self._states(process, start):
@@ -103,11 +100,6 @@ class Ends:
                         yield at
             case Rule(name):
                 yield from self.ends(self.rules[name], start)
-
-    def _takes(self, term: Text, start: int, end: int) -> bool:
-        """Whether some word of a text begins with data[start:end]."""
-        plain = Text(term.dfa, term.encoding, term.min_chars, term.max_chars)
-        return self.viable(Language(plain), self.data[start:end])
 
     # Arrays and objects are processes: steps from state to state, each of which reads an item or entry.
 

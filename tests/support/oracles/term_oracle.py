@@ -2,9 +2,6 @@
 
 Two functions define everything: `Ends.ends`, where a word that begins at a place may end, and `completions`,
 some words that begin with the rest of the data. It is slow and shares nothing with the code under test.
-
-Greedy texts end only where the data does not go on with a byte that they could take. `viable` does not look
-at that: it is exact for languages without greedy texts.
 """
 
 from __future__ import annotations
@@ -116,7 +113,7 @@ def random_word(
 
 class _Matcher(Ends):
     def __init__(self, meaning: Meaning, data: bytes) -> None:
-        super().__init__(meaning.language, data, meaning.processes, viable)
+        super().__init__(meaning.language, data, meaning.processes)
         self.meaning = meaning
 
     def _process_completions(self, process: Process, start: int, count: int) -> Iterator[bytes]:
