@@ -25,7 +25,7 @@ from sglc.runtime.mask.nodes.dispatch import CaseNode
 from sglc.runtime.mask.nodes.object import ObjectNode
 from sglc.runtime.mask.nodes.pattern import PatternNode
 from sglc.runtime.mask.nodes.substring import SpanNode
-from sglc.runtime.mask.nodes.text import KeyedEntries, TextNode
+from sglc.runtime.mask.nodes.text import TextNode
 from sglc.runtime.mask.nodes.words import WordNode
 from sglc.runtime.mask.product_nodes.difference import Exclusion
 from sglc.runtime.mask.product_nodes.lookahead import NotBefore
@@ -82,9 +82,6 @@ def facts(node: Node) -> NodeFacts:
             return NodeFacts("items", show_counts(node.parts.minimum, node.parts.maximum) + differ)
         case ObjectNode():
             return NodeFacts("object", _keys(node))
-        case KeyedEntries():
-            table = node.table
-            return NodeFacts("entries", f"keys differ: {show_text(table.dfa, table.encoding, 0, None)}")
     return NodeFacts(type(node).__name__, "")
 
 

@@ -130,19 +130,6 @@ class Repeat:
 
 
 @value
-class UniqueKeys:
-    """A JSON object's inside: `minimum` to `maximum` entries `key` `: ` `value` joined by `, `, keys differ.
-
-    `key` describes the key between its quotes (a json-encoded Text); the quotes belong to this term.
-    """
-
-    key: Text
-    value: Term
-    minimum: int = 0
-    maximum: int | None = None
-
-
-@value
 class Words:
     """A finite set of byte strings (choices); kept as a trie, fit for 100,000 of them."""
 
@@ -277,7 +264,6 @@ Term = (
     | Sequence
     | Choice
     | Repeat
-    | UniqueKeys
     | Words
     | Except
     | Rule
@@ -297,8 +283,6 @@ def parts(term: Term) -> tuple[Term, ...]:
             return items
         case Repeat(item) | Except(item):
             return (item,)
-        case UniqueKeys(key, value):
-            return (key, value)
         case Array():
             return (*(arm.term for arms in (*term.places, term.rest) for arm in arms), term.comma)
         case Object():

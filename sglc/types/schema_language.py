@@ -26,7 +26,6 @@ from sglc.automata.term import (
     Sequence,
     Term,
     Text,
-    UniqueKeys,
     Words,
 )
 from sglc.schema.compile import compile_schema
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 OPTIONS = SchemaOptions(order="declared", spacing="canonical", spelling="canonical", distinct=True)
 """Properties in their order, one spelling, no key twice."""
-TERMS = (Sequence, Choice, Repeat, UniqueKeys, Except, Rule, Array, Object, Bytes, Text, Words, Nothing)
+TERMS = (Sequence, Choice, Repeat, Except, Rule, Array, Object, Bytes, Text, Words, Nothing)
 
 
 class SchemaTextError(ValueError):

@@ -23,15 +23,17 @@ from sglc.automata.analysis.emptiness import (
 )
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import (
+    Arm,
     Bytes,
     Choice,
     Except,
+    Family,
     Language,
+    Object,
     Repeat,
     Rule,
     Sequence,
     Text,
-    UniqueKeys,
     Words,
 )
 from sglc.types.language.language import language
@@ -95,8 +97,11 @@ def text(pattern: str, low: int = 0, high: int | None = None, encoding="raw") ->
         (Except(Words(frozenset({b"a"})), frozenset({b"a"})), None),
         (Repeat(text("[ab]"), 2, 3, b", "), b"a, a"),
         (Repeat(Bytes(b"x"), 3, 2), None),
-        (UniqueKeys(text("[ab]", encoding="json"), Bytes(b"1"), 2), b'"a": 1, "b": 1'),
-        (UniqueKeys(text("[ab]", encoding="json"), Bytes(b"1"), 3), None),
+        (
+            Object((), (Family(compile_regex("[ab]"), (Arm(Bytes(b"1")),)),), 2, distinct=True),
+            b'"a": 1, "b": 1',
+        ),
+        (Object((), (Family(compile_regex("[ab]"), (Arm(Bytes(b"1")),)),), 3, distinct=True), None),
         (text('["]|é', encoding="json"), b'\\"'),
     ],
 )

@@ -13,18 +13,20 @@ from golden_case import GoldenCase, golden_cases
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import (
     Anything,
+    Arm,
     Bytes,
     CharDfa,
     Choice,
     Except,
+    Family,
     Language,
     Nothing,
+    Object,
     Repeat,
     Rule,
     Sequence,
     Term,
     Text,
-    UniqueKeys,
     Words,
 )
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
@@ -59,7 +61,12 @@ NAMED: dict[str, Language] = {
         Sequence(
             (
                 Bytes(b"{"),
-                UniqueKeys(Text(compile_regex("[ab]"), "json"), Text(compile_regex("[0-9]")), 1, None),
+                Object(
+                    (),
+                    (Family(compile_regex("[ab]"), (Arm(Text(compile_regex("[0-9]"))),)),),
+                    1,
+                    distinct=True,
+                ),
                 Bytes(b"}"),
             )
         )

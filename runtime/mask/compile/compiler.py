@@ -34,7 +34,7 @@ from sglc.runtime.mask.nodes.object_parts import ObjectParts
 from sglc.runtime.mask.nodes.options import Options
 from sglc.runtime.mask.nodes.pattern import PatternNode, PatternTable
 from sglc.runtime.mask.nodes.substring import SpanNode, SpanTable
-from sglc.runtime.mask.nodes.text import KeyedEntries, TextNode
+from sglc.runtime.mask.nodes.text import TextNode
 from sglc.runtime.mask.nodes.words import WordNode
 from sglc.runtime.mask.product_nodes.difference import Exclusion
 from sglc.runtime.mask.product_nodes.lookahead import NotBefore
@@ -190,8 +190,6 @@ class Compiler:
                     ("repeat", inner.index, minimum, maximum, separator),
                     lambda: Repetition(inner, minimum, maximum, between),
                 )
-            case t.UniqueKeys(key, value, minimum, maximum):
-                return self._entries(key, self._node(value, depth), minimum, maximum)
             case t.Span(text, encoding, minimum, maximum):
                 spans = self._span_table(text, encoding)
                 return self._intern(
@@ -310,17 +308,6 @@ class Compiler:
             return self._intern(("nothing",), NothingNode)
         nodes = tuple(parts.values())
         return self._intern(("choice", *sorted(parts)), lambda: Alternatives(nodes))
-
-    def _entries(self, key: t.Text, value: Node, minimum: int, maximum: int | None) -> Node:
-        if key.encoding != "json":
-            raise ConstraintError("keys of a map must be JSON text")
-        table = self._table(key.dfa, key.encoding)
-        comma = self._literal(b", ")
-        colon = self._series([self._literal(b": "), value])
-        return self._intern(
-            ("entries", id(table), key.min_chars, key.max_chars, value.index, minimum, maximum),
-            lambda: KeyedEntries(table, key.min_chars, key.max_chars, value, minimum, maximum, comma, colon),
-        )
 
     def _span_table(self, text: str, encoding: t.Encoding) -> SpanTable:
         table = self._spans.get((text, encoding))
@@ -444,7 +431,7 @@ def _check_counts(term: t.Term) -> None:
     """Refuse a term that asks for more than a text can have."""
     if isinstance(term, t.Text | t.Span):
         asked, what = term.min_chars, "characters"
-    elif isinstance(term, t.Repeat | t.UniqueKeys):
+    elif isinstance(term, t.Repeat):
         asked, what = term.minimum, "items"
     elif isinstance(term, t.Array | t.Object):
         asked, what = max([term.minimum, *[counter.minimum for counter in term.counters]]), "items"

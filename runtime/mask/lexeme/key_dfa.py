@@ -17,7 +17,10 @@ from sglc.automata.dfa.operations import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding, Language, Text
 from sglc.automata.work import spend
 from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move, spelled
-from sglc.runtime.mask.lexeme.text_dfa import MANY_WORDS
+
+MANY_WORDS = 1_000_000
+"""So many different keys are as good as without end: no object has so many. Exact numbers of long words would
+have as many digits as these have characters."""
 
 _Node = tuple[int, int, int]
 """(first, last + 1, depth) in the sorted names; (0, 0, 0) where no name goes on."""

@@ -27,9 +27,6 @@ Place = tuple[int, int, int | None]
 """(local state of a table, least and most characters to come)."""
 
 _UNKNOWN = object()
-MANY_WORDS = 1_000_000
-"""So many different words are as good as without end: no object has so many keys. Exact numbers of long words
-would have as many digits as these have characters."""
 
 
 class TextTable:
@@ -218,35 +215,6 @@ class TextTable:
             return True
         fewer, more = max(least - 1, 0), None if most is None else most - 1
         return any(self.alive(target, fewer, more) for target in self.targets(local))
-
-    def count_words(self, least: int, most: int | None) -> int:
-        """The number of words with `least` to `most` characters, `MANY_WORDS` if there are more."""
-        limit = MANY_WORDS
-        place = self.start(least, most)
-        if place is None:
-            return 0
-        longest = self.longest(0)
-        if most is None or (longest is not None and longest < most):
-            most = longest
-        if most is None:
-            return limit
-        ways = {0: 1}
-        total = 0
-        for length in range(most + 1):
-            if length >= least:
-                total += sum(number for state, number in ways.items() if state in self.dfa.accepting)
-            if total >= limit or not ways:
-                return min(total, limit)
-            following: dict[int, int] = {}
-            for state, number in ways.items():
-                for low, high, target in self.dfa.edges[state]:
-                    if self.alive(target, max(least - length - 1, 0), most - length - 1):
-                        following[target] = min(following.get(target, 0) + number * (high - low + 1), limit)
-            # All that is alive will be a word: once there are enough beginnings there are enough words.
-            if sum(following.values()) >= limit:
-                return limit
-            ways = following
-        return min(total, limit)
 
     def _settle(self, state: int, least: int, most: int | None) -> tuple[int, int | None]:
         """Drop counts that no longer decide anything, so that equal places are equal."""

@@ -106,9 +106,6 @@ class _Proof:
                 self.unchanged(item, depth, quoted)
                 self.unchanged(t.Bytes(separator), depth, quoted)
                 return depth, quoted
-            case t.UniqueKeys(key, value) if depth and not quoted and key.encoding == "json":
-                self.unchanged(value, depth, quoted)
-                return depth, quoted
             case t.Array() if depth and not quoted:
                 for part in (*arm_terms(term), term.comma):
                     self.unchanged(part, depth, quoted)

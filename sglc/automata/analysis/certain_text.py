@@ -108,8 +108,6 @@ def _end(rules: Mapping[str, t.Term], term: t.Term) -> Asking[_End]:
             return _common_end([end for end, _ in ends]), len(set(ends)) == 1 and ends[0][1]
         case t.Repeat(item, minimum) if minimum:
             return (yield item)[0], False
-        case t.UniqueKeys(_, value, minimum) if minimum:
-            return (yield value)[0], False
         case t.Except(item):
             return (yield item)[0], False
         case t.Rule(name):

@@ -8,8 +8,8 @@ when k words are excluded, it is enough to know k + 1 words.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice, permutations, product
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 
 from sglc.automata import term as t
 from sglc.automata import work
@@ -45,10 +45,7 @@ def shortest(language: t.Language) -> bytes | None:
 
 
 def shortest_words(language: t.Language, count: int) -> tuple[bytes, ...]:
-    """The `count` shortest words, fewer only if the language has fewer.
-
-    Among words of a UniqueKeys term the order is not always by length; how many there are is exact.
-    """
+    """The `count` shortest words, fewer only if the language has fewer."""
     return _language_words(language, count)[0]
 
 
@@ -194,8 +191,6 @@ def _best(term: t.Term, known: Known, count: int) -> tuple[bytes, ...]:
             return tuple(word for word in candidates if word not in excluded)[:count]
         case t.Repeat():
             return _repeat_words(term, known, count)
-        case t.UniqueKeys():
-            return _keyed_words(term, known, count)
         case t.Array() | t.Object() | t.Listed() | t.Span():
             from sglc.automata.analysis.shortest_words import words_of
 
@@ -249,30 +244,6 @@ def _repeat_words(term: t.Repeat, known: Known, count: int) -> tuple[bytes, ...]
             return found if done >= term.minimum else _take((*found, *power), count)
         power = longer
         done += 1
-
-
-def _keyed_words(term: t.UniqueKeys, known: Known, count: int) -> tuple[bytes, ...]:
-    if term.minimum > dfa.MOST_ENTRIES:
-        raise dfa.TooLong
-    values = _best(term.value, known, count)
-    keys = _text_words(term.key, term.minimum + count)
-    most = len(keys) if values else 0
-    if term.maximum is not None:
-        most = min(most, term.maximum)
-
-    def objects(size: int) -> Iterator[bytes]:
-        for chosen in permutations(keys, size):
-            for these in product(values, repeat=size):
-                yield b", ".join(
-                    b'"' + key + b'": ' + value for key, value in zip(chosen, these, strict=True)
-                )
-
-    found: dict[bytes, None] = {}
-    for size in range(term.minimum, most + 1):
-        found.update(dict.fromkeys(islice(objects(size), count)))
-        if len(found) >= count:
-            break
-    return _take(found, count)
 
 
 _Rows = list[list[tuple[int, int, tuple[int, ...]]]]
@@ -453,7 +424,3 @@ def _finite(term: t.Term, known: Known, ask: Callable[[str], None]) -> bool:
             return object_is_finite(term, best, finite)
         case t.Span():
             return True
-        case t.UniqueKeys(key, value, _, maximum):
-            if maximum == 0 or not has_words(value) or not has_words(key):
-                return True
-            return _finite(value, known, ask) and _finite(key, known, ask)

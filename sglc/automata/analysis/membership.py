@@ -226,8 +226,6 @@ class Recogniser:
                 return (yield from self.items(term, at))
             case t.Object():
                 return (yield from self.entries(term, at))
-            case t.UniqueKeys():
-                return (yield from self.map(term, at))
         raise TypeError(f"{type(term).__name__} cannot be recognised")
 
     def onward(self, item: t.Term, places: Ends) -> _Run:
@@ -342,32 +340,6 @@ class Recogniser:
             chars.append(char)
         self.count(len(chars))
         return ("".join(chars), at + 1) if self.text.startswith('"', at) else None
-
-    def map(self, term: t.UniqueKeys, at: int) -> _Run:
-        """The inside of a map; places with the keys that have come."""
-        quote, colon, comma = (self.keep(t.Bytes(data)) for data in (b'"', b": ", b", "))
-        ends: set[int] = set()
-        spots: dict[tuple[int, int], _Keys] = {(at, 0): frozenset()}
-        while spots:
-            ends.update(place for place, done in spots if done >= term.minimum)
-            following: dict[tuple[int, int], _Keys] = {}
-            for (place, done), taken in spots.items():
-                if term.maximum is not None and done >= term.maximum:
-                    continue
-                starts = (yield comma, place) if done else frozenset((place,))
-                opened = yield from self.onward(quote, starts)
-                for start in opened:
-                    closed = yield from self.onward(quote, (yield term.key, start))
-                    for behind in closed:
-                        key = self.text[start : behind - 1]
-                        if key in taken:
-                            continue
-                        for value in (yield colon, behind):
-                            for end in (yield term.value, value):
-                                following.setdefault((end, done + 1), taken | {key})
-            spots = following
-            self.count(1 + len(spots))
-        return frozenset(ends)
 
     def keep(self, term: t.Bytes) -> t.Bytes:
         """Terms are told apart by identity, so those made here must stay alive."""

@@ -51,9 +51,6 @@ def _most(rules: Mapping[str, t.Term], term: t.Term) -> Asking[Bound]:
             return (yield rules[name])
         case t.Repeat(item, _, maximum, separator):
             return _repeated((yield item), maximum, len(separator))
-        case t.UniqueKeys(key, value, _, maximum):
-            entry = _sum(((yield key), (yield value), 4))
-            return _repeated(entry, _smaller(maximum, number_of_words(key.dfa)), 2)
         case t.Span(text, encoding, _, most_chars):
             size = len(text) if most_chars is None else min(most_chars, len(text))
             return max(

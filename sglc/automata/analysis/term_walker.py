@@ -311,10 +311,6 @@ class Walker:
                     item_place = self.place(term.item, behind)
                     separator = term.separator.decode("utf-8", "replace") if done else ""
                     yield self.place(Chars(separator), item_place)
-            case t.UniqueKeys(key, value, low, high):
-                entry = t.Sequence((t.Bytes(b'"'), key, t.Bytes(b'": '), value))
-                entries = self.make((id(head), "entries"), lambda: t.Repeat(entry, low, high, b", "))
-                yield self.place(entries, rest)
             case t.Anything():
                 yield rest
                 yield place

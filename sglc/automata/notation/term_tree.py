@@ -64,8 +64,6 @@ def show_term(term: t.Term) -> str:
             return f"repeat, {show_counts(minimum, maximum)}{between}"
         case t.Except(_, words):
             return f"not {show_words(words)}"
-        case t.UniqueKeys(_, _, minimum, maximum):
-            return f"entries with different keys, {show_counts(minimum, maximum)}"
         case t.Array(minimum=minimum, maximum=maximum, distinct=distinct):
             return f"items, {show_counts(minimum, maximum)}" + (", all different" if distinct else "")
         case t.Object():
@@ -160,8 +158,6 @@ class _Tree:
 def _labelled(term: t.Term) -> Iterable[tuple[str, t.Term]]:
     """The parts of a term with what they are for; what JSON always writes alike is left out."""
     match term:
-        case t.UniqueKeys(key, value):
-            return [("key", key), ("value", value)]
         case t.Array(places, rest, comma=comma):
             found = [(f"item {at}", arm.term) for at, arms in enumerate(places) for arm in arms]
             found += [("further items" if places else "item", arm.term) for arm in rest]

@@ -19,6 +19,7 @@ from sglc.check.types.union_refinements import refined_union
 from sglc.check.types.unknown_types import report_arguments, report_unknown_type
 from sglc.source import Span
 from sglc.syntax.tree import ast
+from sglc.types.language.language import LanguageError, keys_dfa
 from sglc.types.type import Alternatives, Constant, ListOf, MapOf, Named, Null, Optional, Str, TupleOf, Type
 
 BUILTIN_TYPES: dict[str, Type] = {
@@ -175,6 +176,13 @@ class TypeResolver:
                 label="a `str` type is due here",
             )
             return UNKNOWN
+            return UNKNOWN
+        if plain.min_chars or plain.max_chars is not None:
+            try:
+                keys_dfa(plain)
+            except LanguageError as fault:
+                self.module.report("E0306", str(fault), node.key.span, label="smaller bounds are due here")
+                return UNKNOWN
         return MapOf(key, value, node.minimum or 0, node.maximum)
 
     def _tuple(self, node: ast.TypeTuple) -> ExpressionType:

@@ -95,11 +95,6 @@ class TermGrammar:
                 return self.array(term)
             case t.Object():
                 return self.object(term)
-            case t.UniqueKeys(key, value, low, high):
-                if high is None or high > 1:
-                    self.lose("keys that occur once", "keys that may occur again")
-                entry = sequence(g.Literal('"'), self.text(key), g.Literal('": '), self.expression(value))
-                return self.repeated(entry, low, high, g.Literal(", "))
             case t.NotBefore():
                 self.lose("where a terminal ends", "any place where its pattern may end")
                 return g.EMPTY

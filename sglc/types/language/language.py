@@ -17,9 +17,12 @@ from typing import Literal, assert_never
 
 from sglc.automata.analysis.emptiness import empty_rules
 from sglc.automata.charset import ALL, LINES, PRINTABLE, Ranges
+from sglc.automata.dfa.nfa_union import repeated
 from sglc.automata.dfa.operations import (
+    TooLarge,
     accepts,
     all_words,
+    any_char_class,
     char_lengths,
     intersect,
     is_finite,
@@ -28,17 +31,19 @@ from sglc.automata.dfa.operations import (
 )
 from sglc.automata.number.decimal import decimal_range, float_range, integer_range
 from sglc.automata.term import (
+    Arm,
     Bytes,
     CharDfa,
     Encoding,
     Except,
+    Family,
     Language,
     Nothing,
+    Object,
     Repeat,
     Rule,
     Term,
     Text,
-    UniqueKeys,
 )
 from sglc.types.dependent import given_types, one_of_term, span_term
 from sglc.types.json_text import json_text
@@ -76,6 +81,8 @@ Surface = Literal["hole", "json"]
 
 LARGE_GRAMMAR = 20_000
 """Languages of larger grammars, which hold lists of values, are not kept."""
+LONGEST_KEY = 10_000
+"""The largest bound on the characters of a map's keys, each of which is a state of their automaton."""
 
 
 class LanguageError(ValueError):
@@ -200,6 +207,20 @@ def str_term(type: Str, encoding: Encoding = "raw") -> Term:
         low = 0 if lengths[0] >= low else low
         high = None if high is not None and lengths[-1] <= high else high
     return Text(dfa, encoding, low, high)
+
+
+@lru_cache(maxsize=1024)
+def keys_dfa(type: Str) -> CharDfa:
+    """The keys of a map, bounds on their length unrolled. Raises LanguageError where that is too large."""
+    dfa = written_dfa(type, "json")
+    if type.min_chars == 0 and type.max_chars is None:
+        return dfa
+    if max(type.min_chars, type.max_chars or 0) > LONGEST_KEY:
+        raise LanguageError(f"the keys of a map are bounded by more than {LONGEST_KEY:,} characters")
+    try:
+        return intersect(dfa, repeated(any_char_class(ALL), type.min_chars, type.max_chars))
+    except TooLarge as fault:
+        raise LanguageError(f"the bounds of a map's keys and their pattern make {fault}") from None
 
 
 def number_dfa(type: Int | Dec | Float) -> CharDfa:
@@ -385,24 +406,26 @@ class LanguageBuilder:
 
     def map(self, type: MapOf) -> Term:
         """Objects with unique keys, as many as the type allows."""
-        key, value = self.key(type.key), self.json(type.value)
+        keys, value = self.keys(type.key), self.json(type.value)
         if type.maximum is not None and type.maximum < type.minimum:
             return Nothing()
-        if type.maximum == 0 or not isinstance(key, Text) or isinstance(value, Nothing):
+        if type.maximum == 0 or not keys.edges or isinstance(value, Nothing):
             return Bytes(b"{}") if type.minimum == 0 else Nothing()
-        return sequence(Bytes(b"{"), UniqueKeys(key, value, type.minimum, type.maximum), Bytes(b"}"))
+        family = Family(keys, (Arm(value),))
+        entries = Object((), (family,), type.minimum, type.maximum, distinct=True)
+        return sequence(Bytes(b"{"), entries, Bytes(b"}"))
 
-    def key(self, type: Type) -> Term:
-        """The characters of a key without its quotes. Raises LanguageError for what is neither text nor an
-        enum."""
+    def keys(self, type: Type) -> CharDfa:
+        """The keys of a map. Raises LanguageError for what is neither text nor an enum, or has too many
+        states."""
         if isinstance(type, Str) and not type.grammar:
-            return str_term(type, "json")
+            return keys_dfa(type)
         if isinstance(type, Named):
             declared = declared_type(type.name, self.table)
             if isinstance(declared, AliasType):
-                return self.key(declared.type)
+                return self.keys(declared.type)
             if isinstance(declared, EnumType):
-                return Text(words(declared.members), "json")
+                return words(declared.members)
         raise LanguageError("the keys of a map must be text or an enum")
 
     def named(self, name: str) -> Term:

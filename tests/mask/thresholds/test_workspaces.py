@@ -6,13 +6,15 @@ import pytest
 
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import (
+    Arm,
     Bytes,
     Choice,
+    Family,
     Language,
+    Object,
     Rule,
     Sequence,
     Text,
-    UniqueKeys,
 )
 from sglc.runtime.mask import constraint as constraint_module
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
@@ -24,7 +26,9 @@ MAP = Language(
     Sequence(
         (
             Bytes(b"{"),
-            UniqueKeys(Text(compile_regex("[ab]"), "json"), Text(compile_regex("[0-9]")), 1, None),
+            Object(
+                (), (Family(compile_regex("[ab]"), (Arm(Text(compile_regex("[0-9]"))),)),), 1, distinct=True
+            ),
             Bytes(b"}"),
         )
     )

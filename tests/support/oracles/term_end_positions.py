@@ -22,7 +22,6 @@ from sglc.automata.term import (
     Span,
     Term,
     Text,
-    UniqueKeys,
     Words,
 )
 
@@ -90,10 +89,6 @@ class Ends:
                     yield from self.ends(arm, start)
             case Repeat():
                 yield from self._repeat_ends(term, start)
-            case UniqueKeys():
-                for at, keys in self._entries(term, start):
-                    if len(keys) >= term.minimum:
-                        yield at
             case Except(item, words):
                 for at in self.ends(item, start):
                     if data[start:at] not in words:
@@ -163,26 +158,6 @@ class Ends:
         for place, count in self._repeat_places(term, start):
             if count >= term.minimum and (term.maximum is None or count <= term.maximum):
                 yield place
-
-    def _entries(self, term: UniqueKeys, start: int) -> Iterator[tuple[int, tuple[bytes, ...]]]:
-        """(place, keys so far) after every number of complete entries."""
-        stack: list[tuple[int, tuple[bytes, ...]]] = [(start, ())]
-        while stack:
-            place, keys = stack.pop()
-            yield place, keys
-            if term.maximum is not None and len(keys) >= term.maximum:
-                continue
-            for begin in self._past(b", " if keys else b"", place):
-                for opened in self._past(b'"', begin):
-                    for end in self.ends(term.key, opened):
-                        key = self.data[opened:end]
-                        if key in keys:
-                            continue
-                        for value in self._past(b'": ', end):
-                            stack += [(after, (*keys, key)) for after in self.ends(term.value, value)]
-
-    def _past(self, expected: bytes, place: int) -> list[int]:
-        return [place + len(expected)] if self.data.startswith(expected, place) else []
 
     def _walk(self, term: Text, start: int) -> Iterator[tuple[int, int, int]]:
         """(place, state, characters read) after every character, as far as the automaton goes."""

@@ -31,7 +31,6 @@ from sglc.automata.term import (
     Span,
     Term,
     Text,
-    UniqueKeys,
     Words,
 )
 
@@ -223,8 +222,6 @@ class _Matcher(Ends):
                     yield from self.completions(arm, start, count)
             case Repeat():
                 yield from self._repeat_completions(term, start, count)
-            case UniqueKeys():
-                yield from self._entry_completions(term, start, count)
             case Array() | Object():
                 yield from self._process_completions(self._process(term), start, count)
             case Span(_, encoding) | Listed(_, encoding):
@@ -338,72 +335,6 @@ class _Matcher(Ends):
                 break
             out, read = longer[:count], read + 1
         return out
-
-    def _entry_completions(self, term: UniqueKeys, start: int, count: int) -> Iterator[bytes]:
-        data = self.data
-        values = self.words(term.value, count)
-        for place, keys in self._entries(term, start):
-            head = data[start:place]
-            if place == len(data):
-                for more in self._more_entries(term, keys, values, count):
-                    yield head + more
-                continue
-            if term.maximum is not None and len(keys) >= term.maximum:
-                continue
-            # The data runs out inside the next entry: in its separator, its key, or its value.
-            left = b', "' if keys else b'"'
-            rest = data[place:]
-            if left.startswith(rest):
-                if values:
-                    for more in self._more_entries(term, keys, values, count, at_least=len(keys) + 1):
-                        yield head + more
-                continue
-            if not rest.startswith(left):
-                continue
-            opened = place + len(left)
-            for key in self.completions(term.key, opened, count + len(keys)):
-                if key not in keys:
-                    for value in values:
-                        for more in self._more_entries(term, (*keys, key), values, count):
-                            yield head + left + key + b'": ' + value + more
-            for end in self.ends(term.key, opened):
-                key = data[opened:end]
-                if key in keys:
-                    continue
-                if b'": '.startswith(data[end:]):
-                    firsts = [b'": ' + value for value in values]
-                else:
-                    firsts = [
-                        b'": ' + value
-                        for begin in self._past(b'": ', end)
-                        for value in self.completions(term.value, begin, count)
-                    ]
-                for first in firsts:
-                    for more in self._more_entries(term, (*keys, key), values, count):
-                        yield head + left + key + first + more
-
-    def _more_entries(
-        self, term: UniqueKeys, keys: tuple[bytes, ...], values: list[bytes], count: int, at_least: int = 0
-    ) -> list[bytes]:
-        """Up to `count` ways to add entries with new keys until there are enough."""
-        found: dict[bytes, None] = {}
-        if len(keys) >= max(term.minimum, at_least):
-            found[b""] = None
-            if count == 1:
-                return [b""]
-        # One word is found already where the entries may end here, so behind an entry one less is enough.
-        enough = count - len(found)
-        if values and (term.maximum is None or len(keys) < term.maximum):
-            for key in self.words(term.key, count + len(keys)):
-                if key in keys:
-                    continue
-                for value in values:
-                    head = (b', "' if keys else b'"') + key + b'": ' + value
-                    for more in self._more_entries(term, (*keys, key), values, enough, at_least):
-                        found[head + more] = None
-                        if len(found) >= count:
-                            return list(found)
-        return list(found)
 
     def _text_completions(self, term: Text, start: int, count: int) -> Iterator[bytes]:
         data = self.data

@@ -19,10 +19,12 @@ from sglc.automata.encoding import encoded, spellings
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import (
     Anything,
+    Arm,
     Array,
     Bytes,
     Choice,
     Except,
+    Family,
     Language,
     Listed,
     Nothing,
@@ -33,7 +35,6 @@ from sglc.automata.term import (
     Span,
     Term,
     Text,
-    UniqueKeys,
     Words,
 )
 from sglc.types.language.language import language, str_term
@@ -381,13 +382,6 @@ def _word(dice: random.Random, term: Term, rules: Mapping[str, Term], depth: int
                 return b""
             size = dice.randint(low, low + 3 if high is None else min(high, low + 3))
             return separator.join([word(item) for _ in range(size)])
-        case UniqueKeys(key, value, low, high):
-            if is_empty(Language(value, rules)):
-                return b""
-            most = low + 3 if high is None else min(high, low + 3)
-            pool = shortest_words(Language(key), most + 2)
-            keys = dice.sample(pool, dice.randint(low, min(most, len(pool))))
-            return b", ".join(b'"' + k + b'": ' + word(value) for k in keys)
         case Array() | Object():
             return random_word(term, rules, dice.choice, word, dice.randrange(4))
         case Span() | Listed():
@@ -445,9 +439,10 @@ def terms(draw: st.DrawFn, depth: int = 0) -> Term:
         high = draw(st.none() | st.integers(0, 3))
         return Repeat(draw(terms(depth + 1)), low, high, draw(st.sampled_from((b"", b", ", b"a"))))
     if kind == 8:
-        key = Text(compile_regex(draw(st.sampled_from(("[ab]", "a{0,2}", '["é]')))), "json")
+        keys = compile_regex(draw(st.sampled_from(("[ab]", "a{0,2}", '["é]'))))
+        family = Family(keys, (Arm(draw(terms(depth + 1))),))
         low = draw(st.integers(0, 2))
-        return UniqueKeys(key, draw(terms(depth + 1)), low, draw(st.none() | st.integers(0, 3)))
+        return Object((), (family,), low, draw(st.none() | st.integers(0, 3)), distinct=True)
     if kind == 9:
         return Except(draw(terms(depth + 1)), frozenset(draw(st.sets(small, max_size=3))))
     if kind == 10:
