@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
+from operator import itemgetter
 from typing import TypeVar
 
 from sglc.automata import term as t
@@ -242,33 +243,49 @@ def _shortest_first(
     `following` gives (pieces, state behind them, bytes that are still to come at least). Each of `count` ways
     to a state goes on to different words, so a longer way to it than those makes none of the shortest.
     """
-    steps: dict[State, list[tuple[Words, State, int]]] = {}
+    steps: dict[State, list[tuple[int, bytes, State]]] = {}
+    """(bytes until an end at least, piece, state behind it), fewest bytes first."""
     visits: Counter[State] = Counter()
-    heap: list[tuple[int, int, bytes, State | None]] = [(0, 0, b"", start)]
+    begun: list[tuple[bytes, State]] = []
+    heap: list[tuple[int, int, int]] = []
+    """(bytes at least, minus the number in `begun`, number of the next of its steps or -1 where it ends).
+
+    Of equals what was begun last comes first, so that ways with equal ends are not all gone at once."""
     found: dict[bytes, None] = {}
     seen: set[tuple[bytes, State]] = set()
-    order = 0
-    while heap and len(found) < count:
-        _, _, word, state = heapq.heappop(heap)
-        if state is None:
-            found[word] = None
-            continue
-        if (word, state) in seen or visits[state] == count:
-            continue
-        seen.add((word, state))
-        visits[state] += 1
-        if len(seen) > _MOST_EXPANDED:
-            raise dfa.TooLarge("the shortest words of an array or object are too many")
-        order += 1
-        if may_end(state):
-            heapq.heappush(heap, (len(word), order, word, None))
-        if state not in steps:
-            steps[state] = list(following(state))
-        for words, after, least in steps[state]:
-            for piece in words:
-                order += 1
-                heapq.heappush(heap, (len(word) + len(piece) + least, order, word + piece, after))
-    return tuple(found)
+    word, state = b"", start
+    while True:
+        if (word, state) not in seen and visits[state] < count:
+            seen.add((word, state))
+            visits[state] += 1
+            if len(seen) > _MOST_EXPANDED:
+                raise dfa.TooLarge("the shortest words of an array or object are too many")
+            if state not in steps:
+                some = [
+                    (len(piece) + least, piece, to)
+                    for words, to, least in following(state)
+                    for piece in words
+                ]
+                steps[state] = sorted(some, key=itemgetter(0))
+            if may_end(state):
+                heapq.heappush(heap, (len(word), -len(begun), -1))
+            if steps[state]:
+                heapq.heappush(heap, (len(word) + steps[state][0][0], -len(begun), 0))
+            begun.append((word, state))
+        step = -1
+        while heap and step < 0:
+            _, number, step = heapq.heappop(heap)
+            word, state = begun[-number]
+            if step < 0:
+                found[word] = None
+                if len(found) == count:
+                    return tuple(found)
+        if step < 0:
+            return tuple(found)
+        if step + 1 < len(steps[state]):
+            heapq.heappush(heap, (len(word) + steps[state][step + 1][0], number, step + 1))
+        _, piece, state = steps[state][step]
+        word += piece
 
 
 def _pairs(parts: Iterable[Words], count: int) -> Words:
