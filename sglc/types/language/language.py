@@ -31,6 +31,7 @@ from sglc.automata.dfa.operations import (
 )
 from sglc.automata.number.decimal import decimal_range, float_range, integer_range
 from sglc.automata.term import (
+    MOST_COUNTED,
     Arm,
     Bytes,
     CharDfa,
@@ -212,13 +213,14 @@ def str_term(type: Str, encoding: Encoding = "raw") -> Term:
 @lru_cache(maxsize=1024)
 def keys_dfa(type: Str) -> CharDfa:
     """The keys of a map, bounds on their length unrolled. Raises LanguageError where that is too large."""
-    dfa = written_dfa(type, "json")
-    if type.min_chars == 0 and type.max_chars is None:
+    dfa, low, high = written_dfa(type, "json"), type.min_chars, type.max_chars
+    high = None if high is None or high > MOST_COUNTED else high
+    if low == 0 and high is None:
         return dfa
-    if max(type.min_chars, type.max_chars or 0) > LONGEST_KEY:
+    if max(low, high or 0) > LONGEST_KEY:
         raise LanguageError(f"the keys of a map are bounded by more than {LONGEST_KEY:,} characters")
     try:
-        return intersect(dfa, repeated(any_char_class(ALL), type.min_chars, type.max_chars))
+        return intersect(dfa, repeated(any_char_class(ALL), low, high))
     except TooLarge as fault:
         raise LanguageError(f"the bounds of a map's keys and their pattern make {fault}") from None
 
