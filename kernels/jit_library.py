@@ -9,7 +9,7 @@ import ctypes
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -97,21 +97,21 @@ class Library:
     """The functions of one module. `build` gives its IR text, where no object code of it is kept.
 
     `signatures` are by the names in the IR; functions are attributes of what `functions` returns, without
-    the prefix `sglc_`. Calls run without the interpreter lock, but for the `brief` functions: those take less
-    time than it may take to get the lock back from a busy thread.
+    the prefix `sglc_`. Calls run without the interpreter lock, but for the `brief` functions (True: all):
+    those take less time than it may take to get the lock back from a busy thread.
     """
 
     def __init__(
         self,
         build: Callable[[], str],
         signatures: Mapping[str, Signature],
-        brief: Collection[str] = (),
+        brief: Collection[str] | Literal[True] = (),
         wide: bool = False,
     ) -> None:
         self._wide = wide
         self._build = build
         self._signatures = signatures
-        self._brief = frozenset(brief)
+        self._brief = frozenset(signatures if brief is True else brief)
         self._made = False
         self._functions: SimpleNamespace | None = None
         self._calls: dict[int, tuple[Callable[..., Any], tuple[int, ...]]] = {}

@@ -60,7 +60,7 @@ _LIBRARY = Library(
         "sglc_all_moments": _SUMS,
         "sglc_mixture": (None, POINTER, POINTER, COUNT, FLOAT, FLOAT, POINTER),
     },
-    brief=("sglc_masked_moments", "sglc_all_moments", "sglc_mixture"),
+    brief=True,
 )
 
 

@@ -16,13 +16,14 @@ from __future__ import annotations
 import ctypes
 import math
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from sglc.kernels.bitmask import sampling_reference
 from sglc.kernels.dsl.addresses import address
 from sglc.kernels.dsl.array_layouts import LayoutError, expect
-from sglc.kernels.jit_library import COUNT, DOUBLE, FLOAT, POINTER, Library
+from sglc.kernels.jit_library import COUNT, DOUBLE, FLOAT, POINTER, Library, Signature
 
 
 def _sampling_ir() -> str:
@@ -37,37 +38,35 @@ def _top_ir() -> str:
     return top_k.build()
 
 
+def _forms(signatures: dict[str, Signature]) -> dict[str, Signature]:
+    """A function for legal logits and one for all logits, by the name behind that."""
+    return {f"sglc_{form}_{name}": found for name, found in signatures.items() for form in ("masked", "all")}
+
+
+_ROW = (POINTER, POINTER, COUNT)
+"""Logits, their mask, their number."""
 _LOGITS = Library(
     _sampling_ir,
-    {
-        "sglc_masked_max": (COUNT, POINTER, POINTER, COUNT, POINTER),
-        "sglc_all_max": (COUNT, POINTER, POINTER, COUNT, POINTER),
-        "sglc_masked_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
-        "sglc_all_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
-        "sglc_masked_noisiest": (COUNT, POINTER, POINTER, COUNT, FLOAT, FLOAT, COUNT),
-        "sglc_all_noisiest": (COUNT, POINTER, POINTER, COUNT, FLOAT, FLOAT, COUNT),
-        "sglc_count": (COUNT, POINTER, COUNT),
-    },
-    brief=(
-        "sglc_masked_max",
-        "sglc_all_max",
-        "sglc_masked_sum",
-        "sglc_all_sum",
-        "sglc_masked_noisiest",
-        "sglc_all_noisiest",
-        "sglc_count",
-    ),
+    _forms(
+        {
+            "max": (COUNT, *_ROW, POINTER),
+            "sum": (DOUBLE, *_ROW, FLOAT, FLOAT),
+            "noisiest": (COUNT, *_ROW, FLOAT, FLOAT, COUNT),
+        }
+    )
+    | {"sglc_count": (COUNT, POINTER, COUNT)},
+    brief=True,
 )
+_TOP = Library(_top_ir, _forms({"top": (COUNT, *_ROW, COUNT, POINTER, POINTER)}), brief=True)
 
 
-_TOP = Library(
-    _top_ir,
-    {
-        "sglc_masked_top": (COUNT, POINTER, POINTER, COUNT, COUNT, POINTER, POINTER),
-        "sglc_all_top": (COUNT, POINTER, POINTER, COUNT, COUNT, POINTER, POINTER),
-    },
-    brief=("sglc_masked_top", "sglc_all_top"),
-)
+def _reduced(
+    kernels: SimpleNamespace, name: str, logits: np.ndarray, mask: np.ndarray | None, *more: Any
+) -> Any:
+    """Run the form of a function that a row takes."""
+    if mask is None:
+        return getattr(kernels, f"all_{name}")(address(logits), 0, len(logits), *more)
+    return getattr(kernels, f"masked_{name}")(address(logits), address(mask), len(logits), *more)
 
 
 def compiled() -> SimpleNamespace | None:
@@ -93,12 +92,7 @@ def masked_argmax(logits: np.ndarray, mask: np.ndarray | None) -> tuple[int, flo
     if kernels is None:
         return sampling_reference.masked_argmax(logits, mask)
     out = ctypes.c_float()
-    place = ctypes.addressof(out)
-    if mask is None:
-        index = kernels.all_max(address(logits), 0, len(logits), place)
-    else:
-        index = kernels.masked_max(address(logits), address(mask), len(logits), place)
-    return index, out.value
+    return _reduced(kernels, "max", logits, mask, ctypes.addressof(out)), out.value
 
 
 def masked_top(logits: np.ndarray, mask: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -114,8 +108,7 @@ def masked_top(logits: np.ndarray, mask: np.ndarray | None, k: int) -> tuple[np.
     if kernels is None:
         return sampling_reference.masked_top(logits, mask, k)
     values, ids = np.empty(k, np.float32), np.empty(k, np.int32)
-    run, bits = (kernels.all_top, 0) if mask is None else (kernels.masked_top, address(mask))
-    found = run(address(logits), bits, len(logits), k, address(values), address(ids))
+    found = _reduced(kernels, "top", logits, mask, k, address(values), address(ids))
     return ids[:found], values[:found]
 
 
@@ -134,11 +127,7 @@ def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float
     index, top = masked_argmax(logits, mask)
     if index < 0 or top == math.inf:
         return top
-    if mask is None:
-        total = kernels.all_sum(address(logits), 0, len(logits), top, scale)
-    else:
-        total = kernels.masked_sum(address(logits), address(mask), len(logits), top, scale)
-    return top * scale + math.log(total)
+    return top * scale + math.log(_reduced(kernels, "sum", logits, mask, top, scale))
 
 
 def noisiest(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float, key: int) -> int:
@@ -154,9 +143,7 @@ def noisiest(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: flo
     if kernels is None:
         return sampling_reference.noisiest(logits, mask, top, scale, key)
     signed = key - (1 << 64) if key >> 63 else key
-    if mask is None:
-        return int(kernels.all_noisiest(address(logits), 0, len(logits), top, scale, signed))
-    return int(kernels.masked_noisiest(address(logits), address(mask), len(logits), top, scale, signed))
+    return int(_reduced(kernels, "noisiest", logits, mask, top, scale, signed))
 
 
 def count_bits(mask: np.ndarray) -> int:

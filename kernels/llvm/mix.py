@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from sglc.kernels.llvm import ir_build
+from sglc.kernels.llvm import ir_build, sampling
 from sglc.kernels.llvm.ir_build import F32, FLOAT_LANES, I1, I32, I64, P32, PF
-from sglc.kernels.llvm.sampling import exponential
+from sglc.kernels.llvm.sampling import exponential, splat, total_of
 
 GROUP = 16
 """Words that are summed in float32: 512 tokens, 16 for a lane, whose sum is off by 1e-6 at most."""
@@ -36,25 +36,19 @@ def build() -> str:
     return str(module)
 
 
-def _splat(value: float, kind: ir.VectorType = _VF) -> ir.Constant:
-    return ir.Constant(kind, [value] * FLOAT_LANES)
-
-
 def _moments(module: ir.Module, masked: bool) -> None:
     name = "sglc_masked_moments" if masked else "sglc_all_moments"
     b = ir_build.function(module, name, ir.VoidType(), PF, PF, P32, I64, F32, F32, F32, F32, _PD)
-    out = b.function.args[8]
-    size = b.function.args[3]
-    whole, words = b.lshr(size, I64(5)), b.lshr(b.add(size, I64(FLOAT_LANES - 1)), I64(5))
+    size, out = b.function.args[3], b.function.args[8]
     with b.goto_entry_block():
         scratch = [b.alloca(_VF, GROUP) for _ in range(2)]
     largest = ir_build.variable(b, _LOWEST)
-    sums = [ir_build.variable(b, _splat(0.0, _VD)) for _ in range(3)]
-    count, highest = ir_build.variable(b, I64(0)), ir_build.variable(b, _splat(float("-inf")))
-    for start, stop, partial in ((I64(0), whole, False), (whole, words, True)):
+    sums = [ir_build.variable(b, splat(0.0, _VD)) for _ in range(3)]
+    count, highest = ir_build.variable(b, I64(0)), ir_build.variable(b, splat(float("-inf")))
+    for start, stop, partial in sampling.stretches(b, size):
         with ir_build.counted(b, start, stop, GROUP) as first:
             b.store(I64(0), count)
-            b.store(_splat(float("-inf")), highest)
+            b.store(splat(float("-inf")), highest)
             after = b.add(first, I64(GROUP))
             with ir_build.counted(b, first, b.select(b.icmp_signed("<", after, stop), after, stop)) as word:
                 _read(b, masked, partial, word, scratch, count, highest)
@@ -68,7 +62,7 @@ def _moments(module: ir.Module, masked: bool) -> None:
                 _add(b, scratch, b.load(count), ir_build.splat(b, new, FLOAT_LANES), sums)
     b.store(b.fpext(b.load(largest), _F64), ir_build.at(b, out, I64(0)))
     for place, total in enumerate(sums, start=1):
-        b.store(_total(b, b.load(total)), ir_build.at(b, out, I64(place)))
+        b.store(total_of(b, b.load(total)), ir_build.at(b, out, I64(place)))
     b.ret_void()
 
 
@@ -83,16 +77,10 @@ def _read(
 ) -> None:
     """Put x and d of a word's tokens into the scratch, if any is legal; x is -inf where it does not count.
 
-    A whole word is read by a plain load, several times quicker than a masked one; `partial` is the last word
-    where the size cuts it short.
+    `partial` as in `sampling.stretches`.
     """
     base, teacher, mask, size, p, q, base_top, teacher_top, _ = b.function.args
-    first = b.shl(word, I64(5))
-    bits = ir_build.load(b, mask, word) if masked else I32(-1)
-    if partial:
-        inside = b.sub(b.shl(I32(1), b.trunc(b.and_(size, I64(31)), I32)), I32(1))
-        bits = b.and_(bits, inside)
-    with b.if_then(b.icmp_unsigned("!=", bits, I32(0))):
+    with sampling.word(b, mask if masked else None, size, word, partial) as (first, bits):
         rows = []
         for row, shift in ((base, base_top), (teacher, teacher_top)):
             data = ir_build.legal_logits(b, ir_build.at(b, row, first, _VF), bits, partial)
@@ -102,9 +90,9 @@ def _read(
             b.fmul(ir_build.splat(b, q, FLOAT_LANES), rows[1]),
         )
         # x is finite where both are: infinity times zero, and what is no number, stay what they are.
-        finite = b.fcmp_ordered("ord", b.fsub(x, x), _splat(0.0))
-        x = b.select(finite, x, _splat(float("-inf")))
-        d = b.select(finite, b.fsub(rows[1], rows[0]), _splat(0.0))
+        finite = b.fcmp_ordered("ord", b.fsub(x, x), splat(0.0))
+        x = b.select(finite, x, splat(float("-inf")))
+        d = b.select(finite, b.fsub(rows[1], rows[0]), splat(0.0))
         place = b.load(count)
         for value, array in zip((x, d), scratch, strict=True):
             b.store(value, b.gep(array, [place]))
@@ -117,16 +105,16 @@ def _add(
     b: ir.IRBuilder, scratch: list[ir.Value], count: ir.Value, top: ir.Value, sums: list[ir.Value]
 ) -> None:
     """Add the weights of what the scratch holds, and their products with d and d²."""
-    parts = [ir_build.variable(b, _splat(0.0)) for _ in range(3)]
+    parts = [ir_build.variable(b, splat(0.0)) for _ in range(3)]
     for part in parts:
-        b.store(_splat(0.0), part)
+        b.store(splat(0.0), part)
     with ir_build.counted(b, I64(0), count) as place:
         x, d = (b.load(b.gep(array, [place])) for array in scratch)
         shifted = b.fsub(x, top)
         # Below -87 a weight is under the smallest normal number.
-        counts = b.fcmp_ordered(">=", shifted, _splat(-87.0))
-        weight = exponential(b.module, b, b.select(counts, shifted, _splat(-87.0)))
-        weight = b.select(counts, weight, _splat(0.0))
+        counts = b.fcmp_ordered(">=", shifted, splat(-87.0))
+        weight = exponential(b.module, b, b.select(counts, shifted, splat(-87.0)))
+        weight = b.select(counts, weight, splat(0.0))
         for part in parts:
             b.store(b.fadd(b.load(part), weight, flags=("contract",)), part)
             weight = b.fmul(weight, d, flags=("contract",))
@@ -147,13 +135,6 @@ def _rescale(b: ir.IRBuilder, shift: ir.Value, sums: list[ir.Value]) -> None:
 def _top(b: ir.IRBuilder, lanes: ir.Value) -> ir.Value:
     reduce = ir_build.intrinsic(b.module, f"llvm.vector.reduce.fmax.v{FLOAT_LANES}f32", F32, _VF)
     return b.call(reduce, [lanes])
-
-
-def _total(b: ir.IRBuilder, lanes: ir.Value) -> ir.Value:
-    total = b.extract_element(lanes, I32(0))
-    for lane in range(1, FLOAT_LANES):
-        total = b.fadd(total, b.extract_element(lanes, I32(lane)))
-    return total
 
 
 def _mixture(module: ir.Module) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from llvmlite import ir
 
@@ -54,33 +55,48 @@ def build() -> str:
     return str(module)
 
 
-def _splat(value: float, kind: ir.VectorType = _VF) -> ir.Constant:
+def splat(value: float, kind: ir.VectorType = _VF) -> ir.Constant:
+    """A constant in all lanes."""
     return ir.Constant(kind, [value] * FLOAT_LANES)
 
 
 def _words(b: ir.IRBuilder, masked: bool) -> Iterator[tuple[ir.Value, ir.Value, ir.Value]]:
     """Loops over mask words that are not empty: the first token, the bits, the logits, -inf where not legal.
 
-    There are two, so what is written for one is written twice: whole words are read by a plain load, several
-    times quicker than a masked one; in the last word, where the size cuts it short, lanes past the end are
-    cleared in the bits.
+    There are two, see `stretches`, so what is written for one is written twice.
     """
     logits, mask, size = b.function.args[:3]
+    for start, stop, partial in stretches(b, size):
+        with (
+            ir_build.counted(b, start, stop) as index,
+            word(b, mask if masked else None, size, index, partial) as (first, bits),
+        ):
+            yield first, bits, ir_build.legal_logits(b, ir_build.at(b, logits, first, _VF), bits, partial)
+
+
+def stretches(b: ir.IRBuilder, size: ir.Value) -> tuple[tuple[ir.Value, ir.Value, bool], ...]:
+    """The first word of a stretch, the one behind its last, and whether it is partial: the whole words, which
+    are read by plain loads, several times quicker than masked ones; the last word if the size cuts it short.
+    """
     whole, words = b.lshr(size, I64(5)), b.lshr(b.add(size, I64(FLOAT_LANES - 1)), I64(5))
-    for start, stop, partial in ((I64(0), whole, False), (whole, words, True)):
-        with ir_build.counted(b, start, stop) as index:
-            first = b.shl(index, I64(5))
-            bits = ir_build.load(b, mask, index) if masked else I32(-1)
-            if partial:
-                bits = b.and_(bits, b.sub(b.shl(I32(1), b.trunc(b.and_(size, I64(31)), I32)), I32(1)))
-            with b.if_then(b.icmp_unsigned("!=", bits, I32(0))):
-                place = ir_build.at(b, logits, first, _VF)
-                yield first, bits, ir_build.legal_logits(b, place, bits, partial)
+    return (I64(0), whole, False), (whole, words, True)
+
+
+@contextmanager
+def word(
+    b: ir.IRBuilder, mask: ir.Value | None, size: ir.Value, index: ir.Value, partial: bool
+) -> Iterator[tuple[ir.Value, ir.Value]]:
+    """What is done with a word that is not empty: its first token, its bits, cut short by the size."""
+    bits = I32(-1) if mask is None else ir_build.load(b, mask, index)
+    if partial:
+        bits = b.and_(bits, b.sub(b.shl(I32(1), b.trunc(b.and_(size, I64(31)), I32)), I32(1)))
+    with b.if_then(b.icmp_unsigned("!=", bits, I32(0))):
+        yield b.shl(index, I64(5)), bits
 
 
 def _maximum(module: ir.Module, masked: bool) -> None:
     b = ir_build.function(module, "sglc_masked_max" if masked else "sglc_all_max", I64, PF, P32, I64, PF)
-    largest = ir_build.variable(b, _splat(float("-inf")))
+    largest = ir_build.variable(b, splat(float("-inf")))
     for _, _, data in _words(b, masked):
         before = b.load(largest)
         # Ordered comparison: NaN is never larger.
@@ -105,19 +121,23 @@ def _sum(module: ir.Module, masked: bool) -> None:
     name = "sglc_masked_sum" if masked else "sglc_all_sum"
     b = ir_build.function(module, name, _F64, PF, P32, I64, F32, F32)
     tops, scales = (ir_build.splat(b, value, FLOAT_LANES) for value in b.function.args[3:])
-    sums = ir_build.variable(b, _splat(0.0, _VD))
+    sums = ir_build.variable(b, splat(0.0, _VD))
     for _, _, data in _words(b, masked):
         shifted = b.fmul(b.fsub(data, tops), scales)
         # Below -87 the result is under the smallest normal number; NaN fails the comparison as well.
-        counts = b.fcmp_ordered(">=", shifted, _splat(-87.0))
-        power = exponential(module, b, b.select(counts, shifted, _splat(-87.0)))
-        power = b.select(counts, power, _splat(0.0))
+        counts = b.fcmp_ordered(">=", shifted, splat(-87.0))
+        power = exponential(module, b, b.select(counts, shifted, splat(-87.0)))
+        power = b.select(counts, power, splat(0.0))
         b.store(b.fadd(b.load(sums), b.fpext(power, _VD)), sums)
-    lanes = b.load(sums)
+    b.ret(total_of(b, b.load(sums)))
+
+
+def total_of(b: ir.IRBuilder, lanes: ir.Value) -> ir.Value:
+    """The sum of all lanes, from the first on."""
     total = b.extract_element(lanes, I32(0))
     for lane in range(1, FLOAT_LANES):
         total = b.fadd(total, b.extract_element(lanes, I32(lane)))
-    b.ret(total)
+    return total
 
 
 def _noisiest(module: ir.Module, masked: bool) -> None:
@@ -132,8 +152,8 @@ def _noisiest(module: ir.Module, masked: bool) -> None:
     best, place = ir_build.variable(b, _LOWEST), ir_build.variable(b, I64(-1))
     for first, _, data in _words(b, masked):
         tokens = b.add(ir_build.splat(b, b.trunc(first, I32), FLOAT_LANES), lanes)
-        bits = b.lshr(_hash(b, tokens, keys), _splat(1, _VI))
-        data = b.select(b.fcmp_ordered("ord", data, data), data, _splat(float("-inf")))
+        bits = b.lshr(_hash(b, tokens, keys), splat(1, _VI))
+        data = b.select(b.fcmp_ordered("ord", data, data), data, splat(float("-inf")))
         scaled = b.fmul(b.fsub(data, tops), scales)
         # No noise of the word is above -log of its smallest v, which its leading zeros bound.
         zeros = b.uitofp(b.ctlz(b.call(smallest, [bits]), I1(0)), F32)
@@ -150,22 +170,22 @@ def _noisiest(module: ir.Module, masked: bool) -> None:
 
 def _hash(b: ir.IRBuilder, tokens: ir.Value, keys: list[ir.Value]) -> ir.Value:
     """32 bits for each token under two keys; `sampling_reference.noise_bits` has the steps."""
-    x = b.add(b.mul(tokens, _splat(GOLDEN, _VI)), keys[0])
+    x = b.add(b.mul(tokens, splat(GOLDEN, _VI)), keys[0])
     for number, (shift, factor) in enumerate(ROUNDS):
-        x = b.mul(b.xor(x, b.lshr(x, _splat(shift, _VI))), _splat(factor, _VI))
+        x = b.mul(b.xor(x, b.lshr(x, splat(shift, _VI))), splat(factor, _VI))
         if number == 0:
             x = b.xor(x, keys[1])
-    return b.xor(x, b.lshr(x, _splat(LAST_SHIFT, _VI)))
+    return b.xor(x, b.lshr(x, splat(LAST_SHIFT, _VI)))
 
 
 def _gumbel(b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
     """-log(-log(1 - v)) for v = (bits + 1/2) / 2^31, of 31 bits. Small v decide: there it is a series."""
-    v = b.fmul(b.fadd(b.sitofp(bits, _VF), _splat(0.5)), _splat(2.0**-31))
-    small = b.fcmp_ordered("<", v, _splat(SMALL))
-    rest = b.fsub(_splat(1.0), v)
-    least = _splat(2.0**-24)
+    v = b.fmul(b.fadd(b.sitofp(bits, _VF), splat(0.5)), splat(2.0**-31))
+    small = b.fcmp_ordered("<", v, splat(SMALL))
+    rest = b.fsub(splat(1.0), v)
+    least = splat(2.0**-24)
     rest = b.select(b.fcmp_ordered("<", rest, least), least, rest)
-    exact = b.fmul(v, b.fadd(_splat(1.0), b.fmul(_splat(0.5), v)))
+    exact = b.fmul(v, b.fadd(splat(1.0), b.fmul(splat(0.5), v)))
     waiting = b.select(small, exact, b.fneg(_log(b, rest)))
     return b.fneg(_log(b, waiting))
 
@@ -174,34 +194,34 @@ def _log(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     """log of 32 normal floats above 0; products and sums may be fused."""
     fused = ("contract",)
     bits = b.bitcast(x, _VI)
-    exponent = b.sub(b.lshr(bits, _splat(23, _VI)), _splat(126, _VI))
-    low = b.or_(b.and_(bits, _splat(0x007FFFFF, _VI)), _splat(0x3F000000, _VI))
+    exponent = b.sub(b.lshr(bits, splat(23, _VI)), splat(126, _VI))
+    low = b.or_(b.and_(bits, splat(0x007FFFFF, _VI)), splat(0x3F000000, _VI))
     m = b.bitcast(low, _VF)  # in [1/2, 1)
-    below = b.fcmp_ordered("<", m, _splat(0.707106781186547524))
+    below = b.fcmp_ordered("<", m, splat(0.707106781186547524))
     e = b.sitofp(b.sub(exponent, b.zext(below, _VI)), _VF)
-    m = b.fsub(b.select(below, b.fadd(m, m), m), _splat(1.0))
+    m = b.fsub(b.select(below, b.fadd(m, m), m), splat(1.0))
     z = b.fmul(m, m)
-    p = _splat(_LOG_COEFFICIENTS[0])
+    p = splat(_LOG_COEFFICIENTS[0])
     for coefficient in _LOG_COEFFICIENTS[1:]:
-        p = b.fadd(b.fmul(p, m, flags=fused), _splat(coefficient), flags=fused)
+        p = b.fadd(b.fmul(p, m, flags=fused), splat(coefficient), flags=fused)
     y = b.fmul(b.fmul(m, z), p)
-    y = b.fadd(y, b.fmul(e, _splat(_LN2_LOW), flags=fused), flags=fused)
-    y = b.fsub(y, b.fmul(z, _splat(0.5), flags=fused), flags=fused)
-    return b.fadd(b.fadd(m, y), b.fmul(e, _splat(_LN2_HIGH), flags=fused), flags=fused)
+    y = b.fadd(y, b.fmul(e, splat(_LN2_LOW), flags=fused), flags=fused)
+    y = b.fsub(y, b.fmul(z, splat(0.5), flags=fused), flags=fused)
+    return b.fadd(b.fadd(m, y), b.fmul(e, splat(_LN2_HIGH), flags=fused), flags=fused)
 
 
 def exponential(module: ir.Module, b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     """exp of 32 floats in -87..0; products and sums may be fused."""
     fused = ("contract",)
     floor = ir_build.intrinsic(module, f"llvm.floor.v{FLOAT_LANES}f32", _VF, _VF)
-    n = b.call(floor, [b.fadd(b.fmul(x, _splat(1.44269504088896341), flags=fused), _splat(0.5), flags=fused)])
-    r = b.fsub(x, b.fmul(n, _splat(_LN2_HIGH), flags=fused), flags=fused)
-    r = b.fsub(r, b.fmul(n, _splat(_LN2_LOW), flags=fused), flags=fused)
-    p = _splat(_COEFFICIENTS[0])
+    n = b.call(floor, [b.fadd(b.fmul(x, splat(1.44269504088896341), flags=fused), splat(0.5), flags=fused)])
+    r = b.fsub(x, b.fmul(n, splat(_LN2_HIGH), flags=fused), flags=fused)
+    r = b.fsub(r, b.fmul(n, splat(_LN2_LOW), flags=fused), flags=fused)
+    p = splat(_COEFFICIENTS[0])
     for coefficient in _COEFFICIENTS[1:]:
-        p = b.fadd(b.fmul(p, r, flags=fused), _splat(coefficient), flags=fused)
-    p = b.fadd(b.fmul(b.fmul(p, r, flags=fused), r, flags=fused), b.fadd(r, _splat(1.0)), flags=fused)
-    exponent = b.shl(b.add(b.fptosi(n, _VI), _splat(127, _VI)), _splat(23, _VI))
+        p = b.fadd(b.fmul(p, r, flags=fused), splat(coefficient), flags=fused)
+    p = b.fadd(b.fmul(b.fmul(p, r, flags=fused), r, flags=fused), b.fadd(r, splat(1.0)), flags=fused)
+    exponent = b.shl(b.add(b.fptosi(n, _VI), splat(127, _VI)), splat(23, _VI))
     return b.fmul(p, b.bitcast(exponent, _VF))
 
 

@@ -275,13 +275,12 @@ class SubtreeWalk:
         load: Callable[[int], None],
         quiet: Quiet | None = None,
         open: np.ndarray = _NO_LABELS,
-        home: int | None = None,
+        home: int = -1,
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """The same by `utf8_walk.walk_characters`, from (state, least, most, eager, mode); `home`: the state
-        of `quiet`, where it has another number in these arrays."""
+        of `quiet` by its number in these arrays."""
         self._count(entries)
         calm = quiet or _NOTHING_QUIET
-        home = calm.home if home is None else home
         _ask_lexeme(self._question, 0, 0, -1, 0, 0, 0, len(entries), *place, home, len(open))
         # A state to which only steps have led may be behind those that there is room for.
         if place[0] >= len(arrays().flags):

@@ -153,7 +153,7 @@ def test_characters_are_walked_as_rows_are(
     def found(by_rows: bool) -> object:
         # Of what is looked up, a walk may find some too.
         row = known.copy()
-        walk = LexemeDfa.walk_states if by_rows else TextLexeme.walk_states
+        walk = LexemeDfa.walk_rows if by_rows else TextLexeme.walk_states
         boundaries, _, reach = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
         return row.tolist(), boundaries[needed(walks, boundaries, row)].tolist(), reach
 
@@ -267,7 +267,7 @@ def test_what_is_looked_up_and_walked_is_all(tokens: list[bytes], dfa: CharDfa, 
     place = LexemeState(leaf, leaf.number(0))
     first = np.zeros(256, bool)
     row = np.zeros(vocabulary.words, np.int32)
-    LexemeDfa.walk_states(leaf, walks.whole, walks.whole.roots, place, first, row, None)
+    LexemeDfa.walk_rows(leaf, walks.whole, walks.whole.roots, place, first, row, None)
     found, inside = walks.lexeme(place, first)
     looked_up = np.zeros(vocabulary.words, np.int32) if inside is None else inside
     assert (looked_up | (0 if found.row is None else found.row)).tolist() == row.tolist()
@@ -284,7 +284,7 @@ def test_a_text_of_many_states_is_loaded_in_parts() -> None:
     first[0x61] = True
     place = LexemeState(leaf, leaf.number(3))
     found = []
-    for walk in (LexemeDfa.walk_states, TextLexeme.walk_states):
+    for walk in (LexemeDfa.walk_rows, TextLexeme.walk_states):
         row = np.zeros(vocabulary.words, np.int32)
         boundaries, _, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, None)
         found.append((row.tolist(), boundaries[needed(walks, boundaries, row)].tolist()))
@@ -361,7 +361,7 @@ def test_keys_are_walked_as_rows_are(
     def found(by_rows: bool) -> object:
         # Of what is looked up, a walk may find some too.
         row = known.copy()
-        walk = LexemeDfa.walk_states if by_rows else KeyLexeme.walk_states
+        walk = LexemeDfa.walk_rows if by_rows else KeyLexeme.walk_states
         boundaries, ends, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
         places = needed(walks, boundaries, row)
         ended = leaf.labels_of(ends[places])
@@ -394,7 +394,7 @@ def test_spans_are_walked_as_rows_are(
     place = LexemeState(leaf, leaf.number(0), least, most)
     first = np.arange(256) == 0x22
     found = []
-    for walk in (LexemeDfa.walk_states, NumberedLexeme.walk_states):
+    for walk in (LexemeDfa.walk_rows, NumberedLexeme.walk_states):
         row = np.zeros(vocabulary.words, np.int32)
         boundaries, _, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, None)
         found.append((row.tolist(), boundaries[needed(walks, boundaries, row)].tolist()))

@@ -269,13 +269,8 @@ class Machine:
                 out.add(ACCEPT)
             else:
                 frame, state, following = self.frame(cont)
-                if frame.repeats_nothing:
-                    # Items that may be empty: only the resumption with the fewest items done matters.
-                    count = state if isinstance(state, int) else 0
-                    if least.get((frame.index, following), count + 1) <= count:
-                        continue
-                    least[frame.index, following] = count
-                frame.resume(self, state, following, work, out)
+                if not (frame.repeats_nothing and repeated(least, frame, state, following)):
+                    frame.resume(self, state, following, work, out)
         return self.config(out)
 
     # Stepping
@@ -419,3 +414,12 @@ class Machine:
         self.row_count += 1
         self.row_of[config] = place
         return place
+
+
+def repeated(least: dict[tuple[int, int], int], frame: Node, state: Any, following: int) -> bool:
+    """Of items that may be empty only the resumption with the fewest items done matters."""
+    count = state if isinstance(state, int) else 0
+    if least.get((frame.index, following), count + 1) <= count:
+        return True
+    least[frame.index, following] = count
+    return False

@@ -19,7 +19,7 @@ import numpy as np
 
 from sglc.automata.caches import LeastUsed
 from sglc.automata.work import spend
-from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.machine import Machine, repeated
 from sglc.runtime.mask.automaton.positions import HALF
 from sglc.runtime.mask.automaton.protocol import ACCEPT, END, Node, Worklist
 from sglc.runtime.mask.core.byte_sets import unpacked
@@ -161,7 +161,7 @@ class GssMachine(Machine):
             else:
                 frame, state, following = self.frame(cont)
                 if frame.repeats_nothing:
-                    if _repeated(least, frame, state, following):
+                    if repeated(least, frame, state, following):
                         continue
                 elif cont in self._opened:
                     # What has been found there is a part of this, if it needs no rule before another one.
@@ -177,15 +177,6 @@ class GssMachine(Machine):
             self._after[begun[0][1]] = found
             self._opened[begun[0][1]] = tuple(opened.items())
         return found
-
-
-def _repeated(least: dict[tuple[int, int], int], frame: Node, state: Any, following: int) -> bool:
-    """Of items that may be empty only the resumption with the fewest items done matters."""
-    count = state if isinstance(state, int) else 0
-    if least.get((frame.index, following), count + 1) <= count:
-        return True
-    least[frame.index, following] = count
-    return False
 
 
 @dataclass(slots=True)
@@ -268,7 +259,7 @@ class _Closure:
                     work += [(None, each) for each in place.conts]
                     continue
                 frame, state, following = place
-                if not (frame.repeats_nothing and _repeated(least, frame, state, following)):
+                if not (frame.repeats_nothing and repeated(least, frame, state, following)):
                     self._resume(frame, state, following, cont)
         return self._finish()
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from sglc.automata.analysis.emptiness import shortest_words
 from sglc.automata.charset import LAST
+from sglc.automata.dfa.operations import ends_first
 from sglc.automata.dfa.operations import step as dfa_step
 from sglc.automata.dfa.operations import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding, Language, Text
@@ -387,25 +388,13 @@ def _starting_at(dfa: CharDfa, state: int) -> CharDfa:
 
 def _count_words(dfa: CharDfa) -> tuple[int | None, ...]:
     """The number of words from each state, None if there are `MANY_WORDS` or more."""
-    before: list[list[int]] = [[] for _ in dfa.edges]
-    waiting = [0] * len(dfa.edges)
-    for state, edges in enumerate(dfa.edges):
-        for target in {target for _, _, target in edges}:
-            before[target].append(state)
-            waiting[state] += 1
     found: list[int | None] = [None] * len(dfa.edges)
-    ready = [state for state, number in enumerate(waiting) if not number]
-    while ready:
-        state = ready.pop()
+    for state in ends_first(dfa):
         total: int | None = 1 if state in dfa.accepting else 0
         for low, high, target in dfa.edges[state]:
             below = found[target]
             total = None if total is None or below is None else total + (high - low + 1) * below
         found[state] = total if total is not None and total < MANY_WORDS else None
-        for earlier in before[state]:
-            waiting[earlier] -= 1
-            if not waiting[earlier]:
-                ready.append(earlier)
     return tuple(found)
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-import numpy as np
-
-from sglc.kernels.trie.api import SubtreeWalk
-from sglc.kernels.trie.arrays import Quiet
 from sglc.kernels.trie.walks import ENDS
 from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
 from sglc.runtime.mask.lexeme.escapes import ByteMoves
-from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState
+from sglc.runtime.mask.lexeme.table import LexemeDfa
 from sglc.runtime.mask.lexeme.utf8_states import Edge
 
 
@@ -27,26 +23,8 @@ class NumberedLexeme(LexemeDfa):
         self.table = table
         self._by_characters: CharacterLexeme = NumberedCharacters(self)
 
-    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
-        return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]
-
-    def walk_states(
-        self,
-        whole: SubtreeWalk,
-        entries: np.ndarray,
-        place: LexemeState,
-        first: np.ndarray,
-        row: np.ndarray,
-        quiet: Quiet | None,
-    ) -> tuple[np.ndarray, np.ndarray, int]:
-        lexeme, local = self._by_characters, self.places[place.state]
-        where = (local + 1, 0) if local >= 0 else lexeme.place(-1 - local)
-        if where is None or (quiet is not None and quiet.home >= 0):
-            return super().walk_states(whole, entries, place, first, row, quiet)
-        _, least, most, eager = self._bounds(place)
-        begin, mode = where
-        bounds = (begin, least, most, eager, mode)
-        return whole.characters(entries, bounds, first, row, lexeme.current, lexeme.load, quiet)
+    def by_characters(self) -> CharacterLexeme:
+        return self._by_characters
 
 
 class NumberedCharacters(CharacterLexeme):

@@ -11,7 +11,7 @@ import re
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from sglc.kernels.trie.walks import BOUNDARY, KNOWN, NO_MOVE
 from sglc.runtime.mask.core.table_bytes import Tally, open_tally
 from sglc.runtime.mask.lexeme.self_loops import SelfLoop
 from sglc.runtime.mask.vocabulary.token_classes import Columns
+
+if TYPE_CHECKING:
+    from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
 
 _QUOTE = 0x22
 PLAIN_BYTES = frozenset(range(0x20, 0x80)) - {_QUOTE, 0x5C}
@@ -78,10 +81,12 @@ class Names:
 class LexemeDfa:
     """The rows of a lexeme's states, made when they are first needed.
 
-    States are numbered from 0 in the order they are met. What they are, a subclass says: its `places`, their
-    `moves` and `describe`.
+    States are numbered from 0 in the order they are met. What they are, a subclass says: its `places`, the
+    `table` of their moves, and `describe`.
     """
 
+    table: Any
+    """Byte moves of the places."""
     encoding: Encoding = "raw"
     single = False
     """Whether its words are all those of a class of characters."""
@@ -139,7 +144,8 @@ class LexemeDfa:
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
         """(lowest byte, highest byte, state) of a state; may make new states known."""
-        raise TypeError(type(self).__name__)
+        number = self.number
+        return [(low, high, number(local)) for low, high, local in self.table.moves(self.places[state])]
 
     def describe(self, state: int) -> tuple[int, int, int]:
         """(flags but KNOWN, fewest, most characters to the end of a word) of a state."""
@@ -270,9 +276,49 @@ class LexemeDfa:
         row: np.ndarray,
         quiet: Quiet | None,
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Set the bits of the legal tokens: (boundaries, states before them, most characters of a path)."""
+        """Set the bits of the legal tokens: (boundaries, states before them, most characters of a path).
+
+        The states are those of `by_characters` where there are no labels, as nobody asks for them then.
+        """
+        state, least, most, eager = self._bounds(place)
+        lexeme, local = self.by_characters(), self.places[state]
+        where = None
+        if lexeme is not None:
+            inside = self.inside(local)
+            where = (local + 1, 0) if inside < 0 else lexeme.place(inside)
+        if lexeme is None or where is None:
+            return self.walk_rows(whole, entries, place, first, row, quiet)
+        begin, mode = where
+        at = (begin, least, most, eager, mode)
+        home = -1 if quiet is None or quiet.home < 0 else self.places[quiet.home] + 1
+        boundaries, ends, reach = whole.characters(
+            entries, at, first, row, lexeme.current, lexeme.load, quiet, place.open, home
+        )
+        if self._width:
+            ends = np.array([self.number(number - 1) for number in ends.tolist()], np.int32)
+        return boundaries, ends, reach
+
+    def walk_rows(
+        self,
+        whole: SubtreeWalk,
+        entries: np.ndarray,
+        place: LexemeState,
+        first: np.ndarray,
+        row: np.ndarray,
+        quiet: Quiet | None,
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """The same by rows, byte by byte."""
         where = self._bounds(place)
         return whole.lexeme(entries, where, first, row, self.current, self.fill, quiet, place.open)
+
+    def by_characters(self) -> CharacterLexeme | None:
+        """The same automaton as one over characters, by which walks go where there is one."""
+        return None
+
+    def inside(self, local: Any) -> int:
+        """The number of a place that is inside a character, below zero for one between characters."""
+        found: int = -1 - local
+        return found
 
     def _bounds(self, place: LexemeState) -> tuple[int, int, int, int]:
         """(state, least, most, eager) of a place, for walks."""

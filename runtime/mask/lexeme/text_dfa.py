@@ -14,7 +14,7 @@ from typing import Any
 
 from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import leading_bytes
-from sglc.automata.dfa.operations import LONGEST_WORD
+from sglc.automata.dfa.operations import LONGEST_WORD, ends_first
 from sglc.automata.term import CharDfa, Encoding
 from sglc.automata.work import spend
 from sglc.runtime.mask.core.byte_sets import members
@@ -327,18 +327,10 @@ class TextTable:
         return tuple(found)
 
     def _count_longest(self) -> tuple[int | None, ...]:
-        """Longest paths by peeling states without successors; what remains lies before or on a cycle."""
-        before = self._before()
-        left = [len(self._targets[state]) for state in range(self.boundary)]
+        """None for states from which a cycle can be reached."""
         found: list[int | None] = [None] * self.boundary
-        ready = [state for state in range(self.boundary) if not left[state]]
-        while ready:
-            target = ready.pop()
-            found[target] = max((found[t] + 1 for t in self._targets[target]), default=0)  # type: ignore[operator]
-            for state in before[target]:
-                left[state] -= 1
-                if not left[state]:
-                    ready.append(state)
+        for state in ends_first(self.dfa):
+            found[state] = max((found[t] + 1 for t in self._targets[state]), default=0)  # type: ignore[operator]
         return tuple(found)
 
     # Shortest words in bytes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 
@@ -13,8 +12,7 @@ from sglc.automata.charset import Ranges, meet
 from sglc.automata.dfa.operations import step as dfa_step
 from sglc.automata.dfa.operations import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
-from sglc.kernels.trie.arrays import Quiet
+from sglc.kernels.trie.api import UNBOUNDED
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.lexeme.bounded_loops import Runs
 from sglc.runtime.mask.lexeme.codepoint_lexeme import TextCharacters
@@ -47,10 +45,6 @@ class TextLexeme(LexemeDfa):
         self._run_stills: dict[int, SelfLoop | None] = {}
         self._characters: TextCharacters | None = None
 
-    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
-        number = self.number
-        return [(low, high, number(local)) for low, high, local in self.table.moves(self.places[state])]
-
     def describe(self, state: int) -> tuple[int, int, int]:
         table, local = self.table, self.places[state]
         flags = 0
@@ -77,41 +71,16 @@ class TextLexeme(LexemeDfa):
         if self._size:
             self._take_lengths(0)
 
-    def walk_states(
-        self,
-        whole: SubtreeWalk,
-        entries: np.ndarray,
-        place: LexemeState,
-        first: np.ndarray,
-        row: np.ndarray,
-        quiet: Quiet | None,
-    ) -> tuple[np.ndarray, np.ndarray, int]:
-        _, least, most, eager = self._bounds(place)
-        lexeme = self._by_characters()
-        local = self.places[place.state]
-        where = (local + 1, 0) if local < self.table.boundary else lexeme.place(local - self.table.boundary)
-        if where is None:
-            return super().walk_states(whole, entries, place, first, row, quiet)
-        home = -1 if quiet is None or quiet.home < 0 else self.places[quiet.home] + 1
-        begin, mode = where
-        return whole.characters(
-            entries,
-            (begin, least, most, eager, mode),
-            first,
-            row,
-            lexeme.current,
-            lexeme.load,
-            quiet,
-            home=home,
-        )
-
-    def _by_characters(self) -> TextCharacters:
+    def by_characters(self) -> TextCharacters:
         found = self._characters
         if found is None:
             found = self._characters = TextCharacters(self.table)
         if self._measured:
             found.measure()
         return found
+
+    def inside(self, local: int) -> int:
+        return local - self.table.boundary
 
     @property
     def any_length(self) -> bool:
@@ -184,7 +153,7 @@ class TextLexeme(LexemeDfa):
             return super().first(state, least, most, open)
         if least > 0 or most < UNBOUNDED // 2:
             self.measure()
-        return self._by_characters().first(local, least, most)
+        return self.by_characters().first(local, least, most)
 
     def run(self, state: int, text: str) -> int | None:
         local = self.places[state]

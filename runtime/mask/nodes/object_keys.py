@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -13,7 +13,6 @@ from sglc.automata.caches import LeastUsed, small_cache
 from sglc.automata.charset import ALL
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
-from sglc.kernels.trie.arrays import Quiet
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.trie.word_list import WordList
 from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLexeme
@@ -102,9 +101,6 @@ class KeyLexeme(LexemeDfa):
         self._bits[found.tobytes()] = labels
         return found
 
-    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
-        return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]
-
     def plain_step(self, state: int, byte: int) -> int | None:
         local = self.places[state]
         if local < 0:
@@ -180,28 +176,10 @@ class KeyLexeme(LexemeDfa):
             found = self._names[local, alone] = Names((id(self), local, alone), known, others, self_loop)
         return found
 
-    def walk_states(
-        self,
-        whole: SubtreeWalk,
-        entries: np.ndarray,
-        place: LexemeState,
-        first: np.ndarray,
-        row: np.ndarray,
-        quiet: Quiet | None,
-    ) -> tuple[np.ndarray, np.ndarray, int]:
-        lexeme = self._by_characters
-        if lexeme is None:
-            lexeme = self._by_characters = KeyCharacters(self.table, self.width)
-        local = self.places[place.state]
-        where = (local + 1, 0) if local >= 0 else lexeme.place(-1 - local)
-        if where is None:
-            return super().walk_states(whole, entries, place, first, row, quiet)
-        begin, mode = where
-        bounds = (begin, 0, UNBOUNDED, int(self.eager), mode)
-        boundaries, ends, reach = whole.characters(
-            entries, bounds, first, row, lexeme.current, lexeme.load, quiet, place.open
-        )
-        return boundaries, np.array([self.number(number - 1) for number in ends.tolist()], np.int32), reach
+    def by_characters(self) -> KeyCharacters:
+        if self._by_characters is None:
+            self._by_characters = KeyCharacters(self.table, self.width)
+        return self._by_characters
 
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray

@@ -138,30 +138,14 @@ class WordLexeme(LexemeDfa):
         super().__init__()
         self.table = table
         self.encoding = "json-any" if table.free else "raw"
-        self.locals: list[int] = []
-        self._numbers: dict[int, int] = {}
-
-    def number(self, local: int) -> int:
-        """The number of a local state."""
-        found = self._numbers.get(local)
-        if found is None:
-            found = self._numbers[local] = len(self.locals)
-            self.locals.append(local)
-        return found
-
-    def count(self) -> int:
-        return len(self.locals)
-
-    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
-        return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.locals[state])]
 
     def describe(self, state: int) -> tuple[int, int, int]:
-        local = self.locals[state]
+        local = self.places[state]
         ends = local >= 0 and self.table.set.ends(self.table.places[local])
         return ENDS if ends else 0, 0, UNBOUNDED
 
     def plain_step(self, state: int, byte: int) -> int | None:
-        local = self.locals[state]
+        local = self.places[state]
         if local < 0:
             return None
         found = self.table.set.child(self.table.places[local], byte)
@@ -171,7 +155,7 @@ class WordLexeme(LexemeDfa):
         self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
         table = self.table
-        local = self.locals[place.state]
+        local = self.places[place.state]
         if local < 0:
             return None
         found = whole.words(entries, table.set.list, table.places[local], first, row, table.free)
@@ -217,7 +201,7 @@ class WordNode(Node):
         return LexemeState(self.rows, self.rows.number(state))
 
     def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:
-        return self._at(machine, self.rows.locals[local], cont)
+        return self._at(machine, self.rows.places[local], cont)
 
     def first_characters(self, state: int) -> Ranges | None:
         return None if state < 0 or self.table.free else first_characters(self.set, self.table.places[state])
