@@ -1,4 +1,4 @@
-"""The next items of an array and the next entries of an object, for membership."""
+"""The next items of an array and the next entries of an object, for membership and walks."""
 
 from __future__ import annotations
 

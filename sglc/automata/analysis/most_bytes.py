@@ -6,7 +6,8 @@ differ from each other in a list or an object it may be too large, never too sma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from sglc.automata import term as t
@@ -42,9 +43,9 @@ def _most(rules: Mapping[str, t.Term], term: t.Term) -> Asking[Bound]:
         case t.Pattern(nfa, encoding):
             return _pattern(nfa, encoding)
         case t.Sequence(items):
-            return (yield from _sum_of(items))
+            return (yield from _joined(items, operator.add))
         case t.Choice(arms):
-            return (yield from _largest_of(arms))
+            return (yield from _joined(arms, max))
         case t.Except(item):
             return (yield item)
         case t.Rule(name):
@@ -62,46 +63,29 @@ def _most(rules: Mapping[str, t.Term], term: t.Term) -> Asking[Bound]:
             return (yield from _object(term))
 
 
-def _sum_of(terms: Iterable[t.Term]) -> Asking[Bound]:
-    total = 0
-    for term in terms:
-        bound = yield term
-        if bound is None:
-            return None
-        total += bound
-    return total
-
-
-def _largest_of(terms: Iterable[t.Term]) -> Asking[Bound]:
+def _joined(terms: Iterable[t.Term], join: Callable[[int, int], int]) -> Asking[Bound]:
+    """What bounds come to; behind a term without one, nothing is asked."""
     found = 0
     for term in terms:
         bound = yield term
         if bound is None:
             return None
-        found = max(found, bound)
+        found = join(found, bound)
     return found
 
 
 def _arms(arms: Iterable[t.Arm]) -> Asking[Bound]:
-    return _largest_of(arm.term for arm in arms)
+    return _joined((arm.term for arm in arms), max)
 
 
 def _sum(parts: Iterable[Bound]) -> Bound:
-    total = 0
-    for part in parts:
-        if part is None:
-            return None
-        total += part
-    return total
+    known = list(parts)
+    return None if None in known else sum(filter(None, known))
 
 
 def _largest(parts: Iterable[Bound]) -> Bound:
-    found = 0
-    for part in parts:
-        if part is None:
-            return None
-        found = max(found, part)
-    return found
+    known = list(parts)
+    return None if None in known else max(filter(None, known), default=0)
 
 
 def _smaller(one: Bound, other: Bound) -> Bound:

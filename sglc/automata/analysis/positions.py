@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sglc.automata.analysis.membership_entries import ItemChoices, KeyChoices
 from sglc.automata.dfa.trie import Place
-from sglc.automata.json.array_states import ArrayStates
-from sglc.automata.json.object_states import ObjectStates
 from sglc.automata.term import Array, Listed, Object, Pattern, Repeat, Span, Text
 
 
@@ -39,7 +38,7 @@ class Parts:
     """An array or object between its items or entries: in a state, with something before it or not."""
 
     term: Array | Object
-    states: ArrayStates | ObjectStates
+    choices: ItemChoices | KeyChoices
     state: int
     begun: bool
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from sglc.automata import term as t
 from sglc.automata import work
+from sglc.automata.analysis.membership_entries import ItemChoices, KeyChoices
 from sglc.automata.analysis.positions import Chars, InListed, InPattern, InSpan, InText, Items, Parts, Units
 from sglc.automata.analysis.shortest_words import entry, separated
 from sglc.automata.charset import ALL
@@ -19,9 +20,7 @@ from sglc.automata.dfa import operations as dfa
 from sglc.automata.dfa import trie as word_trie
 from sglc.automata.dfa.operations import nice_char
 from sglc.automata.encoding import ESCAPED, Digits, short_escapes, spelled, unit_escapes
-from sglc.automata.json.array_states import ArrayStates
-from sglc.automata.json.counters import Counts
-from sglc.automata.json.object_states import Label, ObjectStates
+from sglc.automata.json.unit_propagation import bits_of
 
 LIMIT = 20_000
 """Pairs of places, or places of one text, that are looked at; beyond, nothing has been found."""
@@ -142,78 +141,41 @@ class Walker:
 
     def array(self, term: t.Array) -> Parts:
         """Before the first item of an array."""
-
-        def build() -> Parts:
-            counts = Counts(term.counters)
-            places = [[counts.vector(arm.counts) for arm in arms] for arms in (*term.places, term.rest)]
-            states = ArrayStates(places[:-1], places[-1], term.minimum, term.maximum, term.counters)
-            return Parts(term, states, 0, False)
-
-        return self.make((id(term), "parts"), build)
+        return self.make((id(term), "parts"), lambda: Parts(term, ItemChoices(term), 0, False))
 
     def object(self, term: t.Object) -> Parts:
         """Before the first entry of an object."""
-
-        def build() -> Parts:
-            counts = Counts(term.counters)
-            parts: list[t.Property | t.Family] = [*term.properties, *term.families]
-            labels = [
-                Label(tuple(counts.by_vector(part.arms)), 1 if i < number else None)
-                for i, part in enumerate(parts)
-            ]
-            states = ObjectStates(
-                labels,
-                number,
-                term.clauses,
-                term.counters,
-                term.minimum,
-                term.maximum,
-                term.order == "declared",
-            )
-            return Parts(term, states, 0, False)
-
-        number = len(term.properties)
-        return self.make((id(term), "parts"), build)
+        return self.make((id(term), "parts"), lambda: Parts(term, KeyChoices(term), 0, False))
 
     def behind(self, parts: Parts, state: int) -> Parts:
         """Behind an item or entry that led to a state."""
         key = (id(parts.term), "parts", state)
-        return self.make(key, lambda: Parts(parts.term, parts.states, state, True))
+        return self.make(key, lambda: Parts(parts.term, parts.choices, state, True))
 
     def items_of(self, parts: Parts, rest: Place) -> Iterator[Place]:
         """The places at which an array or object may go on, and `rest` if it may end."""
-        term, states, state = parts.term, parts.states, parts.state
-        if not states.feasible(state):
-            return
-        if states.may_end(state):
+        choices, state = parts.choices, parts.state
+        if choices.may_end(state):
             yield rest
-        if isinstance(states, ArrayStates) and isinstance(term, t.Array):
-            number = states.place(state)
-            arms = (*term.places, term.rest)[number]
-            for option, after in states.options(state):
-                item = self.place(arms[option].term, self.place(self.behind(parts, after), rest))
-                yield self.place(term.comma, item) if parts.begun else item
-        elif isinstance(states, ObjectStates) and isinstance(term, t.Object):
-            for outcome, bits in states.profile(state):
-                for label in range(bits.bit_length()):
-                    if bits >> label & 1:
-                        for option, _, _ in outcome:
-                            whole = self.entry(term, label, option)
-                            behind = self.behind(parts, states.advance(state, label, option))
-                            item = self.place(whole, self.place(behind, rest))
-                            yield self.place(term.comma, item) if parts.begun else item
+        found = choices.options(state) if isinstance(choices, ItemChoices) else self.entries(parts, choices)
+        for term, after in found:
+            item = self.place(term, self.place(self.behind(parts, after), rest))
+            yield self.place(parts.term.comma, item) if parts.begun else item
 
-    def entry(self, term: t.Object, label: int, option: int) -> t.Term:
-        """The term of an entry: its key, the colon, a value as the option has it."""
-
-        def build() -> t.Term:
-            parts: list[t.Property | t.Family] = [*term.properties, *term.families]
-            part = parts[label]
-            key = dfa.literal(part.name) if isinstance(part, t.Property) else part.keys
-            values = list(Counts(term.counters).by_vector(part.arms).values())[option]
-            return entry(t.Text(key, term.encoding), term.colon, t.Choice(tuple(values)))
-
-        return self.make((id(term), "entry", label, option), build)
+    def entries(self, parts: Parts, choices: KeyChoices) -> Iterator[tuple[t.Term, int]]:
+        """(an entry with its key, the state behind it) of those that may come next in an object."""
+        term, states = parts.term, choices.states
+        assert isinstance(term, t.Object)
+        keyed: list[t.Property | t.Family] = [*term.properties, *term.families]
+        for outcome, bits in states.profile(parts.state):
+            for label in bits_of(bits):
+                part = keyed[label]
+                key = dfa.literal(part.name) if isinstance(part, t.Property) else part.keys
+                for option, _, _ in outcome:
+                    value = choices.terms[label][option]
+                    whole = entry(t.Text(key, term.encoding), term.colon, value)
+                    kept = self.make((id(term), "entry", label, option), lambda whole=whole: whole)  # type: ignore[misc]
+                    yield kept, states.advance(parts.state, label, option)
 
     def open(self, place: Place) -> tuple[Place, ...]:
         """The same position as places where a character comes next, or None where the word may end."""
