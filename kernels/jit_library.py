@@ -68,7 +68,7 @@ def use_reference(only: bool) -> None:
 
 def typed_library(
     *kernels: AnyKernel | Specialised,
-    brief: Collection[str] = (),
+    brief: Collection[AnyKernel] = (),
     wide: bool = False,
 ) -> Library:
     """The library of some kernels of `sglc.kernels.dsl.language`; addresses stand for arrays and records.
@@ -90,7 +90,7 @@ def typed_library(
             result,
             *[_NUMBERS.get(kind, POINTER) for kind in kinds.values()],
         )
-    return Library(build, signatures, brief, wide)
+    return Library(build, signatures, [f"sglc_{kernel.name}" for kernel in brief], wide)
 
 
 class Library:

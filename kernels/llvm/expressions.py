@@ -13,24 +13,8 @@ from llvmlite import ir
 from sglc.kernels.dsl import language, vectors
 from sglc.kernels.dsl.language import AnyKernel, Kernel
 from sglc.kernels.dsl.structs import Struct
+from sglc.kernels.llvm import values as v
 from sglc.kernels.llvm.signatures import LANE_CALLS, MEMORY
-from sglc.kernels.llvm.values import (
-    BYTES,
-    DOUBLE,
-    ELEMENTS,
-    FLOAT,
-    FLOATS,
-    I1,
-    I32,
-    I64,
-    LANE_KINDS,
-    NUMBERS,
-    SIGNS,
-    VALUES,
-    Array,
-    KernelError,
-    Value,
-)
 from sglc.kernels.llvm.vectors import LaneCode
 
 _FLOAT_OPERATIONS: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
@@ -64,11 +48,11 @@ class Expressions:
     function: ir.Function
     b: ir.IRBuilder
     code: LaneCode
-    arrays: dict[str, Array]
+    arrays: dict[str, v.Array]
     """Arguments that are arrays, and short names of arrays of records."""
     structs: dict[str, tuple[ir.Value, type[Struct]]]
     """Arguments that are records: their tables and classes."""
-    fields: dict[tuple[str, str], Array | Value]
+    fields: dict[tuple[str, str], v.Array | v.Value]
     """Fields of records that the function reads."""
     locals: dict[str, tuple[ir.Value, str]]
     """Local arrays of lanes, and the kind of their elements."""
@@ -78,15 +62,15 @@ class Expressions:
     def _slot(self, kind: ir.Type) -> ir.Value:
         raise TypeError("a function has slots")
 
-    def _field(self, struct: str, name: str) -> Array | Value:
+    def _field(self, struct: str, name: str) -> v.Array | v.Value:
         raise TypeError("a function has records")
 
-    def _call_kernel(self, node: ast.Call, called: AnyKernel) -> Value | None:
+    def _call_kernel(self, node: ast.Call, called: AnyKernel) -> v.Value | None:
         raise TypeError("a function calls kernels")
 
     def _fail(self, node: ast.AST, reason: str) -> NoReturn:
         line = getattr(node, "lineno", 0)
-        raise KernelError(f"{self.kernel.name}, line {line}: {reason}: {ast.unparse(node)}")
+        raise v.KernelError(f"{self.kernel.name}, line {line}: {reason}: {ast.unparse(node)}")
 
     def _blocks(self, *names: str) -> list[ir.Block]:
         return [self.function.append_basic_block(name) for name in names]
@@ -94,40 +78,42 @@ class Expressions:
     def _test(self, node: ast.expr) -> ir.Value:
         return self._as("bool", self._expression(node))
 
-    def _as(self, kind: str, value: Value) -> ir.Value:
+    def _as(self, kind: str, value: v.Value) -> ir.Value:
         """The value as a number of another type."""
         here, found = value.kind, value.value
         if here == kind or {here, kind} == {"int", "word"}:
             return found
-        if here not in NUMBERS or kind not in NUMBERS:
-            raise KernelError(f"{self.kernel.name}: {here} in place of {kind}")
+        if here not in v.NUMBERS or kind not in v.NUMBERS:
+            raise v.KernelError(f"{self.kernel.name}: {here} in place of {kind}")
         if kind == "bool":
             if here == "float":
-                return self.b.fcmp_unordered("!=", found, DOUBLE(0.0))
-            return self.b.icmp_signed("!=", found, I64(0))
+                return self.b.fcmp_unordered("!=", found, v.DOUBLE(0.0))
+            return self.b.icmp_signed("!=", found, v.I64(0))
         if kind == "float":
-            return self.b.uitofp(found, DOUBLE) if here in ("bool", "word") else self.b.sitofp(found, DOUBLE)
-        return self.b.fptosi(found, I64) if here == "float" else self.b.zext(found, I64)
+            return (
+                self.b.uitofp(found, v.DOUBLE) if here in ("bool", "word") else self.b.sitofp(found, v.DOUBLE)
+            )
+        return self.b.fptosi(found, v.I64) if here == "float" else self.b.zext(found, v.I64)
 
-    def _expression(self, node: ast.expr) -> Value:
+    def _expression(self, node: ast.expr) -> v.Value:
         match node:
             case ast.Constant(value=bool() as value):
-                return Value(I1(int(value)), "bool")
+                return v.Value(v.I1(int(value)), "bool")
             case ast.Constant(value=int() as value):
-                return Value(I64(value), "int")
+                return v.Value(v.I64(value), "int")
             case ast.Constant(value=float() as value):
-                return Value(DOUBLE(value), "float")
+                return v.Value(v.DOUBLE(value), "float")
             case ast.Name(id=name) if name in self.slots:
                 slot, kind = self.slots[name]
-                return Value(self.b.load(slot), kind)
+                return v.Value(self.b.load(slot), kind)
             case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.locals:
                 array, kind = self.locals[name]
-                return Value(self.b.load(self._local(array, index)), kind)
+                return v.Value(self.b.load(self._local(array, index)), kind)
             case ast.Subscript(value=of, slice=index):
                 return self._element(self._array(of), index)
             case ast.Attribute(value=ast.Name(id=name)) if name in self.structs:
                 found = self._field_of(node)
-                if not isinstance(found, Value):
+                if not isinstance(found, v.Value):
                     self._fail(node, "not a number of a record")
                 return found
             case ast.Name() | ast.Attribute():
@@ -138,16 +124,16 @@ class Expressions:
             case ast.BinOp(left=left, op=operator, right=right):
                 return self._operate(node, operator, self._expression(left), self._expression(right))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return Value(self.b.not_(self._test(operand)), "bool")
+                return v.Value(self.b.not_(self._test(operand)), "bool")
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 number = self._expression(operand)
                 if number.kind == "float":
-                    return Value(self.b.fneg(number.value), "float")
-                return Value(self.b.neg(self._as("int", number)), "int")
+                    return v.Value(self.b.fneg(number.value), "float")
+                return v.Value(self.b.neg(self._as("int", number)), "int")
             case ast.UnaryOp(op=ast.Invert(), operand=operand):
                 number = self._expression(operand)
                 kind = "word" if number.kind == "word" else "int"
-                return Value(self.b.not_(self._as(kind, number)), kind)
+                return v.Value(self.b.not_(self._as(kind, number)), kind)
             case ast.Compare(left=left, ops=operators, comparators=others):
                 return self._compare(node, left, operators, others)
             case ast.BoolOp(op=operator, values=values):
@@ -205,29 +191,29 @@ class Expressions:
 
     def _local(self, array: ir.Value, index: ast.expr) -> ir.Value:
         """The place of lanes in a local array."""
-        return self.b.gep(array, [I64(0), self._as("int", self._expression(index))], inbounds=True)
+        return self.b.gep(array, [v.I64(0), self._as("int", self._expression(index))], inbounds=True)
 
-    def _place(self, array: Array, index: ast.expr) -> ir.Value:
+    def _place(self, array: v.Array, index: ast.expr) -> ir.Value:
         return self.b.gep(array.pointer, [self._as("int", self._expression(index))], inbounds=True)
 
-    def _element(self, array: Array, index: ast.expr) -> Value:
-        memory, number = ELEMENTS[array.kind]
+    def _element(self, array: v.Array, index: ast.expr) -> v.Value:
+        memory, number = v.ELEMENTS[array.kind]
         value = array.load(self.b, self._place(array, index))
         if isinstance(memory, ir.FloatType):
-            value = self.b.fpext(value, DOUBLE)
+            value = self.b.fpext(value, v.DOUBLE)
         elif isinstance(memory, ir.IntType) and memory.width < 64:
-            value = self.b.zext(value, I64) if number == "word" else self.b.sext(value, I64)
-        return Value(value, "word" if array.kind == "U64" else "float" if number == "float" else "int")
+            value = self.b.zext(value, v.I64) if number == "word" else self.b.sext(value, v.I64)
+        return v.Value(value, "word" if array.kind == "U64" else "float" if number == "float" else "int")
 
-    def _operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
+    def _operate(self, node: ast.AST, operator: ast.operator, left: v.Value, right: v.Value) -> v.Value:
         b = self.b
-        if left.kind in LANE_KINDS or right.kind in LANE_KINDS:
+        if left.kind in v.LANE_KINDS or right.kind in v.LANE_KINDS:
             return self._operate_lanes(node, operator, left, right)
         if "float" in (left.kind, right.kind) or isinstance(operator, ast.Div):
             x, y = self._as("float", left), self._as("float", right)
             if type(operator) not in _FLOAT_OPERATIONS:
                 self._fail(node, "not an operation on such numbers")
-            return Value(getattr(b, _FLOAT_OPERATIONS[type(operator)])(x, y), "float")
+            return v.Value(getattr(b, _FLOAT_OPERATIONS[type(operator)])(x, y), "float")
         if left.kind == right.kind == "bool" and isinstance(operator, ast.BitAnd | ast.BitOr | ast.BitXor):
             kind = "bool"
         else:
@@ -241,30 +227,30 @@ class Expressions:
                 found = b.lshr(x, y) if kind == "word" else b.ashr(x, y)
             case ast.FloorDiv() | ast.Mod():
                 rest = b.srem(x, y)
-                below = b.icmp_signed("<", rest, I64(0))
+                below = b.icmp_signed("<", rest, v.I64(0))
                 if isinstance(operator, ast.Mod):
                     found = b.select(below, b.add(rest, y), rest)
                 else:
-                    found = b.sub(b.sdiv(x, y), b.zext(below, I64))
+                    found = b.sub(b.sdiv(x, y), b.zext(below, v.I64))
             case _:
                 self._fail(node, "not an operation of kernels")
-        return Value(found, kind)
+        return v.Value(found, kind)
 
-    def _operate_lanes(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
+    def _operate_lanes(self, node: ast.AST, operator: ast.operator, left: v.Value, right: v.Value) -> v.Value:
         if left.kind != right.kind:
             self._fail(node, "lanes of two kinds")
         name = (_FLOAT_OPERATIONS if left.kind == "floats" else _LANE_OPERATIONS).get(type(operator))
         if name is None:
             self._fail(node, "not an operation on lanes")
-        return Value(getattr(self.b, name)(left.value, right.value), left.kind)
+        return v.Value(getattr(self.b, name)(left.value, right.value), left.kind)
 
     def _compare(
         self, node: ast.expr, left: ast.expr, operators: list[ast.cmpop], others: list[ast.expr]
-    ) -> Value:
+    ) -> v.Value:
         before = self._expression(left)
         found: ir.Value | None = None
         for operator, other in zip(operators, others, strict=True):
-            sign = SIGNS.get(type(operator))
+            sign = v.SIGNS.get(type(operator))
             if sign is None:
                 self._fail(node, "not a comparison of kernels")
             after = self._expression(other)
@@ -278,11 +264,11 @@ class Expressions:
             found = holds if found is None else self.b.and_(found, holds)
             before = after
         assert found is not None
-        return Value(found, "bool")
+        return v.Value(found, "bool")
 
-    def _short(self, values: list[ast.expr], conjunction: bool) -> Value:
+    def _short(self, values: list[ast.expr], conjunction: bool) -> v.Value:
         """`and` and `or` as tests: what comes later is looked at only if it matters."""
-        slot = self._slot(I1)
+        slot = self._slot(v.I1)
         (after,) = self._blocks("decided")
         for place, value in enumerate(values):
             holds = self._test(value)
@@ -294,9 +280,9 @@ class Expressions:
                 self.b.cbranch(holds, *((more, after) if conjunction else (after, more)))
                 self.b.position_at_end(more)
         self.b.position_at_end(after)
-        return Value(self.b.load(slot), "bool")
+        return v.Value(self.b.load(slot), "bool")
 
-    def _choose(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
+    def _choose(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> v.Value:
         then, otherwise, after = self._blocks("then", "otherwise", "after")
         self.b.cbranch(self._test(test), then, otherwise)
         ends = []
@@ -305,15 +291,15 @@ class Expressions:
             ends.append((self._expression(node), self.b.block))
         kinds = {value.kind for value, _ in ends}
         kind = kinds.pop() if len(kinds) == 1 else "float" if "float" in kinds else "int"
-        slot = self._slot(VALUES[kind])
+        slot = self._slot(v.VALUES[kind])
         for value, block in ends:
             self.b.position_at_end(block)
             self.b.store(self._as(kind, value), slot)
             self.b.branch(after)
         self.b.position_at_end(after)
-        return Value(self.b.load(slot), kind)
+        return v.Value(self.b.load(slot), kind)
 
-    def _call(self, node: ast.Call) -> Value | None:
+    def _call(self, node: ast.Call) -> v.Value | None:
         if not isinstance(node.func, ast.Name) or node.keywords:
             self._fail(node, "not a call of kernels")
         name = node.func.id
@@ -323,44 +309,44 @@ class Expressions:
             first, second = self._as(kind, x), self._as(kind, y)
             sign = "<" if name == "min" else ">"
             less = self.b.fcmp_ordered if kind == "float" else self.b.icmp_signed
-            return Value(self.b.select(less(sign, first, second), first, second), kind)
+            return v.Value(self.b.select(less(sign, first, second), first, second), kind)
         if name in ("int", "float", "bool") and len(node.args) == 1:
-            return Value(self._as(name, self._expression(node.args[0])), name)
+            return v.Value(self._as(name, self._expression(node.args[0])), name)
         if name == "abs" and len(node.args) == 1:
             value = self._expression(node.args[0])
             if value.kind == "float":
-                below = self.b.fcmp_ordered("<", value.value, DOUBLE(0.0))
-                return Value(self.b.select(below, self.b.fneg(value.value), value.value), "float")
+                below = self.b.fcmp_ordered("<", value.value, v.DOUBLE(0.0))
+                return v.Value(self.b.select(below, self.b.fneg(value.value), value.value), "float")
             number = self._as("int", value)
-            below = self.b.icmp_signed("<", number, I64(0))
-            return Value(self.b.select(below, self.b.neg(number), number), "int")
+            below = self.b.icmp_signed("<", number, v.I64(0))
+            return v.Value(self.b.select(below, self.b.neg(number), number), "int")
         called = self.globals.get(name)
         if callable(called) and called is getattr(vectors, name, None):
             return self._call_lanes(node, name)
         if called in (language.bit_count, language.trailing_zeros):
             bits = self._as("int", self._expression(node.args[0]))
-            count = self.b.ctpop(bits) if called is language.bit_count else self.b.cttz(bits, I1(0))
-            return Value(count, "int")
+            count = self.b.ctpop(bits) if called is language.bit_count else self.b.cttz(bits, v.I1(0))
+            return v.Value(count, "int")
         if isinstance(called, Kernel):
             return self._call_kernel(node, called)
         self._fail(node, "not a function of kernels")
 
     # Arrays
 
-    def _array(self, node: ast.expr) -> Array:
+    def _array(self, node: ast.expr) -> v.Array:
         found = self._array_or_none(node)
         if found is None:
             self._fail(node, "not an array")
         return found
 
-    def _array_or_none(self, node: ast.expr) -> Array | None:
+    def _array_or_none(self, node: ast.expr) -> v.Array | None:
         """An array by its name or as a field of a record."""
         if isinstance(node, ast.Name):
             return self.arrays.get(node.id)
         found = self._field_of(node)
-        return found if isinstance(found, Array) else None
+        return found if isinstance(found, v.Array) else None
 
-    def _field_of(self, node: ast.expr) -> Array | Value | None:
+    def _field_of(self, node: ast.expr) -> v.Array | v.Value | None:
         """A field of a record; None for what is no part of one."""
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in self.structs:
@@ -372,13 +358,13 @@ class Expressions:
 
     # Lanes
 
-    def _lanes_place(self, array: Array, index: ast.expr, memory: ir.Type) -> tuple[ir.Value, int]:
+    def _lanes_place(self, array: v.Array, index: ast.expr, memory: ir.Type) -> tuple[ir.Value, int]:
         """Where an index of an array leads, as a place of another type, and how it is aligned."""
-        element = ELEMENTS[array.kind][0]
+        element = v.ELEMENTS[array.kind][0]
         size = element.width // 8 if isinstance(element, ir.IntType) else 4
         return self.b.bitcast(self._place(array, index), memory.as_pointer()), size
 
-    def _call_lanes(self, node: ast.Call, name: str) -> Value | None:
+    def _call_lanes(self, node: ast.Call, name: str) -> v.Value | None:
         """A call of a function of `sglc.kernels.dsl.vectors`."""
         expected = len(inspect.signature(getattr(vectors, name)).parameters)
         if len(node.args) != expected:
@@ -387,11 +373,11 @@ class Expressions:
             return self._local_lanes("floats" if name == "float_lanes" else "ints", node.args[0])
         if name in ("maxima", "sums"):
             reduced = getattr(self.code, name)
-            return Value(reduced(self._sixteen(node.args[0])), "floats")
+            return v.Value(reduced(self._sixteen(node.args[0])), "floats")
         if name in ("rolled", "lane"):
             one = self._as("floats", self._expression(node.args[0]))
             found = getattr(self.code, name)(one, self._constant(node.args[1]))
-            return Value(found, "floats" if name == "rolled" else "float")
+            return v.Value(found, "floats" if name == "rolled" else "float")
         if name in MEMORY:
             return self._memory(node, name)
         arguments = [self._expression(argument) for argument in node.args]
@@ -400,34 +386,34 @@ class Expressions:
         b, code = self.b, self.code
         match name:
             case "spread":
-                found = code.splat(b.fptrunc(values[0], FLOAT))
+                found = code.splat(b.fptrunc(values[0], v.FLOAT))
             case "spread_int":
-                found = code.splat(b.trunc(values[0], I32))
+                found = code.splat(b.trunc(values[0], v.I32))
             case "shift_right":
-                found = b.lshr(values[0], code.splat(b.trunc(values[1], I32)))
+                found = b.lshr(values[0], code.splat(b.trunc(values[1], v.I32)))
             case "shift_left":
-                found = b.shl(values[0], code.splat(b.trunc(values[1], I32)))
+                found = b.shl(values[0], code.splat(b.trunc(values[1], v.I32)))
             case "to_floats":
-                found = b.sitofp(values[0], FLOATS)
+                found = b.sitofp(values[0], v.FLOATS)
             case "as_floats" | "as_ints":
-                found = b.bitcast(values[0], LANE_KINDS[result])
+                found = b.bitcast(values[0], v.LANE_KINDS[result])
             case "magnitudes":
-                found = code.intrinsic(f"llvm.fabs.v{vectors.LANES}f32", FLOATS, values)
+                found = code.intrinsic(f"llvm.fabs.v{vectors.LANES}f32", v.FLOATS, values)
             case "sum_floats":
                 found = code.tree_sum(values[0])
             case "max_floats":
                 found = code.tree_max(values[0])
             case _:
                 found = getattr(code, name)(*values)
-        return Value(found, result)
+        return v.Value(found, result)
 
-    def _local_lanes(self, kind: str, count: ast.expr) -> Value:
+    def _local_lanes(self, kind: str, count: ast.expr) -> v.Value:
         number = self._constant(count)
-        slot = self._slot(ir.ArrayType(LANE_KINDS[kind], number))
+        slot = self._slot(ir.ArrayType(v.LANE_KINDS[kind], number))
         for place in range(number):
-            where = self.b.gep(slot, [I64(0), I64(place)], inbounds=True)
-            self.b.store(ir.Constant(LANE_KINDS[kind], None), where)
-        return Value(slot, f"array of {kind}")
+            where = self.b.gep(slot, [v.I64(0), v.I64(place)], inbounds=True)
+            self.b.store(ir.Constant(v.LANE_KINDS[kind], None), where)
+        return v.Value(slot, f"array of {kind}")
 
     def _sixteen(self, node: ast.expr) -> list[ir.Value]:
         """The elements of a local array of 16 lanes of floats."""
@@ -435,11 +421,11 @@ class Expressions:
         if array is None or kind != "floats" or array.type.pointee.count != vectors.LANES:
             self._fail(node, "not a local array of 16 lanes of floats")
         return [
-            self.b.load(self.b.gep(array, [I64(0), I64(place)], inbounds=True))
+            self.b.load(self.b.gep(array, [v.I64(0), v.I64(place)], inbounds=True))
             for place in range(vectors.LANES)
         ]
 
-    def _memory(self, node: ast.Call, name: str) -> Value | None:
+    def _memory(self, node: ast.Call, name: str) -> v.Value | None:
         """Loads and stores of lanes, and the counters of threads."""
         b, code = self.b, self.code
         kinds, memory, result = MEMORY[name]
@@ -450,25 +436,25 @@ class Expressions:
         place, align = self._lanes_place(array, node.args[1], memory)
         match name:
             case "load_halves":
-                return Value(code.from_halves(array.load(b, place, align)), "floats")
+                return v.Value(code.from_halves(array.load(b, place, align)), "floats")
             case "half_at":
-                return Value(code.from_half(array.load(b, place, 1)), "float")
+                return v.Value(code.from_half(array.load(b, place, 1)), "float")
             case "word_at":
-                return Value(b.sext(array.load(b, place, align), I64), "int")
+                return v.Value(b.sext(array.load(b, place, align), v.I64), "int")
             case "load_floats" | "load_ints":
-                return Value(array.load(b, place, align), result)
+                return v.Value(array.load(b, place, align), result)
             case "store_floats":
                 array.store(b, self._as("floats", values[0]), place, align)
             case "store_ints":
                 array.store(b, self._as("ints", values[0]), place, align)
             case "put_word":
-                array.store(b, b.trunc(self._as("int", values[0]), I32), place, align)
+                array.store(b, b.trunc(self._as("int", values[0]), v.I32), place, align)
             case "store_bytes":
-                array.store(b, b.trunc(self._as("ints", values[0]), BYTES), place, align)
+                array.store(b, b.trunc(self._as("ints", values[0]), v.BYTES), place, align)
             case "prefetch":
                 code.prefetch(place)
             case "take":
-                return Value(code.take(place, self._as("int", values[0])), "int")
+                return v.Value(code.take(place, self._as("int", values[0])), "int")
             case "arrive":
                 code.arrive(place)
             case "wait_for":

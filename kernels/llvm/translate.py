@@ -16,19 +16,10 @@ from llvmlite import ir
 
 from sglc.kernels.dsl.language import AnyKernel, Specialised
 from sglc.kernels.dsl.structs import Struct
+from sglc.kernels.llvm import values as v
 from sglc.kernels.llvm.expressions import Expressions
 from sglc.kernels.llvm.target import Target, host
-from sglc.kernels.llvm.values import (
-    ELEMENTS,
-    I64,
-    VALUES,
-    Array,
-    KernelError,
-    Value,
-)
 from sglc.kernels.llvm.vectors import LaneCode
-
-__all__ = ["KernelError", "translate"]
 
 
 def translate(kernels: Iterable[AnyKernel | Specialised], name: str, target: Target | None = None) -> str:
@@ -66,7 +57,7 @@ class _Function(Expressions):
         kinds = {name: kind for name, kind in kernel.annotations.items() if kind != "Constant"}
         self.result = kinds.pop("return", "None")
         arguments = [(name, self._argument(name, kind), kind) for name, kind in kinds.items()]
-        result = ir.VoidType() if self.result == "None" else VALUES[self.result]
+        result = ir.VoidType() if self.result == "None" else v.VALUES[self.result]
         name = Specialised(kernel, constants).name
         self.function = ir.Function(
             self.module,
@@ -87,17 +78,17 @@ class _Function(Expressions):
         self.loops: list[tuple[ir.Block, ir.Block]] = []
         for (name, _, kind), value in zip(arguments, self.function.args, strict=True):
             value.name = name
-            if kind in ELEMENTS:
+            if kind in v.ELEMENTS:
                 if not kernel.parallel:
                     # Other threads write to the arrays of a parallel kernel while it runs.
                     value.add_attribute("noalias")
-                self.arrays[name] = Array(value, kind)
+                self.arrays[name] = v.Array(value, kind)
             elif name in self.kinds:
                 value.add_attribute("noalias")
                 value.attributes.dereferenceable = 8 * len(self.kinds[name].fields)
                 self.structs[name] = value, self.kinds[name]
             else:
-                self._set(name, Value(value, kind))
+                self._set(name, v.Value(value, kind))
         self._block(tree.body)
         if not self.b.block.is_terminated:
             if self.result == "None":
@@ -106,13 +97,13 @@ class _Function(Expressions):
                 self.b.unreachable()
 
     def _argument(self, name: str, kind: str) -> ir.Type:
-        if kind in ELEMENTS:
-            return ELEMENTS[kind][0].as_pointer()
+        if kind in v.ELEMENTS:
+            return v.ELEMENTS[kind][0].as_pointer()
         if name in self.kinds:
-            return I64.as_pointer()
-        if kind not in VALUES or kind == "word":
-            raise KernelError(f"{self.kernel.name}: {name} has the unknown kind {kind}")
-        return VALUES[kind]
+            return v.I64.as_pointer()
+        if kind not in v.VALUES or kind == "word":
+            raise v.KernelError(f"{self.kernel.name}: {name} has the unknown kind {kind}")
+        return v.VALUES[kind]
 
     # Statements
 
@@ -158,13 +149,13 @@ class _Function(Expressions):
             case _:
                 self._fail(node, "not a statement of kernels")
 
-    def _assign(self, target: ast.expr, value: Value | Array) -> None:
+    def _assign(self, target: ast.expr, value: v.Value | v.Array) -> None:
         match target:
-            case ast.Name(id=name) if isinstance(value, Array):
+            case ast.Name(id=name) if isinstance(value, v.Array):
                 if name in self.slots or self.arrays.get(name, value) is not value:
                     self._fail(target, "has another meaning already")
                 self.arrays[name] = value
-            case _ if isinstance(value, Array):
+            case _ if isinstance(value, v.Array):
                 self._fail(target, "cannot hold an array")
             case ast.Name(id=name):
                 self._set(name, value)
@@ -173,7 +164,7 @@ class _Function(Expressions):
                 self.b.store(self._as(kind, value), self._local(local, index))
             case ast.Subscript(value=of, slice=index):
                 array = self._array(of)
-                place, (memory, number) = self._place(array, index), ELEMENTS[array.kind]
+                place, (memory, number) = self._place(array, index), v.ELEMENTS[array.kind]
                 stored = self._as("float" if number == "float" else "int", value)
                 if isinstance(memory, ir.FloatType):
                     stored = self.b.fptrunc(stored, memory)
@@ -183,13 +174,13 @@ class _Function(Expressions):
             case _:
                 self._fail(target, "cannot be assigned to")
 
-    def _set(self, name: str, value: Value) -> None:
+    def _set(self, name: str, value: v.Value) -> None:
         if value.kind.startswith("array of "):
             self.locals[name] = value.value, value.kind.removeprefix("array of ")
             return
         known = self.slots.get(name)
         if known is None:
-            known = self.slots[name] = self._slot(VALUES[value.kind]), value.kind
+            known = self.slots[name] = self._slot(v.VALUES[value.kind]), value.kind
         slot, kind = known
         self.b.store(self._as(kind, value), slot)
 
@@ -200,7 +191,7 @@ class _Function(Expressions):
         self.b.position_at_end(here)
         return slot
 
-    def _field(self, struct: str, name: str) -> Array | Value:
+    def _field(self, struct: str, name: str) -> v.Array | v.Value:
         """A field of a record, read once where the function begins: nobody writes to the table meanwhile."""
         found = self.fields.get((struct, name))
         if found is not None:
@@ -209,14 +200,14 @@ class _Function(Expressions):
         field = kind.fields[name]
         here = self.b.block
         self.b.position_before(self._jump)
-        place = self.b.gep(table, [I64(field.place)], inbounds=True)
+        place = self.b.gep(table, [v.I64(field.place)], inbounds=True)
         if field.kind == "int":
             value = self.b.load(place, align=8)
-            found = Value(value, "int")
+            found = v.Value(value, "int")
         else:
-            pointer = ELEMENTS[field.kind][0].as_pointer()
+            pointer = v.ELEMENTS[field.kind][0].as_pointer()
             value = self.b.load(self.b.bitcast(place, pointer.as_pointer()), align=8)
-            found = Array(value, field.kind, self._alias(kind, name))
+            found = v.Array(value, field.kind, self._alias(kind, name))
         value.set_metadata("invariant.load", self.module.add_metadata([]))
         self.b.position_at_end(here)
         self.fields[struct, name] = found
@@ -227,8 +218,8 @@ class _Function(Expressions):
         if self.kernel.parallel:
             return None
         root = self.module.add_metadata(["fields of records"])
-        field = self.module.add_metadata([f"{kind.__module__}.{kind.__qualname__}.{name}", root, I64(0)])
-        return self.module.add_metadata([field, field, I64(0)])
+        field = self.module.add_metadata([f"{kind.__module__}.{kind.__qualname__}.{name}", root, v.I64(0)])
+        return self.module.add_metadata([field, field, v.I64(0)])
 
     def _if(self, node: ast.If) -> None:
         known = self._known(node.test)
@@ -261,11 +252,11 @@ class _Function(Expressions):
             case _:
                 self._fail(node, "loops are over range")
         values = [self._expression(bound) for bound in bounds[:2]]
-        start, stop = values if len(values) == 2 else (Value(I64(0), "int"), values[0])
+        start, stop = values if len(values) == 2 else (v.Value(v.I64(0), "int"), values[0])
         step = ast.literal_eval(bounds[2]) if len(bounds) == 3 else 1
         end = self._as("int", stop)
         # As in Python, the variable keeps its last value behind the loop.
-        count = self._slot(I64)
+        count = self._slot(v.I64)
         self.b.store(self._as("int", start), count)
         head, body, onward, after = self._blocks("head", "body", "onward", "after")
         self.b.branch(head)
@@ -273,12 +264,12 @@ class _Function(Expressions):
         here = self.b.load(count)
         self.b.cbranch(self.b.icmp_signed("<" if step > 0 else ">", here, end), body, after)
         self.b.position_at_end(body)
-        self._set(name, Value(here, "int"))
+        self._set(name, v.Value(here, "int"))
         self._loop_body(node.body, body, onward, after)
         if not self.b.block.is_terminated:
             self.b.branch(onward)
         self.b.position_at_end(onward)
-        self.b.store(self.b.add(self.b.load(count), I64(step)), count)
+        self.b.store(self.b.add(self.b.load(count), v.I64(step)), count)
         self.b.branch(head)
         self.b.position_at_end(after)
 
@@ -290,7 +281,7 @@ class _Function(Expressions):
 
     # Calls
 
-    def _call_kernel(self, node: ast.Call, called: AnyKernel) -> Value | None:
+    def _call_kernel(self, node: ast.Call, called: AnyKernel) -> v.Value | None:
         kinds = called.annotations
         result = kinds.pop("return", "None")
         if len(kinds) != len(node.args):
@@ -301,7 +292,7 @@ class _Function(Expressions):
         function = self.within.made.get(inner) or _Function(self.within, called, constants).function
         values, structs = [], called.structs
         for argument, (name, kind) in arguments:
-            if kind in ELEMENTS:
+            if kind in v.ELEMENTS:
                 array = self._array_or_none(argument)
                 if array is None or array.kind != kind:
                     self._fail(argument, f"{called.name} takes an array {kind} here")
@@ -314,4 +305,4 @@ class _Function(Expressions):
             elif kind != "Constant":
                 values.append(self._as(kind, self._expression(argument)))
         found = self.b.call(function, values)
-        return None if result == "None" else Value(found, result)
+        return None if result == "None" else v.Value(found, result)

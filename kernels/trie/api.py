@@ -52,14 +52,14 @@ WALKS = typed_library(
     load_subsets,
     list_subsets,
     brief=(
-        "sglc_walk_literal",
-        "sglc_list_first",
-        "sglc_any_below",
-        "sglc_list_paths",
-        "sglc_without_columns",
-        "sglc_put_tokens",
-        "sglc_load_subsets",
-        "sglc_list_subsets",
+        walk_literal,
+        list_first,
+        any_below,
+        list_paths,
+        without_columns,
+        put_tokens,
+        load_subsets,
+        list_subsets,
     ),
 )
 

@@ -11,16 +11,8 @@ from sglc.automata.notation.term_tree import show_nfa, show_text
 from sglc.automata.term import Language
 from sglc.runtime.mask.automaton.limits import ConstraintOptions, compiling
 from sglc.runtime.mask.automaton.protocol import Node
+from sglc.runtime.mask.nodes import core
 from sglc.runtime.mask.nodes.array import ArrayNode
-from sglc.runtime.mask.nodes.core import (
-    Alternatives,
-    AnyBytes,
-    Literal,
-    NothingNode,
-    Repetition,
-    RuleNode,
-    Series,
-)
 from sglc.runtime.mask.nodes.dispatch import CaseNode
 from sglc.runtime.mask.nodes.object import ObjectNode
 from sglc.runtime.mask.nodes.pattern import PatternNode
@@ -46,7 +38,7 @@ class NodeFacts(NamedTuple):
 def facts(node: Node) -> NodeFacts:
     """What a node is, without its children."""
     match node:
-        case Literal():
+        case core.Literal():
             return NodeFacts("literal", show_bytes(node.data))
         case TextNode():
             table = node.table
@@ -60,21 +52,23 @@ def facts(node: Node) -> NodeFacts:
             return NodeFacts("cases", f"{show_words(node.set.words)}, each with what follows it")
         case SpanNode():
             return NodeFacts("piece", f"of {show_bytes(node.table.text.encode())}")
-        case AnyBytes():
+        case core.AnyBytes():
             return NodeFacts("any", "any bytes")
-        case NothingNode():
-            return NodeFacts("nothing", "no text")
         case NotBefore():
             return NodeFacts("lookahead", f"not before {show_class(ranges(node.forbidden_next))}")
         case Exclusion():
             return NodeFacts("difference", f"all but {show_words(node.set.words)}")
-        case Series():
+        case core.Series():
             return NodeFacts("series", "one, then the rest")
-        case Alternatives():
-            return NodeFacts("choice", f"of {len(node.arms):,}")
-        case RuleNode():
+        case core.Alternatives():
+            return (
+                NodeFacts("choice", f"of {len(node.arms):,}")
+                if node.arms
+                else NodeFacts("nothing", "no text")
+            )
+        case core.RuleNode():
             return NodeFacts("rule", node.name or "what is no word")
-        case Repetition():
+        case core.Repetition():
             between = f", with {show_bytes(node.separator.data)} between" if node.separator.data else ""
             return NodeFacts("repeat", show_counts(node.minimum, node.maximum) + between)
         case ArrayNode():

@@ -13,12 +13,12 @@ from time import perf_counter
 
 import numpy as np
 
+from sglc.automata.encoding import written
 from sglc.kernels.trie.api import UNBOUNDED
 from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.automaton.protocol import DEAD, FINAL
 from sglc.runtime.mask.automaton.step import Group
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.mask.lexeme.escapes import spelled
 from sglc.runtime.mask.mask_cache import MaskStore
 from sglc.runtime.mask.nodes.dispatch import CaseNode
 from sglc.runtime.mask.nodes.object import ObjectNode
@@ -94,7 +94,7 @@ def _texts(store: MaskStore, group: Group) -> Iterator[tuple[bytes, bool]]:
             names = node.parts.names
             needed = [names[label] for label in node.required or () if label < len(names)]
             for name in list(dict.fromkeys([*needed, *names]))[:_MOST_TEXTS] or ["a"]:
-                key = spelled(name[:_MOST_BYTES], node.parts.encoding)
+                key = written(name[:_MOST_BYTES], node.parts.encoding)
                 yield key + b'"', False
                 yield key, True
     elif isinstance(node, CaseNode | WordNode):

@@ -8,8 +8,9 @@ from json.encoder import encode_basestring
 
 from sglc.automata.term import Encoding
 
-_SHORT = {0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r", 0x22: '\\"', 0x5C: "\\\\"}
-_SHORT_OR_FREE = {**_SHORT, 0x2F: "\\/"}
+SHORT_ESCAPES = {0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r", 0x22: '\\"', 0x5C: "\\\\"}
+"""By character: its short escape in JSON's canonical spelling."""
+_SHORT_OR_FREE = {**SHORT_ESCAPES, 0x2F: "\\/"}
 
 ESCAPED = frozenset(range(0x20)) | {0x22, 0x5C}
 """Characters that are not written as themselves inside a JSON string."""
@@ -21,8 +22,8 @@ Digits = tuple[int, int]
 def spelled(point: int, json: bool) -> str:
     """The characters that stand for a character: itself, or its one escape inside a JSON string."""
     if json:
-        if point in _SHORT:
-            return _SHORT[point]
+        if point in SHORT_ESCAPES:
+            return SHORT_ESCAPES[point]
         if point < 0x20:
             return f"\\u{point:04x}"
     return chr(point)
@@ -43,7 +44,7 @@ def spellings(point: int, encoding: Encoding) -> Iterator[str]:
     yield spelled(point, encoding != "raw")
     if encoding != "json-any":
         return
-    if point in _SHORT_OR_FREE and point not in _SHORT:
+    if point in _SHORT_OR_FREE and point not in SHORT_ESCAPES:
         yield _SHORT_OR_FREE[point]
     for path in unit_escapes(point, point):
         for units in product(*[product(*[_cases(low) for low, _ in unit]) for unit in path]):

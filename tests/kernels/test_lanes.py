@@ -79,7 +79,8 @@ llvm = pytest.importorskip("llvmlite.binding")
 
 from sglc.kernels.llvm import jit  # noqa: E402
 from sglc.kernels.llvm.target import Target, host, wide_host  # noqa: E402
-from sglc.kernels.llvm.translate import KernelError, translate  # noqa: E402
+from sglc.kernels.llvm.translate import translate  # noqa: E402
+from sglc.kernels.llvm.values import KernelError  # noqa: E402
 
 
 @kernel

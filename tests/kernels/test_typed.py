@@ -171,7 +171,8 @@ def with_the_wrong_array(data: I64) -> int:
     ],
 )
 def test_what_is_no_kernel(wrong: object, reason: str) -> None:
-    from sglc.kernels.llvm.translate import KernelError, translate
+    from sglc.kernels.llvm.translate import translate
+    from sglc.kernels.llvm.values import KernelError
 
     with pytest.raises(KernelError, match=reason):
         translate([wrong], "wrong")  # type: ignore[list-item]

@@ -8,7 +8,7 @@ from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.positions import Places
 from sglc.runtime.mask.automaton.protocol import END
 from sglc.runtime.mask.core.intern_table import Interned
-from sglc.runtime.mask.nodes.core import Literal, NothingNode
+from sglc.runtime.mask.nodes.core import AnyBytes, Literal
 
 
 def _is_young(table: dict[object, int]) -> bool:
@@ -49,7 +49,7 @@ def test_places_are_nothing_to_the_collector() -> None:
 def test_states_of_different_kinds_of_nodes_are_different() -> None:
     """Though True is 1 and a named tuple a tuple: who asks gets what was given."""
     machine = Machine()
-    text, words = Literal(b"a"), NothingNode()
+    text, words = Literal(b"a"), AnyBytes()
     machine.register(text)
     machine.register(words)
     first, second = machine.cont(text, 1, END), machine.cont(words, True, END)

@@ -6,14 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sglc.automata.work import (
-    DEFAULT_WORK,
-    OutOfWork,
-    WorkAccount,
-    charged,
-    current,
-    exchange,
-)
+from sglc.automata import work
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.core.errors import ConstraintError, ConstraintTooCostly
 
@@ -36,7 +29,7 @@ class ConstraintOptions:
     max_terms: int = 200_000
     max_depth: int = 150
     max_states: int = 1_000_000
-    max_work: int | None = DEFAULT_WORK
+    max_work: int | None = work.DEFAULT_WORK
     max_effort: int | None = 50_000
     mask_bytes: int = 64 << 20
     table_bytes: int = 16 << 20
@@ -61,7 +54,7 @@ class LimitTracker:
         self.machine = machine
         self.options = options
         self._made = 0
-        self._outer: tuple[WorkAccount | None, ...] = ()
+        self._outer: tuple[work.WorkAccount | None, ...] = ()
         """The accounts that were open before, the innermost last."""
         self._times = 1
         self._before = 0
@@ -77,13 +70,16 @@ class LimitTracker:
         self._before = len(self.machine.configs)
         limit, times = self.options.max_effort, self._times
         self._times = 1
-        self._outer = (*self._outer, exchange(WorkAccount(None if limit is None else limit * times)))
+        self._outer = (
+            *self._outer,
+            work.exchange(work.WorkAccount(None if limit is None else limit * times)),
+        )
         return self
 
     def __exit__(self, *fault: object) -> None:
         *outer, last = self._outer
         self._outer = tuple(outer)
-        inside = exchange(last)
+        inside = work.exchange(last)
         if inside is not None:
             self.spent += inside.spent
         made = len(self.machine.configs) - self._before
@@ -92,7 +88,7 @@ class LimitTracker:
             self._before += made
             if fault[0] is None:
                 self.check()
-        if isinstance(spent := fault[1], OutOfWork):
+        if isinstance(spent := fault[1], work.OutOfWork):
             raise ConstraintTooCostly(
                 "a mask or step", spent.limit, spent.spent, spent.part, "max_effort"
             ) from None
@@ -104,23 +100,23 @@ class LimitTracker:
 
 
 @contextmanager
-def limited(limit: int | None, option: str, what: str) -> Iterator[WorkAccount]:
+def limited(limit: int | None, option: str, what: str) -> Iterator[work.WorkAccount]:
     """Inside, `what` is done: it is put on an account with this limit, which an option has set.
 
     Raises ConstraintTooCostly when it is passed.
     """
-    account = WorkAccount(limit)
+    account = work.WorkAccount(limit)
     try:
-        with charged(account):
+        with work.charged(account):
             yield account
-    except OutOfWork as fault:
+    except work.OutOfWork as fault:
         raise ConstraintTooCostly(what, fault.limit, fault.spent, fault.part, option) from None
 
 
 @contextmanager
 def compiling(options: ConstraintOptions) -> Iterator[None]:
     """Inside, work is that of compiling: it goes to the account of whoever compiles, or one of its own."""
-    if current() is not None:
+    if work.current() is not None:
         yield
         return
     with limited(options.max_work, "max_work", COMPILING):

@@ -16,18 +16,9 @@ from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import Node
 from sglc.runtime.mask.compile.analysis import analyse
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.mask.lexeme.escapes import spelled
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
+from sglc.runtime.mask.nodes import core
 from sglc.runtime.mask.nodes.array import ArrayNode, ArrayParts
-from sglc.runtime.mask.nodes.core import (
-    Alternatives,
-    AnyBytes,
-    Literal,
-    NothingNode,
-    Repetition,
-    RuleNode,
-    Series,
-)
 from sglc.runtime.mask.nodes.dispatch import MANY, CaseNode, cases_of
 from sglc.runtime.mask.nodes.object import ObjectNode
 from sglc.runtime.mask.nodes.object_parts import ObjectParts
@@ -61,7 +52,7 @@ class Compiler:
         self._new: list[Node] = []
         self._made = 0
         self._rules: Mapping[str, t.Term] = {}
-        self._waiting: list[tuple[RuleNode, t.Term]] = []
+        self._waiting: list[tuple[core.RuleNode, t.Term]] = []
         self._entry = self._make_entry
         """One for all objects."""
 
@@ -188,7 +179,7 @@ class Compiler:
                 between = self._literal(separator)
                 return self._intern(
                     ("repeat", inner.index, minimum, maximum, separator),
-                    lambda: Repetition(inner, minimum, maximum, between),
+                    lambda: core.Repetition(inner, minimum, maximum, between),
                 )
             case t.Span(text, encoding, minimum, maximum):
                 spans = self._span_table(text, encoding)
@@ -209,9 +200,9 @@ class Compiler:
                     return inner
                 return self._intern(("except", inner.index, words), lambda: Exclusion(inner, words))
             case t.Nothing():
-                return self._intern(("nothing",), NothingNode)
+                return self._choice((), depth)
             case t.Anything():
-                return self._intern(("anything",), AnyBytes)
+                return self._intern(("anything",), core.AnyBytes)
         raise ConstraintError(f"not a term: {type(term).__name__}")
 
     def _in_row(self, term: t.Term, depth: int) -> list[Node]:
@@ -221,9 +212,9 @@ class Compiler:
         self._count(depth)
         return [node for item in term.items for node in self._in_row(item, depth + 1)]
 
-    def _literal(self, data: bytes) -> Literal:
-        node = self._intern(("bytes", data), lambda: Literal(data))
-        assert isinstance(node, Literal)
+    def _literal(self, data: bytes) -> core.Literal:
+        node = self._intern(("bytes", data), lambda: core.Literal(data))
+        assert isinstance(node, core.Literal)
         return node
 
     def _table(self, dfa: t.CharDfa, encoding: t.Encoding) -> TextTable:
@@ -243,13 +234,13 @@ class Compiler:
     def _flat_series(self, items: list[Node]) -> Node:
         flat: list[Node] = []
         for item in items:
-            flat += item.items() if isinstance(item, Series) else (item,)
+            flat += item.items() if isinstance(item, core.Series) else (item,)
         merged: list[Node] = []
         for item in flat:
-            if isinstance(item, Literal):
+            if isinstance(item, core.Literal):
                 if not item.data:
                     continue
-                if merged and isinstance(merged[-1], Literal):
+                if merged and isinstance(merged[-1], core.Literal):
                     merged[-1] = self._literal(merged[-1].data + item.data)
                     continue
             merged.append(item)
@@ -261,7 +252,7 @@ class Compiler:
         return node
 
     def _pair(self, first: Node, rest: Node) -> Node:
-        return self._intern(("series", first.index, rest.index), lambda: Series(first, rest))
+        return self._intern(("series", first.index, rest.index), lambda: core.Series(first, rest))
 
     def _cases(self, rules: t.LateRules, arms: tuple[t.Term, ...]) -> Node | None:
         """Arms that begin with words as one node, beside the others; None if that does not pay."""
@@ -281,10 +272,10 @@ class Compiler:
             return node
         self._register((*key, "words"), node)
         # They may come back to this choice, and so wait for their turn.
-        rest = RuleNode("")
+        rest = core.RuleNode("")
         self._register((*key, "others"), rest)
         self._waiting.append((rest, t.Choice(tuple(others))))
-        return self._intern(key, lambda: Alternatives((node, rest)))
+        return self._intern(key, lambda: core.Alternatives((node, rest)))
 
     def _choice(self, arms: tuple[t.Term, ...], depth: int) -> Node:
         if len(arms) >= MANY and isinstance(self._rules, t.LateRules):
@@ -304,10 +295,8 @@ class Compiler:
             parts[node.index] = node
         if len(parts) == 1:
             return next(iter(parts.values()))
-        if not parts:
-            return self._intern(("nothing",), NothingNode)
         nodes = tuple(parts.values())
-        return self._intern(("choice", *sorted(parts)), lambda: Alternatives(nodes))
+        return self._intern(("choice", *sorted(parts)), lambda: core.Alternatives(nodes))
 
     def _span_table(self, text: str, encoding: t.Encoding) -> SpanTable:
         table = self._spans.get((text, encoding))
@@ -397,7 +386,7 @@ class Compiler:
         with self.machine.lock:
             before, self._new = self._new, []
             try:
-                node = self._flat_series([self._literal(b'"' + spelled(name, "json") + b'"'), tail])
+                node = self._flat_series([self._literal(b'"' + written(name, "json") + b'"'), tail])
                 analyse(self._new, self.machine)
                 return node
             finally:
@@ -411,7 +400,7 @@ class Compiler:
         node = self._nodes.get(key)
         if node is None:
             if isinstance(rules, t.LateRules):
-                node = RuleNode(name, lambda: self._late(rules, rules[name]))
+                node = core.RuleNode(name, lambda: self._late(rules, rules[name]))
                 node.productive, node.nullable = True, rules.may_be_empty(name)
                 node.begins = lambda: rules.first_bytes(name)
                 self._register(key, node)
@@ -419,7 +408,7 @@ class Compiler:
                 body = rules.get(name)
                 if body is None:
                     raise ConstraintError(f"no rule is called {name!r}")
-                node = RuleNode(name)
+                node = core.RuleNode(name)
                 self._register(key, node)
                 self._waiting.append((node, body))
             # What the key is the identity of.

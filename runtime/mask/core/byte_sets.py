@@ -1,10 +1,15 @@
-"""Sets of bytes: as numbers of 256 bits, which are joined quickest, and as rows of flags."""
+"""Sets of bytes: as numbers of 256 bits, which are joined quickest, and as rows of flags. Orders of words."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from sglc.automata.caches import small_cache
+
+
+def length_first(data: bytes) -> tuple[int, bytes]:
+    """Puts words in order: short ones first, equally long ones by their bytes."""
+    return len(data), data
 
 
 def packed(row: np.ndarray) -> int:

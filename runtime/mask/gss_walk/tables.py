@@ -23,7 +23,7 @@ from sglc.runtime.mask.lexeme.self_loops import is_small as few_characters
 from sglc.runtime.mask.lexeme.table import LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
 from sglc.runtime.mask.lexeme.text_lexeme import text_lexeme
-from sglc.runtime.mask.nodes.core import Alternatives, Literal, NothingNode, Repetition, RuleNode, Series
+from sglc.runtime.mask.nodes.core import Alternatives, Literal, Repetition, RuleNode, Series
 from sglc.runtime.mask.nodes.dispatch import CaseNode
 from sglc.runtime.mask.nodes.text import TextNode
 from sglc.runtime.mask.nodes.words import WordNode
@@ -241,7 +241,7 @@ class StackTables:
     def _part(self, node: Node) -> tuple[int, int, int]:
         if type(node) is NotBefore:
             return Part.NEGATIVE_LOOKAHEAD, self._number_of_forbidden(node.forbidden_next), 0
-        if not node.productive or type(node) is NothingNode:
+        if not node.productive:
             return Part.NOTHING, 0, 0
         if type(node) is Literal:
             first = self._word_list(node.data, [node.data])
@@ -489,4 +489,4 @@ def _is_terminal(node: Node) -> bool:
         return node.table.encoding == "raw" and (first is None or (first[1] <= 0 and first[2] is None))
     if type(node) is WordNode:
         return not node.table.free
-    return type(node) in (Literal, NotBefore, CaseNode, NothingNode)
+    return type(node) in (Literal, NotBefore, CaseNode)

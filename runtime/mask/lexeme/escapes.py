@@ -1,69 +1,17 @@
-"""The ways to write a character: sequences of byte ranges, for UTF-8 and for the escapes of JSON strings.
-
-Each sequence is a path of ranges. Of all the paths for disjoint sets of characters, any two are equal or
-disjoint in their first range, and so on behind equal ranges, so that grouping by first range makes a
-deterministic automaton. A range of hexadecimal digits is one range here, though it is up to three of bytes:
-it stands at `HEX` plus the digits' values until `byte_ranges` resolves it.
-"""
+"""Automata over characters as automata over bytes, in UTF-8 and inside JSON strings."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sglc.automata.caches import small_cache
-from sglc.automata.encoding import short_escapes, unit_escapes
+from sglc.automata.encoding import spellings
 from sglc.automata.term import Encoding
-from sglc.runtime.mask.lexeme.utf8 import ESCAPED, ByteRange, escape, utf8_sequences
 from sglc.runtime.mask.lexeme.utf8_states import Characters
 
-Path = tuple[ByteRange, ...]
 Move = tuple[int, int, int]
 """(lowest byte, highest byte, local state reached)."""
-
-HEX = 1 << 30
-"""Ranges from here on are ranges of hexadecimal digits, in either case."""
-
-_BACKSLASH = (0x5C, 0x5C)
-_U = (0x75, 0x75)
-
-
-def spellings(low: int, high: int, encoding: Encoding) -> Iterator[Path]:
-    """All ways to write the characters low..high, none of them a surrogate."""
-    first, last = low, high
-    if encoding != "raw":
-        for escaped in ESCAPED:
-            if low <= escaped <= high:
-                if low < escaped:
-                    yield from utf8_sequences(low, escaped - 1)
-                if encoding == "json":
-                    yield tuple((byte, byte) for byte in escape(escaped))
-                low = escaped + 1
-    if low <= high:
-        yield from utf8_sequences(low, high)
-    if encoding == "json-any":
-        for _, short in short_escapes(first, last):
-            yield tuple((byte, byte) for byte in short.encode())
-        for units in unit_escapes(first, last):
-            path: list[ByteRange] = []
-            for unit in units:
-                path += [_BACKSLASH, _U, *[(HEX + a, HEX + b) for a, b in unit]]
-            yield tuple(path)
-
-
-@small_cache(512)
-def byte_ranges(low: int, high: int) -> tuple[ByteRange, ...]:
-    """A range of a path as ranges of bytes."""
-    if low < HEX:
-        return ((low, high),)
-    low, high = low - HEX, high - HEX
-    out = []
-    if low <= 9:
-        out.append((0x30 + low, 0x30 + min(high, 9)))
-    if high >= 10:
-        first = max(low, 10) - 10
-        out += [(0x41 + first, 0x41 + high - 10), (0x61 + first, 0x61 + high - 10)]
-    return tuple(out)
 
 
 class ByteMoves:
@@ -138,20 +86,7 @@ def read(data: bytes, encoding: Encoding) -> str:
     return text
 
 
-def begins(char: str, data: bytes, encoding: Encoding) -> bool:
-    """Whether some spelling of a character begins with the data."""
-    for path in spellings(ord(char), ord(char), encoding):
-        if len(data) <= len(path) and all(
-            any(low <= byte <= high for low, high in byte_ranges(*step))
-            for byte, step in zip(data, path, strict=False)
-        ):
-            return True
-    return False
-
-
 @small_cache(4096)
-def spelled(text: str, encoding: Encoding) -> bytes:
-    """A shortest spelling of a text."""
-    if encoding == "raw":
-        return text.encode()
-    return b"".join([escape(ord(char)) for char in text])
+def ways(char: str, encoding: Encoding) -> tuple[bytes, ...]:
+    """All spellings of a character."""
+    return tuple([way.encode() for way in spellings(ord(char), encoding)])

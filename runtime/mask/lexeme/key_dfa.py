@@ -15,9 +15,11 @@ from sglc.automata.charset import LAST
 from sglc.automata.dfa.operations import ends_first
 from sglc.automata.dfa.operations import step as dfa_step
 from sglc.automata.dfa.operations import walk as dfa_walk
+from sglc.automata.encoding import written
 from sglc.automata.term import CharDfa, Encoding, Language, Text
 from sglc.automata.work import spend
-from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move, spelled
+from sglc.runtime.mask.core.byte_sets import length_first
+from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move
 
 MANY_WORDS = 1_000_000
 """So many different keys are as good as without end: no object has so many. Exact numbers of long words would
@@ -342,20 +344,20 @@ class KeyTable(ByteMoves):
     def rest_of_name(self, local: int, label: int, name: str) -> bytes:
         """The shortest end of a property's name from a local state below which it is."""
         if local >= 0:
-            return spelled(name[self._states[local][0][2] :], self.encoding)
+            return written(name[self._states[local][0][2] :], self.encoding)
         found = [
             ends[0] + self.rest_of_name(target, label, name)
             for target, ends in self.ends_of_character(local).items()
             if self.below(target) >> label & 1
         ]
-        return min(found, key=_length_first)
+        return min(found, key=length_first)
 
     def rests_of_keys(self, local: int, label: int, count: int) -> list[bytes]:
         """The `count` shortest ends of a family's keys from a state between characters."""
         number = self.family_labels.index(label)
         (first, last, depth), places = self._states[local]
         place = places[number]
-        names = {spelled(name[depth:], "json") for name in self.names[first:last]}
+        names = {written(name[depth:], "json") for name in self.names[first:last]}
         asked, known = self._words.get((number, place), (0, []))
         if asked < count + len(names):
             asked = count + len(names) + 4
@@ -368,10 +370,6 @@ class KeyTable(ByteMoves):
 def _accepts(dfa: CharDfa, rest: str, state: int) -> bool:
     end = dfa_walk(dfa, rest, state)
     return end is not None and end in dfa.accepting
-
-
-def _length_first(data: bytes) -> tuple[int, bytes]:
-    return len(data), data
 
 
 def _starting_at(dfa: CharDfa, state: int) -> CharDfa:

@@ -16,14 +16,7 @@ from sglc.automata.charset import LAST, Ranges, invert, meet, ranges
 from sglc.automata.term import Encoding
 from sglc.kernels.trie.token_groups import SCRIPTS, Group
 from sglc.runtime.mask.lexeme.row_kinds import RowKinds
-from sglc.runtime.mask.vocabulary.token_classes import (
-    ALL_GROUPS,
-    BEYOND,
-    as_words,
-    bytes_in,
-    group_bits,
-    group_set,
-)
+from sglc.runtime.mask.vocabulary import token_classes as classes
 
 _ESCAPED: Ranges = ((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
 """Characters that are escaped in JSON strings."""
@@ -293,7 +286,7 @@ def self_loop_class(
     if is_small(characters):
         return None
     groups, bytes = _as_bytes(characters, encoding)
-    dead = as_words(0 if read is None else ALL_GROUPS & ~read_groups(read, encoding))
+    dead = classes.as_words(0 if read is None else classes.ALL_GROUPS & ~read_groups(read, encoding))
     return SelfLoop(groups, bytes, home, dead=dead)
 
 
@@ -306,7 +299,7 @@ def self_loop_after(
     if is_small(both) or not _plain(characters, encoding) & ~_plain(first, encoding):
         return self_loop_class(both, encoding, home, read)
     groups, flags, forbidden = class_groups(first, characters, encoding)
-    dead = as_words(ALL_GROUPS & ~read_groups(read, encoding))
+    dead = classes.as_words(classes.ALL_GROUPS & ~read_groups(read, encoding))
     fewer = partial(self_loop_class, both, encoding, home, read)
     return SelfLoop(groups, flags, home, dead=dead, forbidden=forbidden, fewer=fewer)
 
@@ -319,16 +312,16 @@ def class_groups(
         return *_as_bytes(characters, encoding), b""
     plain = _plain(characters, encoding)
     forbidden = plain & ~_plain(first, encoding)
-    groups = group_set(plain, _beyond(meet(first, characters)))
-    flags = bytes_in(groups)
+    groups = classes.group_set(plain, _beyond(meet(first, characters)))
+    flags = classes.bytes_in(groups)
     return groups, flags, bytes([byte for byte in range(128) if forbidden >> byte & 1 and flags[byte]])
 
 
 @small_cache(256)
 def _as_bytes(characters: Ranges, encoding: Encoding) -> tuple[np.ndarray, np.ndarray]:
     """The groups and the bytes of which all characters are in a class."""
-    groups = group_set(_plain(characters, encoding), _beyond(characters))
-    return groups, bytes_in(groups)
+    groups = classes.group_set(_plain(characters, encoding), _beyond(characters))
+    return groups, classes.bytes_in(groups)
 
 
 def _beyond(characters: Ranges) -> int:
@@ -340,7 +333,7 @@ def _beyond(characters: Ranges) -> int:
 def _scripts(characters: Ranges) -> tuple[int, int]:
     """The groups beyond ASCII of which a class has all characters, and those of which it has some."""
     if all([_has(characters, *part) for part in _WIDE]):
-        return BEYOND, BEYOND
+        return classes.BEYOND, classes.BEYOND
     flat = np.fromiter(itertools.chain.from_iterable(characters), np.int32, 2 * len(characters))
     lows, highs = flat[::2], np.append(flat[1::2], -1)
     first, last, group = _PART_BOUNDS.T
@@ -348,7 +341,7 @@ def _scripts(characters: Ranges) -> tuple[int, int]:
     some = highs[lows.searchsorted(last, "right") - 1] >= first
     whole = highs[lows.searchsorted(first, "right") - 1] >= last
     met = sum([1 << number for number in set(group[some].tolist())])
-    return BEYOND & ~sum([1 << number for number in set(group[~whole].tolist())]), met
+    return classes.BEYOND & ~sum([1 << number for number in set(group[~whole].tolist())]), met
 
 
 def _has(characters: Ranges, low: int, high: int) -> bool:
@@ -369,7 +362,7 @@ def _plain(characters: Ranges, encoding: Encoding) -> int:
 
 def read_groups(characters: Ranges, encoding: Encoding) -> int:
     """The groups of bytes with which characters are written, or some of them."""
-    found = group_bits(_plain(characters, encoding))
+    found = classes.group_bits(_plain(characters, encoding))
     if characters and (encoding == "json-any" or (encoding == "json" and meet(characters, _ESCAPED))):
         found |= 1 << 0x5C
     if characters and characters[-1][1] >= 0x80:

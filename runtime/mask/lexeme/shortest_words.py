@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from sglc.automata import work
+from sglc.automata.encoding import SHORT_ESCAPES, encoded
 from sglc.automata.term import CharDfa, Encoding
-from sglc.runtime.mask.lexeme.utf8 import SHORT_ESCAPES, escape
+from sglc.runtime.mask.core.byte_sets import length_first
 
 _NICE = tuple(ord(c) for c in "a0A .-_")
 """Characters preferred in shortest words, best first."""
@@ -200,17 +201,13 @@ class TextWords:
                 if character not in SHORT_ESCAPES:
                     return bytes([character])
             return min(
-                (escape(c) for c in {low, high, *_clip(low, high, (8, 10, 34, 92))}), key=_length_first
+                (encoded(c, True) for c in {low, high, *_clip(low, high, (8, 10, 34, 92))}), key=length_first
             )
         return chr(low).encode()
 
 
 def _clip(low: int, high: int, candidates: tuple[int, ...]) -> list[int]:
     return [c for c in candidates if low <= c <= high]
-
-
-def _length_first(data: bytes) -> tuple[int, bytes]:
-    return len(data), data
 
 
 def _niceness(data: bytes) -> int:

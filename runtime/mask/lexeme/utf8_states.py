@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Protocol
 
+from sglc.automata.encoding import SHORT_ESCAPES
 from sglc.automata.term import Encoding
 from sglc.kernels.trie.utf8_walk import ESCAPE, HEX
-from sglc.runtime.mask.lexeme.utf8 import SHORT_ESCAPES
 
 Edge = tuple[int, int, int]
 """(lowest, highest, target) of code points or of values relative to a beginning."""
@@ -28,7 +28,7 @@ Key = tuple[int, int, tuple[Edge, ...]]
 """(kind, bytes or digits left, edges of their values)."""
 
 _UTF8, _HEX, _LOWER_HEX, _ESCAPE, _CONTROL_ESCAPE, _PAIR, _PAIR_U, _LATER = range(8)
-_SHORT = {short[1]: character for character, short in SHORT_ESCAPES.items()}
+_SHORT = {ord(short[1]): character for character, short in SHORT_ESCAPES.items()}
 _SHORT_FREE = {**_SHORT, 0x2F: 0x2F}
 _LEADS = (
     (0xC2, 0xDF, 0x80, 0x7FF, 1),

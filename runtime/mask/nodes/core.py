@@ -83,19 +83,6 @@ def write_out(root: Node, machine: Machine) -> bytes:
     return b"".join(out)
 
 
-class NothingNode(Node):
-    """The empty language: not productive, so never opened."""
-
-    def analyse(self) -> tuple[bool, bool]:
-        return False, False
-
-    def measure(self) -> int | None:
-        return None
-
-    def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
-        return
-
-
 class Literal(Node):
     """Exactly these bytes. Lexeme state: how many have been read."""
 
@@ -222,7 +209,7 @@ class Series(Compound):
 
 
 class Alternatives(Compound):
-    """Any one of several nodes."""
+    """Any one of several nodes; of none it is the empty language, which is never opened."""
 
     def __init__(self, arms: tuple[Node, ...]) -> None:
         self.arms = arms

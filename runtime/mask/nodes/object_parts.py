@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sglc.automata.caches import LeastUsed
 from sglc.automata.dfa.operations import MOST_ENTRIES
+from sglc.automata.encoding import written
 from sglc.automata.json.counters import Vector
 from sglc.automata.json.object_plans import cheapest_entries
 from sglc.automata.json.object_states import Label, ObjectStates, Outcome, Profile, label_of
@@ -15,7 +16,7 @@ from sglc.automata.term import CharDfa, Counter, Encoding
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import Node
 from sglc.runtime.mask.core.errors import LONGEST_COMPLETION, CompletionTooLong
-from sglc.runtime.mask.lexeme.escapes import read, spelled
+from sglc.runtime.mask.lexeme.escapes import read
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
 from sglc.runtime.mask.nodes.core import Literal, Series, measure
 from sglc.runtime.mask.nodes.options import Options
@@ -92,7 +93,7 @@ class ObjectWords:
             size = options.tail(label, option).size
             if size is None:
                 return None
-            key = len(spelled(self.parts.names[label], self.parts.encoding)) if label < self.properties else 0
+            key = len(written(self.parts.names[label], self.parts.encoding)) if label < self.properties else 0
             return 2 + key + size + between
 
         return cost, between
@@ -101,9 +102,9 @@ class ObjectWords:
         """The shortest keys of a family for `count` more entries; fewer if there are fewer."""
         if not self.parts.distinct:
             return self.table.rests_of_keys(0, label, 1) * count
-        written = {spelled(key, "json") for key in used}
+        known = {written(key, "json") for key in used}
         found = self.table.rests_of_keys(0, label, count + len(used))
-        return [key for key in found if key not in written][:count]
+        return [key for key in found if key not in known][:count]
 
     def measure(self) -> int | None:
         """Bytes of the shortest word as far as known."""
@@ -155,7 +156,7 @@ class ObjectWords:
         out = []
         for label, option in plan:
             known = label < self.properties
-            key = spelled(self.parts.names[label], self.parts.encoding) if known else next(keys[label])
+            key = written(self.parts.names[label], self.parts.encoding) if known else next(keys[label])
             out.append(b'"' + key + b'"' + self.options.tail(label, option).shortest(machine))
         return self.parts.comma.shortest(machine).join(out) if len(out) > 1 else out[0]
 
@@ -231,7 +232,7 @@ class ObjectWords:
             return self.table.rest_of_name(local, label, self.parts.names[label])
         encoding = self.parts.encoding
         if local >= 0:
-            used = {spelled(word, "json") for word in residue}
+            used = {written(word, "json") for word in residue}
             ends = self.table.rests_of_keys(local, label, len(used) + 1)
             return next(end for end in ends if end not in used)
         found = []
@@ -269,7 +270,7 @@ def measure_required(parts: ObjectParts, required: Sequence[int]) -> int | None:
         between = parts.comma.size if number else 0
         if size is None or between is None:
             return None
-        total += between + 2 + len(spelled(parts.names[label], parts.encoding)) + size
+        total += between + 2 + len(written(parts.names[label], parts.encoding)) + size
     return total
 
 

@@ -15,6 +15,7 @@ from sglc.kernels.trie.api import UNBOUNDED
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, Node, Worklist
+from sglc.runtime.mask.core.byte_sets import length_first
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move
 from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLexeme
@@ -61,7 +62,7 @@ class PatternTable(ByteMoves):
         """A shortest spelling of the rest of a word."""
         if local < 0:
             ways = self.ends_of_character(local).items()
-            return min([ends[0] + self.rest(target) for target, ends in ways], key=_length_first)
+            return min([ends[0] + self.rest(target) for target, ends in ways], key=length_first)
         if self._rests is None:
             self._rests = _shortest_rests(self.nfa, self.encoding)
         size, first, here = min(self._rests[member] for member in self.subsets.members(local))
@@ -95,10 +96,6 @@ def _shortest_rests(nfa: CharNfa, encoding: Encoding) -> list[tuple[int, bytes, 
                 if found[earlier] is None:
                     heapq.heappush(heap, (size + len(first), first, earlier, state))
     return [each for each in found if each is not None]
-
-
-def _length_first(data: bytes) -> tuple[int, bytes]:
-    return len(data), data
 
 
 class PatternLexeme(NumberedLexeme):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sglc.automata.encoding import written
 from sglc.automata.term import Encoding
 from sglc.kernels.trie.walks import BOUNDARY, ENDS
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, Node, Worklist
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move, spelled
+from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move
 from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLexeme
 from sglc.runtime.mask.lexeme.table import LexemeState, counted_place
 
@@ -113,7 +114,7 @@ class SpanTable(ByteMoves):
         if self._sizes is None:
             self._sizes = [0]
             for char in self.text:
-                self._sizes.append(self._sizes[-1] + len(spelled(char, self.encoding)))
+                self._sizes.append(self._sizes[-1] + len(written(char, self.encoding)))
         sizes, text = self._sizes, self.text
         end = self.last[state] + 1
         word = text[end - self.lengths[state] : end]
@@ -126,7 +127,7 @@ class SpanTable(ByteMoves):
             if best < 0 or size < best:
                 best, place = size, start
             begin = text.find(word, begin + 1)
-        return b"".join([spelled(char, self.encoding) for char in text[place : place + count]])
+        return b"".join([written(char, self.encoding) for char in text[place : place + count]])
 
 
 class SpanLexeme(NumberedLexeme):

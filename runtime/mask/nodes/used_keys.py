@@ -7,7 +7,7 @@ a character that is not complete are *begun*.
 from __future__ import annotations
 
 from sglc.automata.term import Encoding
-from sglc.runtime.mask.lexeme.escapes import begins, byte_ranges, read, spellings
+from sglc.runtime.mask.lexeme.escapes import read, ways
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
 from sglc.runtime.mask.nodes.object_parts import after_character
 
@@ -18,20 +18,17 @@ def after_byte(endings: Endings, begun: bytes, complete: bool, encoding: Encodin
     """(endings, bytes begun) after a byte, the last one of `begun`, which may complete a character."""
     if complete:
         return after_character(endings, read(begun, encoding)), b""
-    endings = frozenset([word for word in endings if word and begins(word[0], begun, encoding)])
+    endings = frozenset(
+        [word for word in endings if word and any(way.startswith(begun) for way in ways(word[0], encoding))]
+    )
     return endings, begun if endings else b""
 
 
 def bytes_of_used(endings: Endings, begun: bytes, encoding: Encoding) -> list[int]:
     """The bytes that may lead on to a used key."""
-    found: set[int] = set()
-    for char in {word[0] for word in endings if word}:
-        if begins(char, begun, encoding):
-            for path in spellings(ord(char), ord(char), encoding):
-                if len(path) > len(begun):
-                    for low, high in byte_ranges(*path[len(begun)]):
-                        found.update(range(low, high + 1))
-    return sorted(found)
+    size = len(begun)
+    spelled = [way for char in {word[0] for word in endings if word} for way in ways(char, encoding)]
+    return sorted({way[size] for way in spelled if len(way) > size and way.startswith(begun)})
 
 
 def fresh_labels(

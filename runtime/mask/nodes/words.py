@@ -9,20 +9,20 @@ import numpy as np
 
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.trie import Place
+from sglc.automata.encoding import SHORT_ESCAPES
 from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
 from sglc.kernels.trie.walks import ENDS, NO_MOVE
 from sglc.kernels.trie.word_list import Found, WordList
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, Node, Worklist
 from sglc.runtime.mask.lexeme.table import LexemeDfa, LexemeState
-from sglc.runtime.mask.lexeme.utf8 import SHORT_ESCAPES
 from sglc.runtime.mask.lexeme.utf8_states import Characters, Edge, Move
 from sglc.runtime.mask.lexeme.word_list import WordSet, first_characters
 
 _BACKSLASH = 0x5C
 _DIGITS = b"\\u00"
 """How the escapes by number begin of all characters of ASCII."""
-_SHORT = {short[1]: character for character, short in SHORT_ESCAPES.items()}
+_SHORT = {ord(short[1]): character for character, short in SHORT_ESCAPES.items()}
 
 
 class WordTable:

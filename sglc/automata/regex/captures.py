@@ -41,13 +41,7 @@ class References:
             return self.sequence(node.items)
         if isinstance(node, r.Capture):
             return self.resolve(node.item)
-        if isinstance(node, r.Either):
-            return r.Either(tuple(map(self.resolve, node.arms)))
-        if isinstance(node, r.Loop):
-            return r.Loop(self.resolve(node.item), node.minimum, node.maximum, node.position)
-        if isinstance(node, r.Look):
-            return replace(node, item=self.resolve(node.item))
-        return node
+        return r.with_parts(node, self.resolve)
 
     def sequence(self, items: tuple[r.Node, ...]) -> r.Node:
         """Items in a row without backreferences. Raises RegexError as `copied` does."""
@@ -101,16 +95,9 @@ def _refers(node: r.Node, number: int) -> bool:
 
 
 def _replaced(node: r.Node, number: int, text: r.Node) -> r.Node:
-    match node:
-        case r.Back():
-            return text if node.number == number else node
-        case r.Join(items):
-            return r.Join(tuple(_replaced(item, number, text) for item in items))
-        case r.Either(arms):
-            return r.Either(tuple(_replaced(arm, number, text) for arm in arms))
-        case r.Loop() | r.Look() | r.Capture():
-            return replace(node, item=_replaced(node.item, number, text))
-    return node
+    if isinstance(node, r.Back):
+        return text if node.number == number else node
+    return r.with_parts(node, lambda part: _replaced(part, number, text))
 
 
 # --- atomic groups --------------------------------------------------------------------------------------

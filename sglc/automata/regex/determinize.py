@@ -10,18 +10,9 @@ from sglc.automata.dfa.nfa_union import MAX_STATES, determinised
 from sglc.automata.dfa.numbering import Numbering
 from sglc.automata.dfa.operations import NONE, TooLarge
 from sglc.automata.graphs import reached
+from sglc.automata.regex import tree as r
 from sglc.automata.regex.lazy_nfa import char_nfa
 from sglc.automata.regex.nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
-from sglc.automata.regex.tree import (
-    Edge,
-    Node,
-    RegexError,
-    cut,
-    factor,
-    has_places,
-    longest_word,
-    without_anchors,
-)
 from sglc.automata.term import CharDfa, CharNfa
 
 DEFAULT_LIMIT = MAX_STATES
@@ -32,7 +23,7 @@ _WORK_PER_STATE = 25
 
 
 def compile_node(
-    node: Node, *, open_left: bool = False, open_right: bool = False, limit: int = DEFAULT_LIMIT
+    node: r.Node, *, open_left: bool = False, open_right: bool = False, limit: int = DEFAULT_LIMIT
 ) -> CharDfa:
     """`open_left`, `open_right`: any text may come before the match, or follow it."""
     nfa = _Bare.of(node, open_left, open_right).nfa(limit)
@@ -42,7 +33,7 @@ def compile_node(
 
 
 def compile_small(
-    node: Node, *, open_left: bool, open_right: bool, small: int, limit: int
+    node: r.Node, *, open_left: bool, open_right: bool, small: int, limit: int
 ) -> CharDfa | CharNfa:
     """The same, but not made deterministic if that takes more than `small` states, or as much work.
 
@@ -55,7 +46,7 @@ def compile_small(
 
 
 def compile_within(
-    node: Node, *, open_left: bool, open_right: bool, small: int, limit: int
+    node: r.Node, *, open_left: bool, open_right: bool, small: int, limit: int
 ) -> CharDfa | None:
     """The same, None where it would not be made deterministic."""
     bare = _Bare.of(node, open_left, open_right)
@@ -66,29 +57,29 @@ def compile_within(
 class _Bare:
     """A tree without anchors at its ends, and whether any text may come there."""
 
-    node: Node
+    node: r.Node
     open_left: bool
     open_right: bool
 
     @staticmethod
-    def of(node: Node, open_left: bool, open_right: bool) -> _Bare:
-        node, open_left, open_right = without_anchors(node, open_left, open_right)
+    def of(node: r.Node, open_left: bool, open_right: bool) -> _Bare:
+        node, open_left, open_right = r.without_anchors(node, open_left, open_right)
         if open_left:
-            node = cut(node, left=True)
+            node = r.cut(node, left=True)
         if open_right:
-            node = cut(node, left=False)
+            node = r.cut(node, left=False)
         return _Bare(node, open_left, open_right)
 
     def nfa(self, limit: int) -> Nfa:
         budget = Budget(10 * limit, limit * _WORK_PER_STATE)
-        return Nfa(factor(self.node), budget, open_left=self.open_left, open_right=self.open_right)
+        return Nfa(r.factor(self.node), budget, open_left=self.open_left, open_right=self.open_right)
 
     def is_longer(self, states: int) -> bool:
         """Whether the automaton surely has more states: in that of a finite language no word comes to a state
         twice."""
-        if self.open_left or self.open_right or has_places(self.node):
+        if self.open_left or self.open_right or r.has_places(self.node):
             return False
-        longest = longest_word(self.node)
+        longest = r.longest_word(self.node)
         return longest is not None and longest >= states
 
 
@@ -100,7 +91,7 @@ def _within(nfa: Nfa, small: int, limit: int) -> CharDfa | None:
     nfa.budget.work = min(whole, small * _WORK_PER_STATE)
     try:
         return _determinise(nfa, small)
-    except RegexError:
+    except r.RegexError:
         nfa.budget.work = whole
         return None
 
@@ -118,8 +109,8 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
     moves = cut_up.moves[0]
     kinds = cut_up.kinds
     budget = nfa.budget
-    eager: dict[int, list[tuple[Edge, int]]] = {}
-    waiting: dict[int, list[tuple[Edge, int]]] = {}
+    eager: dict[int, list[tuple[r.Edge, int]]] = {}
+    waiting: dict[int, list[tuple[r.Edge, int]]] = {}
     for state, edges in nfa.edges.items():
         for edge, target in edges:
             # What depends on the next character waits for it.
@@ -165,7 +156,7 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
 
     everything = (frozenset({nfa.end}), 0)
     first = arrive({nfa.start}, NO_CHAR)
-    beyond = RegexError(0, f"the pattern needs more than {limit} states")
+    beyond = r.RegexError(0, f"the pattern needs more than {limit} states")
     number = Numbering(first, limit=limit, beyond=beyond)
     rows: list[dict[int, int]] = []
     accepting: set[int] = set()
@@ -214,4 +205,4 @@ def _determinise_plain(nfa: Nfa, cut_up: Blocks, limit: int) -> CharDfa:
             open_right=nfa.open_right,
         )
     except TooLarge:
-        raise RegexError(0, f"the pattern needs more than {limit} states") from None
+        raise r.RegexError(0, f"the pattern needs more than {limit} states") from None

@@ -205,11 +205,7 @@ def _joined(node: r.Node) -> r.Node:
         if len(sets) == len(arms):
             return r.Chars(ranges(part for these in sets for part in these))
         return r.Either(arms)
-    if isinstance(node, r.Loop):
-        return r.Loop(_joined(node.item), node.minimum, node.maximum, node.position)
-    if isinstance(node, r.Look):
-        return r.Look(_joined(node.item), node.behind, node.negated, node.position)
-    return node
+    return r.with_parts(node, _joined)
 
 
 def _single(node: r.Node) -> Ranges | None:

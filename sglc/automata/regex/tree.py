@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 from sglc.automata.charset import Ranges
@@ -109,6 +111,17 @@ def parts(node: Node) -> tuple[Node, ...]:
     return ()
 
 
+def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
+    """A node with the nodes directly below it changed; whether loops are lazy does not matter any more."""
+    if isinstance(node, Join):
+        return Join(tuple(map(change, node.items)))
+    if isinstance(node, Either):
+        return Either(tuple(map(change, node.arms)))
+    if isinstance(node, Loop):
+        return Loop(change(node.item), node.minimum, node.maximum, node.position)
+    return replace(node, item=change(node.item)) if isinstance(node, Look | Capture) else node
+
+
 def may_be_empty(node: Node, sure: bool = False) -> bool:
     """Whether the empty text matches: where places inside hold, or (`sure`) wherever it stands."""
     if isinstance(node, Loop):
@@ -183,13 +196,9 @@ def cut(node: Node, *, left: bool) -> Node:
 
 def factor(node: Node, depth: int = 0) -> Node:
     """The same language, common beginnings of alternatives taken out, so that fewer states are at work."""
-    if isinstance(node, Join):
-        return Join(tuple(factor(item, depth) for item in node.items))
-    if isinstance(node, Loop):
-        return Loop(factor(node.item, depth), node.minimum, node.maximum, node.position)
-    if isinstance(node, Look):
-        return Look(factor(node.item, depth), node.behind, node.negated, node.position)
-    if not isinstance(node, Either) or len(node.arms) < 3 or depth > _FACTOR_DEPTH:
+    if not isinstance(node, Either):
+        return with_parts(node, lambda part: factor(part, depth))
+    if len(node.arms) < 3 or depth > _FACTOR_DEPTH:
         return node
     groups: dict[Node, list[tuple[Node, ...]]] = {}
     for arm in dict.fromkeys(node.arms):

@@ -14,14 +14,7 @@ from sglc.automata.dfa.nfa_union import alternation
 from sglc.automata.dfa.operations import NONE, first_characters, literal, words
 from sglc.automata.regex.portable import quantifier
 from sglc.automata.term import CharDfa
-from sglc.cfg.lexer.match_semantics import (
-    Automaton,
-    PatternError,
-    compile_found,
-    compile_pattern,
-    escaped,
-    pattern_width,
-)
+from sglc.cfg.lexer import match_semantics as m
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.validate import references
@@ -52,7 +45,7 @@ class Token:
     @property
     def regex(self) -> str:
         """The pattern with its flags written into it; a text is escaped."""
-        return _with_flags(escaped(self.value) if self.is_text else self.value, self.flags)
+        return _with_flags(m.escaped(self.value) if self.is_text else self.value, self.flags)
 
     exact: str | None = field(init=False, repr=False)
     """The one text that it matches, if it is that plain."""
@@ -69,7 +62,7 @@ class Token:
                 ) from None
 
     @cached_property
-    def automaton(self) -> Automaton:
+    def automaton(self) -> m.Automaton:
         """What it reads, with the characters that may not follow. Raises GrammarError if not supported."""
         text = self.exact
         if text is not None:
@@ -77,8 +70,8 @@ class Token:
         if self.words:
             return ((words(self.words), ()),)
         try:
-            found = compile_pattern(self.regex)
-        except PatternError as fault:
+            found = m.compile_pattern(self.regex)
+        except m.PatternError as fault:
             raise GrammarError(f"{self.shown}: {fault.reason}", self.source, self.at) from None
         return found
 
@@ -99,8 +92,8 @@ class Token:
         if self.is_text or self.words:
             return self.automaton[0][0], NONE
         try:
-            return compile_found(self.regex)
-        except PatternError as fault:
+            return m.compile_found(self.regex)
+        except m.PatternError as fault:
             raise GrammarError(f"{self.shown}: {fault.reason}", self.source, self.at) from None
 
     @cached_property
@@ -124,7 +117,7 @@ class Token:
         if self.words:
             width = max(map(len, self.words))
         else:
-            width = len(self.value) if self.is_text else pattern_width(self.regex)[1]
+            width = len(self.value) if self.is_text else m.pattern_width(self.regex)[1]
         return -self.priority, -width, -len(self.value), self.name
 
 
@@ -138,7 +131,7 @@ class _Part:
 
     @property
     def regex(self) -> str:
-        return _with_flags(escaped(self.value) if self.is_text else self.value, self.flags)
+        return _with_flags(m.escaped(self.value) if self.is_text else self.value, self.flags)
 
 
 def _with_flags(regex: str, flags: frozenset[str]) -> str:
@@ -261,7 +254,7 @@ class Tokens:
         texts = _texts(terminal.body)
         try:
             return self._part(g.Words(texts)) if texts else self._part(terminal.body)
-        except PatternError as fault:
+        except m.PatternError as fault:
             raise GrammarError(f"the terminal {name}: {fault.reason}", terminal.source, terminal.at) from None
 
     def _part(self, item: g.Expression) -> _Part:
@@ -277,7 +270,7 @@ class Tokens:
             case g.Words(texts):
                 longest = sorted(texts, key=lambda text: (-len(text), text))
                 # Sets of texts are not made into automata by their pattern.
-                return _Part(f"(?:{'|'.join(map(escaped, longest))})", _NO_FLAGS, False)
+                return _Part(f"(?:{'|'.join(map(m.escaped, longest))})", _NO_FLAGS, False)
             case g.Sequence(items):
                 parts = [self._part(inner) for inner in items]
                 if not parts:
@@ -297,12 +290,12 @@ class Tokens:
                 made = self._joined("(?:", part.regex, ")" + quantifier(minimum, maximum))
                 return _Part(made.value, part.flags, False)
             case g.Named():
-                raise PatternError("an alias has no place in a terminal")
-        raise PatternError("a difference has no place in a terminal")
+                raise m.PatternError("an alias has no place in a terminal")
+        raise m.PatternError("a difference has no place in a terminal")
 
     def _joined(self, before: str, middle: str, after: str) -> _Part:
         if len(middle) > MAX_PATTERN:
-            raise PatternError(f"its pattern has more than {MAX_PATTERN} characters")
+            raise m.PatternError(f"its pattern has more than {MAX_PATTERN} characters")
         return _Part(before + middle + after, _NO_FLAGS, False)
 
 
@@ -321,7 +314,7 @@ _IGNORE_CASE = frozenset("i")
 def _preference(part: _Part) -> tuple[int, int, int]:
     if part.is_text:
         return -len(part.value), -len(part.value), -len(part.value)
-    low, high = pattern_width(part.regex)
+    low, high = m.pattern_width(part.regex)
     return -high, -low, -len(part.value)
 
 

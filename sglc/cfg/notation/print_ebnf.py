@@ -41,9 +41,9 @@ def _show(body: g.Expression, around: int) -> str:
             words = [json.dumps(text, ensure_ascii=False) for text in sorted(texts)]
             if len(words) > MANY_WORDS:
                 words = [*words[:MANY_WORDS], f"… ({len(words)} in all)"]
-            return _within(" | ".join(words), _ARMS if len(words) > 1 else _ONE, around)
+            return within(" | ".join(words), _ARMS if len(words) > 1 else _ONE, around)
         case g.Given(listed=listed):
-            return _within(f"one of {body.shown}", _ARMS, around) if listed else body.shown
+            return within(f"one of {body.shown}", _ARMS, around) if listed else body.shown
         case g.Reference(name):
             return name
         case g.Sequence(items):
@@ -51,9 +51,9 @@ def _show(body: g.Expression, around: int) -> str:
                 return '""'
             if len(items) == 1:
                 return _show(items[0], around)
-            return _within(" ".join(_show(item, _ITEMS + 1) for item in items), _ITEMS, around)
+            return within(" ".join(_show(item, _ITEMS + 1) for item in items), _ITEMS, around)
         case g.Alternatives(arms):
-            return _within(" | ".join(_show(arm, _ITEMS) for arm in arms), _ARMS, around)
+            return within(" | ".join(_show(arm, _ITEMS) for arm in arms), _ARMS, around)
         case g.Repeat(item, low, high):
             if (low, high) == (1, 1):
                 return _show(item, around)
@@ -65,7 +65,8 @@ def _show(body: g.Expression, around: int) -> str:
             return _show(item, around)
 
 
-def _within(text: str, own: int, around: int) -> str:
+def within(text: str, own: int, around: int) -> str:
+    """An expression in brackets if what stands around it binds more tightly."""
     return f"({text})" if own < around else text
 
 

@@ -11,6 +11,8 @@ import re
 from sglc.automata.regex.portable import quantifier
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.notation.print_ebnf import within
+from sglc.cfg.notation.print_lark import fresh_name
 
 _ARMS, _ITEMS, _ONE = 0, 1, 2
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
@@ -32,12 +34,7 @@ def _names(grammar: g.Grammar) -> dict[str, str]:
         if name == grammar.start:
             continue
         wanted = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "rule"
-        new, count = wanted, 1
-        while new in taken:
-            count += 1
-            new = f"{wanted}-{count}"
-        taken.add(new)
-        found[name] = new
+        found[name] = fresh_name(wanted, "-", taken)
     return found
 
 
@@ -54,19 +51,15 @@ def _show(body: g.Expression, around: int, names: dict[str, str]) -> str:
         case g.Sequence(items):
             if not items:
                 return '""'
-            return _within(" ".join(_show(item, _ITEMS + 1, names) for item in items), _ITEMS, around)
+            return within(" ".join(_show(item, _ITEMS + 1, names) for item in items), _ITEMS, around)
         case g.Alternatives(arms) if arms:
-            return _within(" | ".join(_show(arm, _ITEMS, names) for arm in arms), _ARMS, around)
+            return within(" | ".join(_show(arm, _ITEMS, names) for arm in arms), _ARMS, around)
         case g.Repeat(item, low, high):
             inner = _show(item, _ONE, names)
             return (f"({inner})" if isinstance(item, g.Repeat) else inner) + quantifier(low, high)
         case g.Named(item):
             return _show(item, around, names)
     raise GrammarError(f"GBNF has no {type(body).__name__.lower()} like this", None, -1)
-
-
-def _within(text: str, own: int, around: int) -> str:
-    return f"({text})" if own < around else text
 
 
 def _char_of_text(char: str) -> str:

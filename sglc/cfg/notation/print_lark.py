@@ -28,6 +28,16 @@ def to_lark(grammar: g.Grammar) -> tuple[str, str]:
     return "\n".join(lines) + "\n", printer.names[grammar.start]
 
 
+def fresh_name(wanted: str, mark: str, taken: set[str]) -> str:
+    """A name that is not taken, with a number behind a mark if it must be; it is taken then."""
+    new, count = wanted, 1
+    while new in taken:
+        count += 1
+        new = f"{wanted}{mark}{count}"
+    taken.add(new)
+    return new
+
+
 class _Printer:
     def __init__(self, grammar: g.Grammar) -> None:
         self.names: dict[str, str] = {}
@@ -38,12 +48,7 @@ class _Printer:
                 if cleaned[0].isdigit():
                     cleaned = "x" + cleaned
                 wanted = cleaned.upper() if upper else cleaned.lower()
-                new, count = wanted, 1
-                while new in taken:
-                    count += 1
-                    new = f"{wanted}_{count}"
-                taken.add(new)
-                self.names[name] = new
+                self.names[name] = fresh_name(wanted, "_", taken)
 
     def shown(self, item: g.Expression, place: int) -> str:
         match item:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sglc.schema.algebra import forms as f
-from sglc.schema.algebra.forms import KeySet, Literals, ObjectForm, both
+from sglc.schema.algebra.forms import Literals, ObjectForm, both
 
 
 def ways_out(
@@ -38,11 +38,7 @@ def ways_out(
             wrong.append(f.wrong_value(name, negate(value)))
     if closed is None:
         for part in other.parts:
-            for dfa, value in part.patterns:
-                if value:
-                    wrong.append(f.at_least_one(f.only(KeySet(frozenset(), (dfa,)), value)))
-            if part.other:
-                wrong.append(f.at_least_one(f.only(part.rest(), part.other)))
+            wrong += f.wrong_others(part)
     if len(wrong) > f.FEW_WRONG:
         wrong = [ObjectForm(counts=(f.EntryCount(other.parts, 1, None),))]
     out += wrong

@@ -273,11 +273,16 @@ def wrong_values(form: ObjectForm, negate: Negation) -> Iterator[ObjectForm]:
         for name, value in part.named.items():
             if value:
                 yield wrong_value(name, negate(value))
-        for dfa, value in part.patterns:
-            if value:
-                yield at_least_one(only(KeySet(frozenset(), (dfa,)), value))
-        if part.other:
-            yield at_least_one(only(part.rest(), part.other))
+        yield from wrong_others(part)
+
+
+def wrong_others(part: Entries) -> Iterator[ObjectForm]:
+    """The same for the keys that are not known by name."""
+    for dfa, value in part.patterns:
+        if value:
+            yield at_least_one(only(KeySet(frozenset(), (dfa,)), value))
+    if part.other:
+        yield at_least_one(only(part.rest(), part.other))
 
 
 @small_cache(4096)

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from sglc.automata import work
 from sglc.automata.dfa import operations as automata
-from sglc.automata.formats.formats import format_text
+from sglc.automata.formats.formats import format_names, format_text
 from sglc.automata.formats.terms import GRAMMARS
 from sglc.automata.number.number_set import NumberError, NumberSet
 from sglc.automata.regex.compile import RegexError, compile_regex
@@ -309,29 +309,8 @@ def _bad_pattern(fault: RegexError, pattern: str, keyword: str, path: str) -> Sc
     return SchemaError(f"{pattern!r} is no ECMAScript pattern: {fault}", path)
 
 
-STANDARD_FORMATS = frozenset(
-    {
-        "date",
-        "date-time",
-        "duration",
-        "email",
-        "hostname",
-        "idn-email",
-        "idn-hostname",
-        "ipv4",
-        "ipv6",
-        "iri",
-        "iri-reference",
-        "json-pointer",
-        "regex",
-        "relative-json-pointer",
-        "time",
-        "uri",
-        "uri-reference",
-        "uri-template",
-        "uuid",
-    }
-)
+STANDARD_FORMATS = format_names() - {"hostname-ldh"} | GRAMMARS | {"idn-hostname"}
+"""All but the last have a language."""
 
 
 def format_strings(name: str, path: str) -> strings.Strings | None:

@@ -12,22 +12,13 @@ from itertools import product
 from sglc.automata.dfa import operations as automata
 from sglc.automata.dfa.product import divided
 from sglc.automata.term import CharDfa, Counter
+from sglc.schema.algebra import forms as f
 from sglc.schema.algebra import numbers, strings
 from sglc.schema.algebra.algebra import Algebra
-from sglc.schema.algebra.forms import (
-    TRUE,
-    ArrayForm,
-    Clause,
-    Entries,
-    Literals,
-    ObjectForm,
-    both,
-    simplified,
-)
 from sglc.schema.core import graph as g
 from sglc.schema.core.errors import SchemaTooLarge, UnsupportedSchema
 
-Arms = list[tuple[Literals, tuple[int, ...]]]
+Arms = list[tuple[f.Literals, tuple[int, ...]]]
 """(what the value satisfies, counters that go up) for each way to fill a place."""
 
 
@@ -35,14 +26,14 @@ Arms = list[tuple[Literals, tuple[int, ...]]]
 class ObjectLayout:
     names: dict[str, Arms]
     families: list[tuple[CharDfa, Arms]]
-    clauses: frozenset[Clause]
+    clauses: frozenset[f.Clause]
     low: int
     high: int | None
     counters: tuple[Counter, ...]
     distinct: bool = False
     known: tuple[str, ...] = ()
     """All names that are told apart from the keys of families."""
-    keys: Literals = TRUE
+    keys: f.Literals = f.TRUE
     """What the keys of the one family satisfy too, where these strings are no regular set."""
 
     def forbidden(self) -> list[str]:
@@ -53,7 +44,7 @@ class ObjectLayout:
             if name not in self.names and any(automata.accepts(keys, name) for keys, _ in self.families)
         ]
 
-    def values(self) -> Iterator[Literals]:
+    def values(self) -> Iterator[f.Literals]:
         """What the values of the object satisfy, each way to fill each place."""
         for arms in (*self.names.values(), *(arms for _, arms in self.families)):
             for value, _ in arms:
@@ -70,14 +61,14 @@ class ArrayLayout:
     distinct: str | None = None
     """The path of a `uniqueItems` that is left to masks: values are compared as they are written."""
 
-    def values(self) -> Iterator[Literals]:
+    def values(self) -> Iterator[f.Literals]:
         """What the items of the array satisfy, each way to fill each place."""
         for arms in (*self.places, self.rest):
             for value, _ in arms:
                 yield value
 
 
-_Family = tuple[CharDfa, Literals, frozenset[CharDfa]]
+_Family = tuple[CharDfa, f.Literals, frozenset[CharDfa]]
 """Keys, what their values must be, the patterns that they match."""
 
 
@@ -90,12 +81,12 @@ class TextsLayout:
     low: int
     high: int | None
 
-    def values(self) -> Iterator[Literals]:
+    def values(self) -> Iterator[f.Literals]:
         """Nothing: the items are strings, which refer to no rule."""
         return iter(())
 
 
-Count = tuple[int, Literals, int | None]
+Count = tuple[int, f.Literals, int | None]
 """A counter that may matter to a place: its index, what is counted, its maximum."""
 
 
@@ -109,7 +100,7 @@ class Layouts:
 
     # Objects
 
-    def object(self, form: ObjectForm) -> ObjectLayout | None:
+    def object(self, form: f.ObjectForm) -> ObjectLayout | None:
         """The layout of a form, None if it is plainly empty."""
         known: dict[str, None] = {}
         for part in form.parts:
@@ -156,16 +147,16 @@ class Layouts:
         counters = tuple(Counter(count.low, count.high) for count in form.counts)
         layout = ObjectLayout(names, shown, form.clauses, form.low, form.high, counters)
         layout.known = tuple(known)
-        layout.keys = form.keys if shown else TRUE
+        layout.keys = form.keys if shown else f.TRUE
         layout.distinct = bool(shown) and self._needs_distinct(form)
         return layout
 
-    def _check_keys(self, form: ObjectForm, known: dict[str, None], families: list[_Family]) -> None:
+    def _check_keys(self, form: f.ObjectForm, known: dict[str, None], families: list[_Family]) -> None:
         """Keys that are no regular set are neither told apart nor compared."""
         if families and (known or len(families) > 1 or form.counts or form.low > 1):
             raise keys_unsupported(self.algebra, form.keys)
 
-    def _counts(self, allowed: list[Literals], form: ObjectForm) -> list[Count]:
+    def _counts(self, allowed: list[f.Literals], form: f.ObjectForm) -> list[Count]:
         """The counts that matter where a count does not count what is `allowed`."""
         return [
             (index, self.algebra.literals.negate(these), count.high)
@@ -174,8 +165,8 @@ class Layouts:
         ]
 
     def _settle_counts(
-        self, form: ObjectForm, values: dict[str, Literals], families: list[_Family]
-    ) -> tuple[ObjectForm | None, dict[str, Literals]]:
+        self, form: f.ObjectForm, values: dict[str, f.Literals], families: list[_Family]
+    ) -> tuple[f.ObjectForm | None, dict[str, f.Literals]]:
         """Without the counts that are only about which properties are there."""
         kept = []
         clauses = set(form.clauses)
@@ -184,14 +175,14 @@ class Layouts:
             sometimes = []
             for name, value in values.items():
                 wrong = self.algebra.literals.negate(count.allowed(name))
-                counted = both(value, wrong)
+                counted = f.both(value, wrong)
                 if counted == value:
                     always.append(name)
                 elif not self.algebra.is_empty(counted):
                     sometimes.append((name, counted))
             loose = any(
                 not self.algebra.is_empty(
-                    both(value, self.algebra.literals.negate(_inside(count.parts, inside)))
+                    f.both(value, self.algebra.literals.negate(_inside(count.parts, inside)))
                 )
                 for _, value, inside in families
             )
@@ -205,16 +196,16 @@ class Layouts:
                 clauses.add(frozenset((name, True) for name in always))
         if len(kept) == len(form.counts):
             return form, values
-        simple = simplified(clauses)
+        simple = f.simplified(clauses)
         if simple is None:
             return None, values
         return replace(form, clauses=simple, counts=tuple(kept)), values
 
-    def _needs_distinct(self, form: ObjectForm) -> bool:
+    def _needs_distinct(self, form: f.ObjectForm) -> bool:
         """Whether a key that occurs twice could pass for two entries, or hide one that is needed."""
         return form.low - len(form.required()) > 1 or any(count.low for count in form.counts)
 
-    def _families(self, form: ObjectForm) -> list[_Family]:
+    def _families(self, form: f.ObjectForm) -> list[_Family]:
         parts = (*form.parts, *(part for count in form.counts for part in count.parts))
         patterns = dict.fromkeys(dfa for part in parts for dfa, _ in part.patterns)
         found: list[_Family] = []
@@ -238,7 +229,7 @@ class Layouts:
 
     # Arrays
 
-    def arrays(self, form: ArrayForm) -> Iterator[ArrayLayout | TextsLayout]:
+    def arrays(self, form: f.ArrayForm) -> Iterator[ArrayLayout | TextsLayout]:
         """The layouts of a form: one, or for items that must repeat one for each value."""
         if form.unique is not None and (form.high is None or form.high > 1):
             texts = self._texts(form)
@@ -253,13 +244,13 @@ class Layouts:
             places = [self._place(form, index) for index in range(width)]
             yield ArrayLayout(places, self._place(form, form.width()), form.low, form.high, counters)
 
-    def _array_frame(self, form: ArrayForm) -> tuple[int, tuple[Counter, ...]]:
+    def _array_frame(self, form: f.ArrayForm) -> tuple[int, tuple[Counter, ...]]:
         width = form.width()
         if form.high is not None:
             width = min(width, form.high)
         return width, tuple(Counter(count.low, count.high) for count in form.counts)
 
-    def _place(self, form: ArrayForm, index: int) -> Arms:
+    def _place(self, form: f.ArrayForm, index: int) -> Arms:
         counts = [
             (number, count.value, count.high)
             for number, count in enumerate(form.counts)
@@ -267,7 +258,7 @@ class Layouts:
         ]
         return self.arms(form.value(index), counts)
 
-    def _texts(self, form: ArrayForm) -> TextsLayout | None:
+    def _texts(self, form: f.ArrayForm) -> TextsLayout | None:
         """The layout of different strings, None if the items are anything else, or told apart by place."""
         value = form.value(0)
         if form.width() or form.counts or not value or self.algebra.literals.mask(value) != g.STRING:
@@ -289,7 +280,7 @@ class Layouts:
             dfa = strings.minus_words(dfa, frozenset(words))
         return TextsLayout(words, dfa, form.low, form.high)
 
-    def _different(self, form: ArrayForm) -> Iterator[ArrayLayout]:
+    def _different(self, form: f.ArrayForm) -> Iterator[ArrayLayout]:
         """A counter for each value that may occur, with maximum 1."""
         assert form.unique is not None
         path = form.unique
@@ -305,7 +296,7 @@ class Layouts:
         shared: set[int] = set()
         for a in range(len(groups)):
             for b in range(a):
-                if not self.algebra.is_empty(both(wholes[a], wholes[b])):
+                if not self.algebra.is_empty(f.both(wholes[a], wholes[b])):
                     shared |= {a, b}
         number: dict[g.Value, int] = {}
 
@@ -333,7 +324,7 @@ class Layouts:
         more = (*counters, *(Counter(0, 1) for _ in number))
         yield ArrayLayout(split_places, split_rest, form.low, form.high, more)
 
-    def _repeated(self, form: ArrayForm) -> Iterator[ArrayLayout]:
+    def _repeated(self, form: f.ArrayForm) -> Iterator[ArrayLayout]:
         """One layout for each value that may occur twice."""
         assert form.repeated is not None
         width, counters = self._array_frame(form)
@@ -347,11 +338,11 @@ class Layouts:
         for one in values:
             constant = self.algebra.literals.constant(one)
 
-            def mark(arms: Arms, constant: Literals = constant) -> Arms:
+            def mark(arms: Arms, constant: f.Literals = constant) -> Arms:
                 marked = [
-                    (both(value, constant), (*counts, index))
+                    (f.both(value, constant), (*counts, index))
                     for value, counts in arms
-                    if not self.algebra.is_empty(both(value, constant))
+                    if not self.algebra.is_empty(f.both(value, constant))
                 ]
                 return [*marked, *arms]
 
@@ -360,7 +351,7 @@ class Layouts:
 
     # Arms
 
-    def arms(self, value: Literals, counts: list[Count]) -> Arms:
+    def arms(self, value: f.Literals, counts: list[Count]) -> Arms:
         """The ways to fill a place. What a maximum counts is kept apart from the rest; what only
         minima count may be passed over, unless there are so many that they would overlap in many ways.
         """
@@ -371,7 +362,7 @@ class Layouts:
         for index, counted, high in counts:
             split: Arms = []
             for these, before in found:
-                yes = both(these, counted)
+                yes = f.both(these, counted)
                 if yes == these:
                     split.append((these, (*before, index)))
                     continue
@@ -380,7 +371,9 @@ class Layouts:
                     continue
                 split.append((yes, (*before, index)))
                 no = (
-                    both(these, self.algebra.literals.negate(counted)) if apart or high is not None else these
+                    f.both(these, self.algebra.literals.negate(counted))
+                    if apart or high is not None
+                    else these
                 )
                 if no == these or not self.algebra.is_empty(no):
                     split.append((no, before))
@@ -392,14 +385,14 @@ class Layouts:
 
     # Finite sets of values
 
-    def domain(self, these: Literals, path: str, keyword: str) -> list[g.Value]:
+    def domain(self, these: f.Literals, path: str, keyword: str) -> list[g.Value]:
         """All values that satisfy the literals; UnsupportedSchema if they are not few."""
         found = self.values(these, 4 * self.limits.domain)
         if found is None:
             raise UnsupportedSchema(keyword, path, "the values are not finitely many, or too many")
         return found
 
-    def values(self, these: Literals, limit: int) -> list[g.Value] | None:
+    def values(self, these: f.Literals, limit: int) -> list[g.Value] | None:
         """All values that satisfy the literals, None if they are more than `limit` or not known."""
         if not these:
             return None
@@ -435,7 +428,7 @@ class Layouts:
                 found.update(dict.fromkeys(more))
         return None if len(found) > limit else list(found)
 
-    def _array_values(self, form: ArrayForm, limit: int) -> list[g.Value] | None:
+    def _array_values(self, form: f.ArrayForm, limit: int) -> list[g.Value] | None:
         if form.high is None or form.high > 8 or form.counts or form.unique or form.repeated:
             return None
         found: list[g.Value] = []
@@ -449,7 +442,7 @@ class Layouts:
                     return None
         return found
 
-    def _object_values(self, form: ObjectForm, limit: int) -> list[g.Value] | None:
+    def _object_values(self, form: f.ObjectForm, limit: int) -> list[g.Value] | None:
         layout = self.object(form)
         if layout is None:
             return []
@@ -476,19 +469,19 @@ class Layouts:
         return found
 
 
-def keys_unsupported(algebra: Algebra, keys: Literals) -> UnsupportedSchema:
+def keys_unsupported(algebra: Algebra, keys: f.Literals) -> UnsupportedSchema:
     """The refusal of names by a format that is a grammar beside what tells keys apart."""
     reason = "its names are no regular set, so no other keyword may tell keys apart, count or compare them"
     return UnsupportedSchema("propertyNames", algebra.literals.path(keys), reason)
 
 
-def _inside(parts: tuple[Entries, ...], patterns: frozenset[CharDfa]) -> Literals:
+def _inside(parts: tuple[f.Entries, ...], patterns: frozenset[CharDfa]) -> f.Literals:
     """What the values must be under keys that match these patterns and no others, and have no name."""
-    value = TRUE
+    value = f.TRUE
     for part in parts:
         matching = [these for dfa, these in part.patterns if dfa in patterns]
         for these in matching or (part.other,):
-            value = both(value, these)
+            value = f.both(value, these)
     return value
 
 
