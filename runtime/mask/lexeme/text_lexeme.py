@@ -30,6 +30,8 @@ from sglc.runtime.mask.lexeme.text_dfa import TextTable
 class TextLexeme(LexemeDfa):
     """The lexeme of a `TextTable`; its places are the table's local states."""
 
+    table: TextTable
+
     def __init__(self, table: TextTable) -> None:
         super().__init__()
         self.table = table

@@ -73,6 +73,7 @@ class KeyCharacters(CharacterLexeme):
 class KeyLexeme(LexemeDfa):
     """The rows of a `KeyTable`, whose local states are numbered as they are met."""
 
+    table: KeyTable
     eager = True
 
     def __init__(self, table: KeyTable, labels: int) -> None:

@@ -134,6 +134,8 @@ def _character(piece: bytes) -> int | None:
 class WordLexeme(LexemeDfa):
     """The lexeme of a `WordTable`. Masks come from the walk of the sorted words; rows serve single steps."""
 
+    table: WordTable
+
     def __init__(self, table: WordTable) -> None:
         super().__init__()
         self.table = table

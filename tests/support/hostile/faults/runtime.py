@@ -200,8 +200,8 @@ FAULTS = (
     Fault(
         "all tokens have the same noise",
         "kernels/llvm/sampling.py",
-        "    x = b.add(b.mul(tokens, _splat(GOLDEN, _VI)), keys[0])\n",
-        "    x = b.add(b.mul(tokens, _splat(0, _VI)), keys[0])\n",
+        "    x = b.add(b.mul(tokens, splat(GOLDEN, _VI)), keys[0])\n",
+        "    x = b.add(b.mul(tokens, splat(0, _VI)), keys[0])\n",
         "tests/kernels/test_kernels.py::test_noise_agrees_with_the_reference",
     ),
     Fault(
