@@ -86,15 +86,15 @@ class LaneCode:
         left, right, more_left, more_right = operands
         if self.target.products != "avx2":
             return self.dot4(self.dot4(total, left, right), more_left, more_right)
-        bytes_, shorts = ir.VectorType(I8, 32), ir.VectorType(I16, 16)
+        bytes_, shorts = ir.VectorType(v.I8, 32), ir.VectorType(v.I16, 16)
         found = []
         for start in range(0, LANES, 8):
             pairs = []
             for x, y in ((left, right), (more_left, more_right)):
                 both = [self.b.bitcast(self.part(value, start, 8), bytes_) for value in (x, y)]
                 pairs.append(self.intrinsic("llvm.x86.avx2.pmadd.ub.sw", shorts, both))
-            four = [self.b.add(*pairs), self.splat(I16(1), 16)]
-            sums = self.intrinsic("llvm.x86.avx2.pmadd.wd", ir.VectorType(I32, 8), four)
+            four = [self.b.add(*pairs), self.splat(v.I16(1), 16)]
+            sums = self.intrinsic("llvm.x86.avx2.pmadd.wd", ir.VectorType(v.I32, 8), four)
             found.append(self.b.add(self.part(total, start, 8), sums))
         return self.joined(found)
 
