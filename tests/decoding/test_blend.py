@@ -305,7 +305,7 @@ pub fn f(x: str) -> str using blend(main, big):
     assert made is not None
     for small in ("main", "big"):
         ends = []
-        for seed in range(6):
+        for seed in range(12):
             engines = {name: HashedEngine(seed=number) for number, name in enumerate(("main", "big"))}
             engines[small].model.context_length = 40
             heard: list[Event] = []

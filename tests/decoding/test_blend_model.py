@@ -39,10 +39,13 @@ def test_smollm2_with_itself_without_its_system_prompt() -> None:
     both = "using blend(main without SEA, main)"
     for seed in range(2):
         plain = said("using main", seed=seed)
-        bare = said("using main", seed=seed, text=TEXT.replace("    system: | ${SEA}\n", "    system: | \n"))
+        without = said("using blend(main without SEA, main without SEA)", "weight 1", seed)
         assert said(both, "weight 1", seed).value == plain.value
-        assert said(both, "weight 0", seed).value == bare.value
+        assert said(both, "weight 0", seed).value == without.value != plain.value
         assert said("using blend(main, main)", "by ess", seed).value == plain.value
+    likeliest = TEXT.replace("temp 0.9", "temp 0")
+    bare = likeliest.replace("    system: | ${SEA}\n", "    system: | \n")
+    assert said(both, "weight 0", text=likeliest).value == said("using main", text=bare).value
     found = [said(both, seed=seed) for seed in range(2)]
     again = [said(both, seed=seed) for seed in range(2)]
     assert [result.text for result in found] == [result.text for result in again]

@@ -108,11 +108,12 @@ def test_a_part_draws_from_the_conversation_it_writes_into() -> None:
 def test_the_seed_of_a_call_that_comes_is_the_one_it_gets() -> None:
     seeds = Seeds(1)
     coming = [seeds.coming("f", ahead) for ahead in range(3)]
-    seeds.hole(None, 0)
+    seeds.hole(None, 0, b"")
     seeds.call("g")
     seeds.fork()
     assert [seeds.call("f") for _ in range(3)] == coming
-    assert len({*coming, seeds.coming("g"), seeds.hole(7, 0), seeds.hole(7, 1)}) == 6
-    assert seeds.hole(7, 0) == Seeds(2).hole(7, 0)
+    written = [seeds.hole(7, 0, b""), seeds.hole(7, 1, b""), seeds.hole(7, 0, b"x")]
+    assert len({*coming, seeds.coming("g"), *written}) == 7
+    assert written[0] == Seeds(2).hole(7, 0, b"")
     seeds.begin(1)
     assert seeds.coming("f") == coming[0]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from sglc.runtime.chat import TemplateError
+from sglc.runtime.decoding.conversations.digest import TextDigest
 from sglc.runtime.decoding.conversations.encoder import Encoded, Encoder
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.errors import SglError
@@ -133,6 +134,8 @@ class Conversation:
         self._encoded: Encoded | None = None
         self.views: dict[Hashable, Conversation] = {}
         """The same text as other models read it, or with a part left out; see `decoding.views`."""
+        self.read = TextDigest()
+        """What `digest` has read."""
         self.lookup = Lookup()
         """Where the newest tokens stand in the text already; made when tokens are drafted."""
 
@@ -159,6 +162,7 @@ class Conversation:
         copy.state = self.state
         copy._closed_tokens = self._closed_tokens
         copy._encoded = self._encoded
+        copy.read = self.read.copy()
         copy.views = {key: view.fork() for key, view in self.views.items()}
         if self._branch is not None:
             copy._branch = self._branch.fork()
@@ -176,6 +180,7 @@ class Conversation:
         self._closed_tokens = other._closed_tokens
         self._encoded = other._encoded
         self.lookup = other.lookup
+        self.read = other.read
 
     def close(self) -> None:
         """Give the branches back, or free them."""
@@ -401,6 +406,10 @@ class Conversation:
         return len(self._closed_tokens[1]) + count
 
     # -- reading -------------------------------------------------------------------------------------
+
+    def digest(self) -> bytes:
+        """A digest of the messages so far, which is the same however they were written; see `digest`."""
+        return self.read.of(self.state.messages)
 
     def rendered(self, close: bool = False) -> str:
         """The whole text, special tokens by name."""

@@ -137,6 +137,7 @@ def _request(
             run.prepared.languages[spec.type] = found
         described = found
     excluded, _, attempt = earlier_values(frame, index)
+    assert frame.conversation is not None
     request = HoleRequest(
         name=spec.name,
         key=key,
@@ -148,7 +149,7 @@ def _request(
         budget=_budget(frame, options.whole("max_tokens")),
         whole=_budget(frame, None),
         sampling=options.sampling(),
-        seed=frame.seeds.hole(options.whole("seed"), attempt),
+        seed=frame.seeds.hole(options.whole("seed"), attempt, frame.conversation.digest()),
         blend=options.blend(spec.models.rule) if spec.models and spec.models.teacher else None,
     )
     return request, values, type

@@ -73,10 +73,11 @@ def share_figures(figures: Mapping[str, float]) -> dict[str, object]:
 
 
 async def warm(run: Run, conversation: Conversation, uses: Iterable[ModelUse | None]) -> None:
-    """Have the models that are about to fill holes in copies of a conversation read it first.
+    """Have the models that are about to fill holes in copies of a conversation read it first, and its digest.
 
     A text that is to be left out may come in the copies only: then there is nothing to read yet.
     """
+    conversation.digest()
     views = {view: None for use in uses for view in (use or _MAIN_USE).views}
     for view in views or {MAIN_VIEW: None}:
         if not run.model.can_be_asked:

@@ -28,12 +28,13 @@ class Seeds:
     calls: dict[str, int] = field(default_factory=dict)
     """How often each function was called, by its name."""
 
-    def hole(self, given: int | None, attempt: int) -> int:
-        """The seed of the next hole; with a written seed only the attempt varies it."""
+    def hole(self, given: int | None, attempt: int, behind: bytes) -> int:
+        """The seed of the next hole, which stands behind a text with this digest: behind other texts it draws
+        other values. With a written seed only the attempt and the text vary it."""
         self.holes += 1
         if given is not None:
-            return mix("hole", given, attempt)
-        return mix("hole", self.seed, self.holes, attempt)
+            return mix("hole", given, attempt, behind)
+        return mix("hole", self.seed, self.holes, attempt, behind)
 
     def coming(self, function: str, ahead: int = 0) -> int:
         """The seed that a call of a function will get which has `ahead` other calls of it before it."""

@@ -340,6 +340,20 @@ FAULTS = (
         "tests/vm/test_seeds.py::test_what_a_callee_draws_changes_no_later_call_and_each_call_has_a_seed_of_its_own",
     ),
     Fault(
+        "a hole draws the same behind every text",
+        "runtime/vm/state/seed.py",
+        'return mix("hole", self.seed, self.holes, attempt, behind)',
+        'return mix("hole", self.seed, self.holes, attempt)',
+        "tests/vm/test_seeds_of_texts.py::test_one_seed_gives_other_prompts_independent_draws[local]",
+    ),
+    Fault(
+        "the digest of a text keeps what was taken back",
+        "runtime/decoding/conversations/digest.py",
+        "if role != self._role or not text.startswith(self._text):",
+        "if role != self._role:",
+        "tests/vm/test_seeds_of_texts.py::test_a_digest_is_that_of_the_text_whatever_was_read_before",
+    ),
+    Fault(
         "mocks answer in the wrong order",
         "runtime/vm/state/run.py",
         "once.popleft() if once",
