@@ -117,6 +117,9 @@ class HoleResult:
     """Of beams: whether no other legal text is likelier."""
     scores: Mapping[str, float] | None = None
     """Of options that were scored: their probabilities by their texts, which sum to 1."""
+    decode: str = ""
+    """The strategy that found the text, as a program writes it; empty for token by token and for what is
+    scored as a whole."""
     others: tuple[str, ...] = ()
     """Of beams that look for several texts: the next most probable ones."""
     shares: Shares | None = None

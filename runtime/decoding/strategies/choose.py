@@ -29,8 +29,14 @@ def decoder_of(
 
     Raises Unsupported where values of the run make a combination that cannot be had.
     """
-    name, temperature = attempts.request.name, attempts.request.sampling.temperature
-    if decoding.strategy in ("exact", "smc") and not temperature:
+    name, sampling = attempts.request.name, attempts.request.sampling
+    if (sampling.top_k, sampling.top_p, sampling.min_p) != (None, None, None):
+        raise SglError(
+            "Unsupported",
+            f"`decode {decoding.strategy}` of hole `{name}` takes no `top_k`, `top_p` or `min_p`",
+            hint="leave them out, or write `decode local`",
+        )
+    if decoding.strategy in ("exact", "smc") and not sampling.temperature:
         raise SglError(
             "Unsupported",
             f"`decode {decoding.strategy}` of hole `{name}` draws, and its temperature is 0",

@@ -218,6 +218,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
                 "hole": spec.name,
                 "text": result.text,
                 "ended": result.ended,
+                **({"decode": result.decode} if result.decode else {}),
                 "tokens": result.tokens,
                 "forced": result.forced,
                 "sampled": result.sampled,
@@ -375,6 +376,7 @@ async def _generated(
     else:
         account = Attempts(seen, *parts, model.context_length, run.check)
         decoder = decoder_of(strategy, account, frame.tree or PrefixTree(), verdicts, frame.wanted)
+        account.result.decode = str(strategy)
     started = perf_counter()
     error = ""
     try:

@@ -116,7 +116,7 @@ class Decodings:
     def _beams(
         self, option: ast.HoleOption, found: Decoding, others: dict[str, ast.HoleOption], samples: int
     ) -> None:
-        for kind in ("temp", *LIMITING):
+        for kind in ("temp", *LIMITING, "seed"):
             if kind in others:
                 reason = "beams look for the likeliest text and draw nothing"
                 self._beside(option, kind, others[kind], reason, drop=others[kind])

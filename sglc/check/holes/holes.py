@@ -97,6 +97,7 @@ class Holes:
         self.options.check_place(node)
         options = self.options.read(node)
         models = self.models.of_hole(node)
+        self.options.check_effect(node, options, models is not None and models.teacher is not None)
         with self.scopes.restored():
             found = within_limit(
                 self.module.program,

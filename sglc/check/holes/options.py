@@ -10,14 +10,14 @@ from sglc.check.core.result import HoleNode, Unknown
 from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
-from sglc.check.holes.decoding import Decodings, draws
+from sglc.check.holes.decoding import LIMITING, Decodings, draws
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.kinds import numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.arithmetic import is_number
-from sglc.types.decoding import Decoding
+from sglc.types.decoding import LOCAL, Decoding
 from sglc.types.type import Str
 
 MAX_TOKENS = 1_000_000
@@ -36,6 +36,16 @@ RANGES: dict[str, tuple[float, float, str]] = {
     ),
     "at_least": (0, 1, "a least share lies in 0..1"),
 }
+
+DRAWING = {
+    "temp": "temp",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "min_p": "min_p",
+    "seed": "seed",
+    "max_tokens": "max … tok",
+}
+"""Options that say how a value is drawn, and how long it may be, as they are written."""
 
 
 class KnownOptions(TypedDict, total=False):
@@ -102,6 +112,14 @@ class HoleOptions:
                 continue  # see `sglc.check.holes.models`
             elif kind == "decode":
                 decode = option
+            elif isinstance(node, ast.Select) and kind in DRAWING:
+                self.module.report(
+                    "E0330",
+                    f"`{DRAWING[kind]}` belongs to `gen` and `choose`",
+                    option.span,
+                    label="`select` draws nothing: it scores all options and takes the best",
+                    hint="leave it out, or write `choose`",
+                )
             elif kind == "n":
                 self._samples(node, option, found)
             elif kind == "until":
@@ -123,6 +141,24 @@ class HoleOptions:
                 hint="add a temperature, such as `temp 0.8`",
             )
         return found
+
+    def check_effect(self, node: HoleNode, found: KnownOptions, blended: bool) -> None:
+        """Warn of options that change nothing, as the likeliest token is taken. What two models share is
+        limited all the same."""
+        if isinstance(node, ast.Select) or any(draws(self.module.constants, o) for o in node.options):
+            return
+        strategy = found["decoding"] if "decoding" in found else LOCAL
+        if strategy is None or (strategy.strategy != "local" and isinstance(node, ast.Gen)):
+            return  # the strategy tells what it cannot stand beside
+        for option in node.options:
+            if option.kind == "seed" or (option.kind in LIMITING and not blended):
+                self.module.report(
+                    "W0233",
+                    f"`{option.kind}` changes nothing here",
+                    option.span,
+                    label="the likeliest is taken always",
+                    hint=f"add a temperature, such as `temp 0.8`, or leave out `{option.kind}`",
+                )
 
     def _samples(self, node: HoleNode, option: ast.HoleOption, found: KnownOptions) -> None:
         """`n k`: the value becomes a list of k."""

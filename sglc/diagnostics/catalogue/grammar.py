@@ -1,4 +1,4 @@
-"""Catalogue entries of the checker: grammars, conditions, strategies (E034x, E035x, W0214 to W0232)."""
+"""Catalogue entries of the checker: grammars, conditions, strategies (E034x, E035x, W0214 to W0233)."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ ENTRIES: tuple[Entry, ...] = (
         "what a decoding strategy cannot stand beside",
         "`exact` and `smc` draw, so they need a temperature, and they draw from the model's whole "
         "distribution, so they take no `top_k`, `top_p` or `min_p`. `beam` looks for the likeliest text, so "
-        "it has none of these, and no `until`. `select` and `choose` score whole options. Particles and "
-        "beams ask no validator.",
+        "it has none of these, no `seed`, and no `until`. `select` and `choose` score whole options. "
+        "Particles and beams ask no validator.",
         "pub fn f() -> int:\n    | ?{x: int in 1..99 temp 0.8 decode beam(4)}\n    return x\n",
         "pub fn f() -> int:\n    | ?{x: int in 1..99 decode beam(4)}\n    return x\n",
     ),
@@ -139,5 +139,14 @@ ENTRIES: tuple[Entry, ...] = (
         "record Parcel:\n    grams: int\n\n"
         "pub fn f() -> float:\n    | ${schema(Parcel)} ?{x: Parcel temp 1.0 decode smc(4)}\n"
         "    return x.weight\n",
+    ),
+    Entry(
+        "W0233",
+        "an option of draws where nothing is drawn",
+        "Without a temperature, or at 0, a hole takes the likeliest token, and `choose` the likeliest "
+        "option. `top_k`, `top_p`, `min_p` and `seed` then change nothing. Where two models share a hole, "
+        "limits leave what they leave of the teacher, also without a temperature.",
+        "pub fn f() -> int:\n    | ?{x: int in 1..99 top_p 0.9}\n    return x\n",
+        "pub fn f() -> int:\n    | ?{x: int in 1..99 top_p 0.9 temp 0.8}\n    return x\n",
     ),
 )

@@ -128,6 +128,16 @@ def test_more_options_than_are_scored_are_drawn_token_by_token() -> None:
     assert run(many).holes[0].ended != "choose" and run(few).holes[0].ended == "choose"
 
 
+def test_limits_that_walks_would_drop_are_refused_where_options_are_too_many_to_be_scored() -> None:
+    model = FickleModel(3)
+    for count, options in ((1024, "top_k 3 decode exact"), (1025, "top_k 3"), (1025, "decode exact")):
+        assert run(session(model, f"[str(i) for i in 1..{count}] temp 1.0 {options}")).value
+    for limit in ("top_k 3", "top_p 0.9", "min_p 0.1"):
+        with pytest.raises(SglError, match="takes no `top_k`") as caught:
+            run(session(model, f"[str(i) for i in 1..1025] temp 1.0 {limit} decode exact"))
+        assert caught.value.name == "Unsupported"
+
+
 def test_a_plan_knows_that_no_token_is_drawn() -> None:
     text = 'pub fn f() -> str:\n    | ?{x: choose ["the answer", "an anthem"] decode %s}\n    return x\n'
     drawn = []

@@ -354,6 +354,20 @@ FAULTS = (
         "tests/vm/test_seeds_of_texts.py::test_a_digest_is_that_of_the_text_whatever_was_read_before",
     ),
     Fault(
+        "a sampler's limit is dropped",
+        "runtime/vm/holes/options.py",
+        '                min_p=self.number("min_p"),\n',
+        "",
+        "tests/decoding/test_combinations.py::test_each_two_options_do_together_what_is_written",
+    ),
+    Fault(
+        "particles are dropped beside samples",
+        "runtime/vm/holes/holes.py",
+        "strategy = LOCAL if run.local else spec.decoding or LOCAL",
+        'strategy = LOCAL if run.local or "n" in spec.options else spec.decoding or LOCAL',
+        "tests/decoding/test_combinations.py::test_each_two_options_do_together_what_is_written",
+    ),
+    Fault(
         "mocks answer in the wrong order",
         "runtime/vm/state/run.py",
         "once.popleft() if once",
