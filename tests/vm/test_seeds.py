@@ -117,3 +117,9 @@ def test_the_seed_of_a_call_that_comes_is_the_one_it_gets() -> None:
     assert written[0] == Seeds(2).hole(7, 0, b"")
     seeds.begin(1)
     assert seeds.coming("f") == coming[0]
+
+
+def test_holes_behind_the_same_text_have_seeds_of_their_own() -> None:
+    """As behind a `try` whose text was taken back."""
+    seeds = Seeds(1)
+    assert len({seeds.hole(None, 0, b"same") for _ in range(5)}) == 5

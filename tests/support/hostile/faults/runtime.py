@@ -272,9 +272,9 @@ FAULTS = (
     Fault(
         "all holes of a run draw from one seed",
         "runtime/vm/state/seed.py",
-        '        return mix("hole", self.seed, self.holes, attempt)\n',
-        '        return mix("hole", self.seed, attempt)\n',
-        "tests/vm/test_programs.py::test_holes_of_one_run_draw_from_seeds_of_their_own",
+        '        return mix("hole", self.seed, self.holes, attempt, behind)\n',
+        '        return mix("hole", self.seed, attempt, behind)\n',
+        "tests/vm/test_seeds.py::test_holes_behind_the_same_text_have_seeds_of_their_own",
     ),
     Fault(
         "a task is joined by a call with equal arguments of another kind",
