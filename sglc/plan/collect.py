@@ -98,6 +98,7 @@ class _Collector:
         budgets = bounds.unit == "tokens"
         self._totals = Totals(lambda name: self._layout(name)[0], self._plan_of, budgets)
         self._cut = Totals(lambda name: self._layout(name)[0], self._plan_of, budgets, cut=True)
+        self._tried = Totals(lambda name: self._layout(name)[0], self._plan_of, budgets, tried=True)
 
     def plan(self, code: Code) -> FunctionPlan:
         """The plan of a function that has a conversation of its own."""
@@ -115,7 +116,9 @@ class _Collector:
             least,
             total.most,
             code.within,
-            None if code.within is None else self._verdict(cut, total.most, code.within),
+            None
+            if code.within is None
+            else self._verdict(cut, self._tried.of_function(code.name).most, code.within),
             beginning,
             behind,
         )

@@ -63,9 +63,8 @@ class HoleBounds:
         key = (hole, place, attempts, given)
         found = self._known.get(key)
         if found is None:
-            samples = options.get("n", 1)
             plan = self._plan((hole, given), info, place, described, narrower, why)
-            plan = replace(plan, attempts=attempts, samples=samples if isinstance(samples, int) else 1)
+            plan = replace(plan, attempts=attempts, samples=_samples(info, options), texts=_texts(info))
             found = self._known[key] = _budgeted(plan, options.get("max_tokens"), self.unit)
         return found
 
@@ -140,6 +139,18 @@ def _budgeted(plan: HolePlan, most: object, unit: Unit) -> HolePlan:
     return replace(
         plan, most=most, most_exact=False, because=f"{plan.because}; {why}" if plan.because else why
     )
+
+
+def _samples(info: HoleInfo, options: Mapping[str, object]) -> int:
+    """Values that a hole is filled with, one after the other or side by side."""
+    count = options.get("n", 1)
+    beams = info.decoding is not None and info.decoding.strategy == "beam"
+    return count if isinstance(count, int) and not beams else 1
+
+
+def _texts(info: HoleInfo) -> int:
+    """Texts that are tried for one that is kept; `choose` weighs its options instead."""
+    return max(1, info.decoding.count) if info.decoding is not None and info.mode == "gen" else 1
 
 
 def _is_scored(info: HoleInfo) -> bool:

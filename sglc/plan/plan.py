@@ -60,6 +60,9 @@ class HolePlan:
     """The value of `least`."""
     attempts: int = 1
     samples: int = 1
+    """Values, each with its own tokens. Beams find all of theirs in one search, which counts as one."""
+    texts: int = 1
+    """Most texts that a strategy tries for one that is kept: walks, particles or beams. Budgets count all."""
     masks: MaskPlan | None = None
 
 

@@ -189,6 +189,8 @@ def _bound(most: int | None) -> str:
 def _notes(hole: HolePlan, took: Took | None) -> Iterator[str]:
     if hole.samples > 1:
         yield f"{hole.samples} samples"
+    if hole.texts > 1:
+        yield f"up to {hole.texts} texts, which all count against budgets"
     if hole.attempts > 1:
         yield f"filled {hole.attempts} times at most, with its retries"
     if took is not None and took.times > 1:

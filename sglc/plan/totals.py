@@ -47,7 +47,7 @@ class Totals:
     """`layout_of` gives the layout of a function, `plan_of` the plan of a filled hole in one of these.
 
     `budgets` says whether budgets of functions count, which are in tokens; `cut` whether they may cut values
-    off.
+    off; `tried` whether the texts count that strategies try beside the one that is kept.
     """
 
     def __init__(
@@ -57,8 +57,10 @@ class Totals:
         budgets: bool,
         *,
         cut: bool = False,
+        tried: bool = False,
     ) -> None:
         self._layout_of, self._plan_of, self._budgets, self._cut = layout_of, plan_of, budgets, cut
+        self._tried = tried
         self._known: dict[str, Total] = {}
         self._open: set[str] = set()
 
@@ -98,7 +100,10 @@ class Totals:
                 hole = self._plan_of(item)
                 times = hole.samples
                 least = min(hole.least, hole.cut) if self._cut else hole.least
-                return Total(least * times, NEVER, _times(hole.most, times))
+                most = hole.most
+                if self._tried and hole.texts > 1 and most is not None:
+                    most = hole.texts * (most + 1)  # each is drawn to its end, which is one token more
+                return Total(least * times, NEVER, _times(most, times))
             case Leave(kind):
                 return Total(NEVER, 0 if kind == "return" else NEVER, 0, 0 if kind == "round" else NEVER)
             case Called(name, kind, items=items):

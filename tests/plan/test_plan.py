@@ -238,6 +238,31 @@ def test_a_function_that_calls_itself_has_no_bound() -> None:
     assert (found.least, found.most) == (1, None)
 
 
+@pytest.mark.parametrize(
+    ("decode", "holds"),
+    [
+        ("temp 1.0", 3),
+        ("decode beam(2)", 8),
+        ("n 2 decode beam(2)", 8),
+        ("n 2 temp 1.0", 6),
+        ("temp 1.0 decode smc(4)", 16),
+        ("n 2 temp 1.0 decode smc(4)", 32),
+        ("temp 1.0 decode exact(tries = 5)", 20),
+    ],
+)
+def test_budgets_count_the_texts_that_strategies_try(decode: str, holds: int) -> None:
+    """A value of three bytes has three tokens at most, a text that is tried one more with its end."""
+
+    def verdict(within: int) -> str | None:
+        listed = "[str]" if decode.startswith("n ") else "str"
+        hole = f"?{{x: str matching /[abc]{{3}}/ {decode}}}"
+        plan = plan_of(f"fn f() -> {listed} within {within} tok:\n    | {hole}\n    return x\n")
+        assert plan.most == (6 if decode.startswith("n 2 temp") else 3)
+        return plan.verdict
+
+    assert (verdict(holds), verdict(holds - 1)) == ("holds", "may be cut")
+
+
 @pytest.mark.parametrize(("within", "verdict"), [(2, "holds"), (300, "holds")])
 def test_a_budget_that_holds(within: int, verdict: str) -> None:
     lines = ["| ?{a: int in 1..6}", "| ?{b: int in 1..6}"]
