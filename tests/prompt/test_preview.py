@@ -39,9 +39,11 @@ CALLS: dict[str, tuple[str, dict[str, object]]] = {
     "character": ("crew", {"theme": "a lighthouse"}),
     "orders": ("order", {}),
     "shapes": ("", {}),
+    "two_models": ("", {}),
     "triage": ("route", json.loads((EXAMPLES / "triage.json").read_text(encoding="utf-8"))),
 }
-"""Function and arguments of the examples that do not run as they are; no function where there is none."""
+"""Function and arguments of the examples that do not run as they are; no function where there is none,
+or where two models fill a hole, which scripted ones cannot."""
 
 
 def programs() -> list[tuple[str, Program, str, dict[str, object]]]:
