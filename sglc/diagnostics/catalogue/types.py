@@ -265,8 +265,8 @@ pub pure fn f(owner: Owner?) -> str:
         "Options of holes have ranges: `temp` 0..10, `top_p` and `min_p` 0..1, `top_k` and token budgets "
         "from 1. `select` draws nothing, so it has none of them and no `seed`. A fork takes `seed` only, and "
         "no option stands twice.",
-        "pub fn f() -> str:\n    | ?{x: str max 20 chars top_p 1.5}\n    return x\n",
-        "pub fn f() -> str:\n    | ?{x: str max 20 chars top_p 0.95}\n    return x\n",
+        "pub fn f() -> str:\n    | ?{x: str max 20 chars temp 0.8 top_p 1.5}\n    return x\n",
+        "pub fn f() -> str:\n    | ?{x: str max 20 chars temp 0.8 top_p 0.95}\n    return x\n",
     ),
     Entry(
         "E0331",
