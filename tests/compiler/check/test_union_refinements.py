@@ -63,7 +63,7 @@ PLACES = {
     "hole": "pub fn f(w: [str]) -> str:\n    | ?{{x: {}}}\n    return x\n",
     "hole with options": "pub fn f(w: [str]) -> str:\n    | ?{{x: {} temp 0.5 max 9 tok}}\n    return x\n",
     "gen": "pub fn f(w: [str]) -> str:\n    let x = gen {}\n    return x\n",
-    "gen with options": "pub fn f(w: [str]) -> str:\n    let x = gen {} max 9 tok temp 1.0 seed 1\n    return x\n",
+    "gen with options": "pub fn f(w: [str]) -> str:\n    let x = gen {} max 9 tok temp 1\n    return x\n",
 }
 
 

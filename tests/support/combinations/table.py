@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from combinations.axes import FORMS, Combination, Form
+from combinations.axes import FORMS, Combination
 from combinations.compiling import check
 
 BEGIN = "<!-- what goes together: made by tests/support/combinations/table.py -->"
@@ -125,6 +125,3 @@ def with_table(page: str) -> str:
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{table()}\n{END}{after}"
-
-
-__all__ = ["BEGIN", "COLUMNS", "END", "ROWS", "Form", "combination", "table", "with_table"]
