@@ -143,7 +143,7 @@ class HoleOptions:
         return found
 
     def check_effect(self, node: HoleNode, found: KnownOptions, blended: bool) -> None:
-        """Warn of options that change nothing, as the likeliest token is taken. What two models share is
+        """Warn of options that change nothing, as the most probable token is taken. What two models share is
         limited all the same."""
         if isinstance(node, ast.Select) or any(draws(self.module.constants, o) for o in node.options):
             return
