@@ -134,7 +134,7 @@ def _after(state: LineState, op: ops.Op) -> LineState:
             return "begun"
         case ops.Glue():
             return "glued"
-        case ops.CloseRole() | ops.CallPart() | ops.AdoptBranch():
+        case ops.CloseRole() | ops.CallPart() | ops.AdoptBranch() | ops.Forget():
             return "unknown"
         case ops.Text(text=text) if not text:
             return state
@@ -146,7 +146,7 @@ def _after(state: LineState, op: ops.Op) -> LineState:
 
 _TEXTUAL = frozenset(
     {ops.OpenRole, ops.CloseRole, ops.Line, ops.Glue, ops.Text, ops.Insert, ops.Generate, ops.SelectOption}
-    | {ops.CallPart, ops.AdoptBranch}
+    | {ops.CallPart, ops.AdoptBranch, ops.Forget}
 )
 """Operations that `_after` tells apart."""
 _FOLDED = EVALUATED | {ops.Const, ops.Load, ops.Store, ops.Line, ops.Insert, ops.Call}

@@ -10,6 +10,7 @@ from sglc.analysis.layout_items import (
     Choice,
     Constant,
     Filled,
+    Forgotten,
     Forked,
     Inserted,
     Item,
@@ -50,6 +51,8 @@ def shown(module: Module, item: Item) -> str:
             return f"loop {times}{named(origins)}"
         case Attempt():
             return "try"
+        case Forgotten():
+            return "forgotten"
         case Again(hole, attempts):
             return f"again from {module.holes[hole].name} ×{attempts}"
         case Leave(kind):

@@ -166,7 +166,7 @@ class _Module:
         program = self.program
         local = Names(program.names)
         context = Context(program, module, name, local, node.kind != "pure")
-        parameters = ["c: Conversation"] if node.kind == "part" else []
+        parameters = ["c: Conversation"] if node.kind in ("part", "aside") else []
         statements = Statements(context)
         for parameter, kind in zip(node.parameters, program.parameters[name], strict=True):
             symbol = module.symbols[id(parameter)]

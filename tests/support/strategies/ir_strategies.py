@@ -297,7 +297,9 @@ class Writer:
         self.scope(3)
         self.in_loop, self.tries = outer, tries
         if self.build.open:
+            self.build.add(ops.Line())
             self.build.add(ops.Forget())
+            self.text()
 
     def fork(self) -> None:
         if self.kind != "fn":
