@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from sglc.automata.analysis.emptiness import few_words
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.decoding.blend import BlendRule, Shares
 from sglc.runtime.engine.core.statistics import DraftCounts, Statistics
@@ -17,6 +18,7 @@ from sglc.runtime.mask.artifact.constraint import TabledConstraint
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from sglc.types.decoding import FEW_TEXTS
 
 GREEDY = Sampling()
 COMPILED = 512
@@ -108,9 +110,11 @@ class HoleResult:
     ancestors: int | None = None
     """Of particles: how many of the first ones those at the end come from."""
     walks: int | None = None
-    """Of walks: how many there were, the one that was kept included."""
+    """Of exact draws: how many walks there were, the one that was kept included; 0 where all texts were
+    scored."""
     bound: float | None = None
-    """Of walks: log of an upper bound on the probability that the model writes a legal text."""
+    """Of exact draws: log of an upper bound on the probability that the model writes a legal text. Without
+    walks it is that probability."""
     score: float | None = None
     """Of beams: log of the text's probability, without the mask."""
     proved: bool | None = None
@@ -121,7 +125,7 @@ class HoleResult:
     """The strategy that found the text, as a program writes it; empty for token by token and for what is
     scored as a whole."""
     others: tuple[str, ...] = ()
-    """Of beams that look for several texts: the next most probable ones."""
+    """Further texts of one search: the next most probable ones of beams, the next ones of distinct draws."""
     shares: Shares | None = None
     """How two models shared its tokens, on average; None for one model, and where nothing was drawn."""
     drafts: DraftCounts = field(default_factory=DraftCounts, compare=False)
@@ -226,6 +230,7 @@ class Constraints:
     def __init__(self, places: MaskPlaces | None = None, vocabulary: Vocabulary | None = None) -> None:
         self._compiled: dict[Hashable, Constraint | TabledConstraint] = {}
         self._passing: dict[Hashable, Constraint | TabledConstraint] = {}
+        self._few: dict[Hashable, bool] = {}
         self._places = places
         self._vocabulary = vocabulary
 
@@ -239,6 +244,17 @@ class Constraints:
             return self.value(request, prefix)
         key = (request.key, request.excluded, prefix, request.stops)
         return self._get(key, request, prefix, request.stops)
+
+    def has_few(self, request: HoleRequest) -> bool:
+        """Whether a hole has at most FEW_TEXTS texts, those that are excluded among them."""
+        known = self._few.get(request.key)
+        if known is None:
+            known = few_words(request.language, FEW_TEXTS) is not None
+            if not request.passing:
+                if len(self._few) >= COMPILED:
+                    self._few.pop(next(iter(self._few)))
+                self._few[request.key] = known
+        return known
 
     def _get(
         self, key: Hashable, request: HoleRequest, prefix: bytes, stops: tuple[str, ...] | None

@@ -14,6 +14,10 @@ COUNTS: dict[str, tuple[int, int]] = {"local": (0, 0), "exact": (1, 10_000), "sm
 """By strategy the fewest and the most of what it counts: nothing, walks, particles, beams. Particles and
 beams are rows of one step; walks come one after the other."""
 
+FEW_TEXTS = 1024
+"""Most texts of a hole that are scored and drawn as wholes: the tokens of all of them are computed before one
+is drawn. Where there are more, texts are drawn token by token, or by walks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decoding:

@@ -18,6 +18,7 @@ from sglc.runtime.decoding.writing import Ended, Writing
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.types.decoding import Decoding, certain_figures
@@ -75,9 +76,14 @@ class Attempts:
         self.text = HoleText(conversation, vocabulary, constraints, request)
         self.room = Room(request.name, request.budget, self.text.price)
         self.partial = ""
+        self._constraints = constraints
         self._context_length = context_length
         self._statistics = Statistics()
         """What counts the work of the conversation as a whole."""
+
+    def has_few(self) -> bool:
+        """Whether the hole has few texts, see `Constraints`."""
+        return self._constraints.has_few(self.request)
 
     @contextmanager
     def begun(self) -> Iterator[Attempt | None]:
@@ -114,14 +120,18 @@ class Attempts:
     async def logits(self, attempt: Attempt) -> np.ndarray:
         """Float32 logits [V] behind a text."""
         text = attempt.writing.text
+        return await self.logits_behind(text.alone.branch, bytes(text.tracker.data))
+
+    async def logits_behind(self, branch: Branch, data: bytes) -> np.ndarray:
+        """Float32 logits [V] behind the tokens of a branch, which write `data` of the hole."""
         try:
-            row = await text.conversation.branch.logits()
+            row = await branch.logits()
         except EngineError as fault:
             raise language_error(fault) from fault
         if not self.result.first:
             self.result.first = perf_counter()
         if self.request.answer is not None:
-            row = self.request.answer.adjust(row, text.prefix, bytes(text.tracker.data))
+            row = self.request.answer.adjust(row, self.text.prefix, data)
         return row
 
     def charge(self, tokens: int) -> None:

@@ -25,7 +25,7 @@ class Decoder(Protocol):
 def decoder_of(
     decoding: Decoding, attempts: Attempts, tree: PrefixTree, verdicts: Verdicts | None, wanted: int
 ) -> Decoder:
-    """The decoder of a strategy other than `local`.
+    """The decoder of a strategy other than `local`; `wanted` is how many texts one search is to find.
 
     Raises Unsupported where values of the run make a combination that cannot be had.
     """
@@ -43,7 +43,8 @@ def decoder_of(
             hint="give it a temperature above 0, or write `decode beam(4)` for the most probable text",
         )
     if decoding.strategy == "exact":
-        return ExactDecoder(attempts, decoding.count, tree, verdicts)
+        few = verdicts is None and attempts.has_few()
+        return ExactDecoder(attempts, decoding.count, tree, verdicts, few, wanted)
     if verdicts is not None:
         raise SglError("Unsupported", f"`decode {decoding.strategy}` of hole `{name}` asks no validator")
     if decoding.strategy == "smc":

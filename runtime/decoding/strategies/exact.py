@@ -1,9 +1,10 @@
 """`decode exact`: a draw from the model's distribution given that the text is legal.
 
-Walks draw from the model without a mask. One that draws an illegal token begins again, and the tree of
-prefixes remembers what was illegal, so that no walk fails twice for the same reason. Every text that is
-accepted is an exact draw, the first one too (Parys et al. 2025). Certain text is the program's: it has no
-weight, and the distribution is that of the choices.
+Where a hole has few texts, the probabilities of all of them are found together, and a text is drawn as a
+whole (`choice_trie`). Elsewhere walks draw from the model without a mask. One that draws an illegal token
+begins again, and the tree of prefixes remembers what was illegal, so that no walk fails twice for the same
+reason. Every text that is accepted is an exact draw, the first one too (Parys et al. 2025). Certain text is
+the program's: it has no weight, and the distribution is that of the choices.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import math
 from sglc.runtime.decoding.hole_text import nothing_allowed
 from sglc.runtime.decoding.requests import HoleResult
 from sglc.runtime.decoding.strategies.attempt import Attempt, Attempts, Step, unfinished
+from sglc.runtime.decoding.strategies.choice_trie import LegalTexts, legal_texts
+from sglc.runtime.decoding.strategies.drawn_texts import drawn_texts
 from sglc.runtime.decoding.strategies.prefix_tree import Place, PrefixTree
 from sglc.runtime.decoding.validated import DEAD, FINAL, Verdicts
 from sglc.runtime.decoding.writing import Ended
-from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE
+from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE, Sampling
 from sglc.runtime.engine.sampling.sampler import noise_key
 from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.errors import SglError
@@ -27,37 +30,109 @@ SHOWN = 40
 
 
 class ExactDecoder:
-    """Decodes one hole by at most `tries` walks. One object serves one fill."""
+    """Decodes one hole. One object serves one fill.
+
+    `few` says that the hole has no more than FEW_TEXTS and no validator, so that they may be scored. `wanted`
+    is how many different ones are to be drawn, each among those that are left. Each takes at most `tries`
+    walks, where there are walks.
+    """
 
     def __init__(
-        self, attempts: Attempts, tries: int, tree: PrefixTree, verdicts: Verdicts | None = None
+        self,
+        attempts: Attempts,
+        tries: int,
+        tree: PrefixTree,
+        verdicts: Verdicts | None = None,
+        few: bool = False,
+        wanted: int = 1,
     ) -> None:
         self.attempts = attempts
         self._tries = tries
         self._tree = tree
         self._verdicts = verdicts
+        self._few = few
+        self._wanted = wanted
         self._temperature = max(attempts.request.sampling.temperature, MIN_TEMPERATURE)
         self._computed = 0
         """Places whose logits were asked for."""
         self._own = 0
         """Of these, those of the walk that is on."""
+        self._walks = 0
+        self._earlier: set[bytes] = set()
+        """Texts that were drawn before: the next ones are others."""
 
     async def run(self) -> HoleResult:
         """Draw the value and append its text to the conversation. Raises Budget after the last walk."""
-        result = self.attempts.result
         with self.attempts.begun() as root:
             if root is None:
                 return await self._only()
-            for number in range(self._tries):
-                async with self._tree.turn:
-                    walk = await self._walk(root, number)
-                result.walks = number + 1
-                result.bound = self._tree.root.bound
-                result.sampled = self._computed
-                if walk is not None:
-                    return self.attempts.keep(walk, self._computed - self._own)
-                if self._tree.root.bound == -math.inf:
-                    raise self._none_left(root)
+            texts = await self._known(root)
+            return await self._walked(root) if texts is None else self._drawn(root, texts)
+
+    # -- texts that are drawn as wholes --------------------------------------------------------------
+
+    async def _known(self, root: Attempt) -> LegalTexts | None:
+        """All texts and their probabilities, which samples share; None where walks are to find them."""
+        tree = self._tree
+        async with tree.turn:
+            if self._few and not tree.looked:
+                tree.texts = await legal_texts(self.attempts, root, self._temperature)
+                tree.looked = True
+                self._computed = 0 if tree.texts is None else tree.texts.places
+        return tree.texts
+
+    def _drawn(self, root: Attempt, texts: LegalTexts) -> HoleResult:
+        """Draw among all texts, go on with the first and give the others."""
+        attempts, request, result = self.attempts, self.attempts.request, self.attempts.result
+        places = drawn_texts(texts.scores, Sampling(1.0), request.seed, self._wanted)
+        if not places:
+            raise self._none_left(root)
+        end, others = texts.ends[places[0]], places[1:]
+        result.lost = sum(texts.ends[other].tokens for other in others)
+        result.walks, result.bound, result.sampled = 0, texts.log_legal, self._computed
+        result.saved = max(0, result.sampled - result.work.forwards)
+        result.logprob, result.weighed = texts.logprobs[places[0]], 1
+        result.pressure = -texts.log_legal if attempts.observer.weighed else None
+        attempts.charge(end.tokens + result.lost)
+        result.ended, result.tokens, result.forced = "choose", end.tokens, end.forced
+        result.text, result.others = end.text, tuple(texts.texts[other] for other in others)
+        if result.text:
+            attempts.observer.piece(result.text, False)
+        attempts.conversation.text(result.text)
+        return result
+
+    # -- walks ---------------------------------------------------------------------------------------
+
+    async def _walked(self, root: Attempt) -> HoleResult:
+        """Walk until the wanted texts are found, fewer where there are no more."""
+        kept = await self._found(root)
+        if kept is None:
+            raise self._none_left(root)
+        result, own, others = self.attempts.result, self._own, []
+        self._earlier.add(kept.written())
+        try:
+            while len(self._earlier) < self._wanted and (other := await self._found(root)) is not None:
+                self._earlier.add(other.written())
+                others.append(other.written().decode())
+                other.close()
+        except BaseException:
+            kept.close()
+            raise
+        result.others = tuple(others)
+        return self.attempts.keep(kept, self._computed - own)
+
+    async def _found(self, root: Attempt) -> Attempt | None:
+        """The next text, None where there is none. Raises Budget after the last walk."""
+        tree, result = self._tree, self.attempts.result
+        for _ in range(self._tries):
+            async with tree.turn:
+                walk = await self._walk(root, self._walks)
+            self._walks += 1
+            result.walks, result.sampled = self._walks, self._computed
+            if not self._earlier:
+                result.bound = tree.root.bound
+            if walk is not None or tree.root.bound == -math.inf:
+                return walk
         raise self._spent()
 
     async def _only(self) -> HoleResult:
@@ -168,14 +243,14 @@ class ExactDecoder:
         return -math.inf if await self._dead(walk) else 0.0
 
     async def _good(self, walk: Attempt) -> bool:
-        """Whether a text that has ended is legal: it fits into the budget, and the validators accept it."""
+        """Whether a text that has ended is legal: it fits into the budget, was not drawn before, and the
+        validators accept it."""
         ended = walk.ended
         assert ended is not None
-        if ended.how == "budget":
+        data = bytes(ended.data[len(walk.writing.text.prefix) :])
+        if ended.how == "budget" or data in self._earlier:
             return False
-        if self._verdicts is None:
-            return True
-        return await self._verdicts.of(ended.data[len(walk.writing.text.prefix) :]) == FINAL
+        return self._verdicts is None or await self._verdicts.of(data) == FINAL
 
     async def _dead(self, walk: Attempt) -> bool:
         """Whether the validators accept no text that begins like this one."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +19,25 @@ from sglc.kernels.bitmask import sampling as select
 from sglc.kernels.bitmask.sampling_reference import gumbel
 from sglc.runtime.engine.sampling.sampler import Sampled
 
+if TYPE_CHECKING:
+    from sglc.runtime.decoding.strategies.choice_trie import LegalTexts
+
 KEPT = 1 << 23
 """Most legal tokens of which a tree keeps probabilities, all places together: 64 MB. Of places that were met
 when it is full, nothing is kept: they are computed again when a walk comes back, and their bounds stay."""
+
+
+def legal_ids(row: np.ndarray, size: int) -> np.ndarray:
+    """The tokens below `size` that a mask allows, int32 [n], ascending."""
+    flags = np.unpackbits(row.view(np.uint8), count=size, bitorder="little")
+    return np.flatnonzero(flags).astype(np.int32)
+
+
+def log_shares(logits: np.ndarray, ids: np.ndarray, temperature: float) -> np.ndarray:
+    """float32 [n]: log-probabilities of tokens (integers [n]) under float32 logits [V] at a temperature."""
+    whole = select.masked_log_sum_exp(logits, None, 1.0 / temperature)
+    shares: np.ndarray = logits[ids] / np.float32(temperature) - np.float32(whole)
+    return shares
 
 
 @dataclass(slots=True, eq=False)
@@ -50,12 +67,8 @@ class Place:
 
     def meet(self, logits: np.ndarray, row: np.ndarray, temperature: float) -> None:
         """Learn what is legal here. `row` is the mask."""
-        flags = np.unpackbits(row.view(np.uint8), count=logits.size, bitorder="little")
-        ids = np.flatnonzero(flags).astype(np.int32)
-        chosen = logits[ids]
-        whole = select.masked_log_sum_exp(logits, None, 1.0 / temperature)
-        self.raw = chosen - np.float32(select.masked_log_sum_exp(logits, None))
-        self.ids, self.logprobs = ids, chosen / np.float32(temperature) - np.float32(whole)
+        ids = self.ids = legal_ids(row, logits.size)
+        self.raw, self.logprobs = log_shares(logits, ids, 1.0), log_shares(logits, ids, temperature)
         self.bounds = np.zeros(len(ids), np.float32)
         for place, child in self.next.items():
             self.bounds[place] = child.bound
@@ -120,6 +133,10 @@ class PrefixTree:
         """Held during a walk: bounds may not change under it, or its text would not be an exact draw."""
         self.pressed: tuple[float, str] = (0.0, "")
         """The most pressure that was met at one place, in nats, and the text before it."""
+        self.texts: LegalTexts | None = None
+        """All texts with their probabilities, where the hole has few. Then there are no walks."""
+        self.looked = False
+        """Whether `texts` were asked for."""
         self._kept = 0
 
     def meet(

@@ -9,6 +9,7 @@ from sglc.runtime.decoding.blend import BlendRule
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.values import as_value, failure
+from sglc.types.decoding import FEW_TEXTS
 from sglc.types.model_use import Rule
 from sglc.types.type import (
     AliasType,
@@ -28,8 +29,8 @@ from sglc.values.kinds import kind
 
 OPTIONS_LIMIT = 100_000
 """Most options of one choice."""
-SCORED_LIMIT = 1024
-"""Most options that `select` scores."""
+SCORED_LIMIT = FEW_TEXTS
+"""Most options that `select` and `choose` score."""
 
 
 def finite_values(type: Type, table: TypeTable) -> list[object]:

@@ -69,9 +69,10 @@ class HoleRecord:
     ancestors: int | None = None
     """Of `decode smc`: how many of the first particles those at the end come from."""
     walks: int | None = None
-    """Of `decode exact`: how many walks it took."""
+    """Of `decode exact`: how many walks it took; 0 where all texts were scored."""
     bound: float | None = None
-    """Of `decode exact`: log of an upper bound on the probability that the model writes a legal text."""
+    """Of `decode exact`: log of an upper bound on the probability that the model writes a legal text. Without
+    walks it is that probability."""
     score: float | None = None
     """Of `decode beam`: log of the text's probability by the model, without the mask."""
     proved: bool | None = None

@@ -382,6 +382,15 @@ def is_finite(language: t.Language) -> bool:
     return len(successors_first(asked)) == len(asked)
 
 
+def few_words(language: t.Language, most: int) -> tuple[bytes, ...] | None:
+    """All words where there are at most `most`; None where there are more, or one is too long to be found."""
+    try:
+        found = shortest_words(language, most + 1) if is_finite(language) else None
+    except dfa.TooLong:
+        return None
+    return found if found is not None and len(found) <= most else None
+
+
 def _finite(term: t.Term, known: Known, ask: Callable[[str], None]) -> bool:
     """Whether a term that has a word has finitely many, if the rules that it asks for have."""
 

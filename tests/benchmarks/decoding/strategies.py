@@ -1,10 +1,11 @@
 """What strategies of holes compute: walks and local draws, choices, particles, beams beside transformers.
 
-    python tests/benchmarks/decoding/strategies.py [--draws 24] [--repeats 9] [--peers] [--markdown PAGE]
+    python tests/benchmarks/decoding/strategies.py [--draws 24] [--repeats 9] [--counts] [--peers]
 
 The model is SmolLM2-135M. Counts (walks, tokens, passes) do not depend on the machine. Times are processor
-time of all threads, the least of the repeats. With `--peers` transformers' beam search runs on the same
-weights in float32, its tokens restricted to the same digits.
+time of all threads, the least of the repeats; `--counts` leaves out what is timed. With `--peers`
+transformers' beam search runs on the same weights in float32, its tokens restricted to the same digits.
+`--markdown PAGE` writes the page.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import asyncio
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report import surroundings, write_page
 from sglc.driver import compile_source
+from sglc.runtime.decoding.strategies import choice_trie
 from sglc.runtime.engine.load import load_engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.load import DEFAULT, resolve
@@ -76,8 +79,54 @@ class Bench:
         return 1e3 * min(found)
 
 
+@contextmanager
+def by_walks() -> Iterator[None]:
+    """Within it no hole has few enough places to be scored at once."""
+    most, choice_trie.PLACES = choice_trie.PLACES, 0
+    try:
+        yield
+    finally:
+        choice_trie.PLACES = most
+
+
+FINITE = ("`int in 1..100`", "five words", "enum of six")
+
+
+def at_once(bench: Bench, draws: int) -> list[str]:
+    """Computed tokens and steps a draw: local, by walks, and with all places in one step."""
+    lines = [
+        "| hole | local: computed | steps | by walks: computed | steps | at once: computed | steps "
+        f"| {draws} draws at once: computed | steps | p(L) |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name in FINITE:
+        question, hole = HOLES[name]
+        figures = [_counted(bench, program(question, f"{hole} temp 1.0"), draws)]
+        text = program(question, f"{hole} temp 1.0 decode exact(tries = 2000)")
+        with by_walks():
+            figures.append(_counted(bench, text, draws))
+        figures.append(_counted(bench, text, draws))
+        several = program(question, f"{hole} temp 1.0 n {draws} decode exact(tries = 2000)")
+        figures.append(_counted(bench, several, 1))
+        shown = " | ".join(f"{computed:.1f} | {steps:.1f}" for computed, steps in figures)
+        bound = _exact(bench, text, 1)[0].bound
+        lines.append(f"| {name} | {shown} | {math.exp(bound):.2g} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def _counted(bench: Bench, text: str, runs: int) -> tuple[float, float]:
+    """Tokens whose logits were asked for, and steps of the engine, a run. The prompt is computed before."""
+    session = bench.session(text)
+    bench.run(session, runs)
+    before, sampled = bench.engine.statistics.forwards, 0
+    for seed in range(runs):
+        sampled += bench.run(session, seed).statistics.sampled_tokens
+    return sampled / runs, (bench.engine.statistics.forwards - before) / runs
+
+
 def walks(bench: Bench, draws: int) -> list[str]:
-    """Computed tokens a draw: local, a first exact draw, and draws of one tree."""
+    """Computed tokens a draw: local, a first exact draw by walks, and draws of one tree."""
     lines = [
         "| hole | local: computed | first exact draw: walks | computed "
         "| draws of one tree: walks | computed | p(L) at most |",
@@ -86,8 +135,10 @@ def walks(bench: Bench, draws: int) -> list[str]:
     for name, (question, hole) in HOLES.items():
         local = bench.session(program(question, f"{hole} temp 1.0"))
         computed = [bench.run(local, seed).holes[0].sampled for seed in range(draws)]
-        first = _exact(bench, program(question, f"{hole} temp 1.0 decode exact(tries = 2000)"), draws)
-        shared = _exact(bench, program(question, f"{hole} temp 1.0 n {draws} decode exact(tries = 2000)"), 1)
+        several = program(question, f"{hole} temp 1.0 n {draws} decode exact(tries = 2000)")
+        with by_walks():
+            first = _exact(bench, program(question, f"{hole} temp 1.0 decode exact(tries = 2000)"), draws)
+            shared = _exact(bench, several, 1)
         bound = min((each.bound or 0.0 for each in shared or first), default=math.nan)
         lines.append(
             f"| {name} | {_mean(computed)} | {_mean([e.walks for e in first])} | "
@@ -196,19 +247,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=24)
     parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--counts", action="store_true")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--markdown", metavar="PAGE")
     given = parser.parse_args()
     engine = load_engine(DEFAULT)
     bench = Bench(engine)
-    parts = [
-        "## Exact draws",
-        "\n".join(walks(bench, given.draws)),
-        "## Choices",
-        "\n".join(choices(bench, given.repeats)),
-        "## Particles",
-        "\n".join(particles(bench, given.repeats)),
-    ]
+    parts = ["## Few texts", "\n".join(at_once(bench, given.draws))]
+    parts += ["## Exact draws by walks", "\n".join(walks(bench, given.draws))]
+    if not given.counts:
+        parts += ["## Choices", "\n".join(choices(bench, given.repeats))]
+        parts += ["## Particles", "\n".join(particles(bench, given.repeats))]
     engine.close()
     if given.peers:
         parts += ["## Beams", "\n".join(beams(given.repeats))]

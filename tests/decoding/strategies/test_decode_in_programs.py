@@ -27,10 +27,13 @@ ENGINES: list[Callable[[], Any]] = [
 ]
 
 
-def session(options: str, engine: Any, more: str = "", result: str = "int", head: str = "") -> Session:
+def session(
+    options: str, engine: Any, more: str = "", result: str = "int", head: str = "", most: int = 400
+) -> Session:
+    """With `most` above 1,024 there are too many values to be scored at once: `decode exact` walks."""
     text = (
         f"pub fn f(heat: float = 0.0) -> {result}{head}:\n    user: | how many?\n"
-        f"    assistant: | Well: ?{{x: int in 1..400 {options}}}\n{more}    return x\n"
+        f"    assistant: | Well: ?{{x: int in 1..{most} {options}}}\n{more}    return x\n"
     )
     compiled = compile_source(Source("p.sgl", text))
     assert compiled.program is not None, compiled.diagnostics
@@ -44,7 +47,7 @@ def run(made: Session, seed: int = 0, **options: Any) -> RunResult:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_events_tell_walks_particles_and_beams(engine: Callable[[], Any]) -> None:
     heard: list[Event] = []
-    found = run(session("temp 1.0 decode exact", engine()), on_event=heard.append)
+    found = run(session("temp 1.0 decode exact", engine(), most=4000), on_event=heard.append)
     walks = [event.data for event in heard if event.kind == "walk"]
     assert [walk["walk"] for walk in walks] == list(range(found.holes[0].walks or 0))
     assert [walk["outcome"] for walk in walks] == ["illegal"] * (len(walks) - 1) + ["kept"]
@@ -81,7 +84,7 @@ def test_records_and_events_tell_what_a_strategy_found(
     engine: Callable[[], Any], decode: str, told: set[str], silent: set[str]
 ) -> None:
     events: list[Event] = []
-    result = run(session(decode, engine()), on_event=events.append, detailed=True)
+    result = run(session(decode, engine(), most=4000), on_event=events.append, detailed=True)
     record = result.holes[0]
     end = next(event.data for event in events if event.kind == "hole_end")
     for name in told:
@@ -94,6 +97,34 @@ def test_records_and_events_tell_what_a_strategy_found(
     tokens = [event for event in events if event.kind == "token"]
     assert pieces == record.text == str(result.value)
     assert tokens and "".join(e.data["text"] for e in tokens).strip() in record.text
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_few_values_are_scored_without_a_walk(engine: Callable[[], Any]) -> None:
+    events: list[Event] = []
+    made = session("temp 1.0 decode exact", engine(), most=40)
+    result = run(made, on_event=events.append, detailed=True, pressure=True)
+    end = next(event.data for event in events if event.kind == "hole_end")
+    assert (end["ended"], end["walks"], end["text"]) == ("choose", 0, str(result.value))
+    record = result.holes[0]
+    assert record.bound is not None and record.bound < 0 and record.pressure == -record.bound
+    assert end["bound"] == round(record.bound, 4) and record.sampled == end["sampled"] > 0
+    assert not any(event.kind in ("walk", "token") for event in events)
+    assert "".join(event.data["text"] for event in events if event.kind == "generated") == record.text
+
+
+def test_few_values_take_two_steps_of_the_engine() -> None:
+    """The prompt with the first place, and all others; samples compute the prompt before them."""
+    steps = []
+    for options in ("", "n 3 ", "n 9 "):
+        executor = FakeExecutor(small_tokenizer())
+        engine = open_engine(executor, memory=executor.block_bytes * 2000)
+        result = "[int]" if options else "int"
+        found = run(session(f"temp 1.0 {options}decode exact", engine, result=result, most=40))
+        engine.close()
+        assert found.holes[0].sampled > 2
+        steps.append(engine.statistics.forwards)
+    assert steps == [2, 3, 3]
 
 
 @pytest.mark.parametrize("decode", ["temp 1.0 decode exact", "temp 1.0 decode smc(4)", "decode beam(3)"])
@@ -111,9 +142,10 @@ def test_local_takes_the_place_of_every_strategy() -> None:
     assert run(session("decode beam(2)", HashedEngine()), decode="local").holes[0].proved is None
 
 
-def test_samples_share_a_tree() -> None:
-    made = session("temp 1.0 n 6 decode exact", HashedEngine(seed=2), result="[int]")
-    alone = [run(session("temp 1.0 decode exact", HashedEngine(seed=2)), seed) for seed in range(6)]
+@pytest.mark.parametrize("most", [40, 4000])
+def test_samples_share_a_tree(most: int) -> None:
+    made = session("temp 1.0 n 6 decode exact", HashedEngine(seed=2), result="[int]", most=most)
+    alone = [run(session("temp 1.0 decode exact", HashedEngine(seed=2), most=most), s) for s in range(6)]
     together = run(made)
     assert len(together.value) == 6
     assert together.statistics.sampled_tokens < sum(each.statistics.sampled_tokens for each in alone)
@@ -132,16 +164,17 @@ def test_beams_give_different_samples_from_one_search() -> None:
 @pytest.mark.parametrize("decode", ["temp 1.0 decode exact", "temp 1.0 decode smc(4)", "decode beam(3)"])
 def test_tokens_of_all_texts_count_against_budgets(decode: str) -> None:
     for seed in range(20):
-        whole = run(session(decode, HashedEngine(seed=seed)), seed)
+        whole = run(session(decode, HashedEngine(seed=seed), most=4000), seed)
         if whole.statistics.sampled_tokens > 3:
             break
     most = whole.statistics.sampled_tokens + 4
-    assert run(session(decode, HashedEngine(seed=seed)), seed, max_tokens=most).value == whole.value
+    again = run(session(decode, HashedEngine(seed=seed), most=4000), seed, max_tokens=most)
+    assert again.value == whole.value
     # One token is enough for the first beam, which may end with it.
     if decode.endswith("beam(3)"):
         return
     with pytest.raises(SglError) as caught:
-        run(session(decode, HashedEngine(seed=seed), head=" within 1 tok"), seed)
+        run(session(decode, HashedEngine(seed=seed), head=" within 1 tok", most=4000), seed)
     assert caught.value.name == "Truncated"
 
 

@@ -17,6 +17,7 @@ from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.decoding.strategies.attempt import Attempts
 from sglc.runtime.decoding.strategies.beams import BeamDecoder
+from sglc.runtime.decoding.strategies.choice_trie import LegalTexts, legal_texts
 from sglc.runtime.decoding.strategies.exact import ExactDecoder
 from sglc.runtime.decoding.strategies.particles import ParticleDecoder
 from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
@@ -88,14 +89,26 @@ class ToyHole:
         tree: PrefixTree | None = None,
         tries: int = 10_000,
         judge: Callable[[str], str] | None = None,
+        few: bool = False,
+        wanted: int = 1,
         **more: Any,
     ) -> HoleResult:
+        """By walks; where `few`, by the scores of all texts."""
+
         async def ask(text: str) -> str:
             assert judge is not None
             return judge(text)
 
         verdicts = None if judge is None else Verdicts(ask)
-        return await ExactDecoder(self._attempts(seed, **more), tries, tree or PrefixTree(), verdicts).run()
+        attempts = self._attempts(seed, **more)
+        return await ExactDecoder(attempts, tries, tree or PrefixTree(), verdicts, few, wanted).run()
+
+    async def known(self, **more: Any) -> LegalTexts | None:
+        """All texts and their probabilities; None where the trie is too large."""
+        attempts = self._attempts(0, **more)
+        with attempts.begun() as root:
+            assert root is not None
+            return await legal_texts(attempts, root, self.temperature)
 
     async def smc(self, seed: int, count: int, **more: Any) -> HoleResult:
         return await ParticleDecoder(self._attempts(seed, **more), count).run()

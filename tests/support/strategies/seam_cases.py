@@ -20,6 +20,7 @@ from sglc.runtime.decoding.conversations.conversation import Conversation, Encod
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.decoding.strategies.attempt import Attempts
+from sglc.runtime.decoding.strategies.choice_trie import LegalTexts, legal_texts
 from sglc.runtime.decoding.strategies.exact import ExactDecoder
 from sglc.runtime.decoding.strategies.particles import ParticleDecoder
 from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
@@ -193,6 +194,13 @@ class SeamBench:
     async def walked(self, seed: int, tree: PrefixTree) -> HoleResult:
         """One value by walks of `decode exact`."""
         return await ExactDecoder(self._attempts(seed), 10_000, tree).run()
+
+    async def known(self) -> LegalTexts | None:
+        """All values and their probabilities as `decode exact` finds them; None where the trie is too
+        large."""
+        attempts = self._attempts(0)
+        with attempts.begun() as root:
+            return None if root is None else await legal_texts(attempts, root, 1.0)
 
     async def weighed(self, seed: int, count: int) -> HoleResult:
         """One value by particles of `decode smc`."""

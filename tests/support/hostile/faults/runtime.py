@@ -398,4 +398,26 @@ FAULTS = (
         "tests/decoding/strategies/test_figures_in_programs.py"
         "::test_particles_that_the_budget_cuts_short_weigh_nothing",
     ),
+    # -- few texts that are scored at once
+    Fault(
+        "the end of a text is a single token",
+        "runtime/decoding/strategies/choice_trie.py",
+        "choices = end.choices if end.asked else _open_ends(",
+        "choices = end.choices[:1] if end.place >= 0 else _open_ends(",
+        "tests/decoding/strategies/test_choice_trie.py::test_tokens_that_the_tokenizer_would_not_write_end_no_text",
+    ),
+    Fault(
+        "tokens that the tokenizer would not write end a text",
+        "runtime/decoding/strategies/choice_trie.py",
+        "        if place.is_open(int(place.ids[choice])):\n            found",
+        "        if True:\n            found",
+        "tests/decoding/strategies/test_choice_trie.py::test_tokens_that_the_tokenizer_would_not_write_end_no_text",
+    ),
+    Fault(
+        "texts are scored at temperature 1",
+        "runtime/decoding/strategies/exact.py",
+        "await legal_texts(self.attempts, root, self._temperature)",
+        "await legal_texts(self.attempts, root, 1.0)",
+        "tests/decoding/strategies/test_choice_trie.py::test_draws_follow_enumeration_as_walks_do",
+    ),
 )
