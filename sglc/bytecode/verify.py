@@ -165,6 +165,7 @@ def _decoding_faults(hole: HoleSpec) -> Iterator[str]:
         or (hole.validators and strategy in ("smc", "beam"))
         or (hole.mode == "gen" and strategy in ("exact", "smc") and drawing != {"temp"})
         or (strategy == "beam" and drawing)
+        or (decoding.distinct and ("n" not in hole.options or (hole.models and hole.models.teacher)))
     ):
         yield f"the hole {hole.name!r} cannot be decoded by `{strategy}`"
 

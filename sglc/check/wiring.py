@@ -32,6 +32,7 @@ from sglc.check.functions import FunctionChecker
 from sglc.check.holes.choices import Choices
 from sglc.check.holes.decoding import Decodings
 from sglc.check.holes.dependent_types import DependentTypes
+from sglc.check.holes.distinct import Distinct
 from sglc.check.holes.ends import HoleEnds
 from sglc.check.holes.holes import Holes
 from sglc.check.holes.models import HoleModels
@@ -99,9 +100,10 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     dependent = DependentTypes(module, types, inference)
     clauses = WhereClauses(module, scopes, inference, dependent)
     decodings = Decodings(module, constants)
-    options = HoleOptions(module, scopes, inference, constants, decodings)
+    distinct = Distinct(module, facts, decodings)
+    options = HoleOptions(module, scopes, inference, constants, decodings, distinct)
     ends = HoleEnds(module, facts, scopes)
-    choices = Choices(module, facts, scopes, types, inference, ends, decodings)
+    choices = Choices(module, facts, scopes, types, inference, ends, decodings, distinct)
     models = HoleModels(module, scopes, constants)
     holes = Holes(module, facts, scopes, dependent, clauses, options, models, ends, choices)
     blocks = Blocks(module, scopes, callbacks)

@@ -26,12 +26,13 @@ class Decoding:
     `local` draws token by token under the mask. `exact` draws from the model's distribution given that the
     text is legal, by at most `count` walks. `smc` does the same approximately, by `count` particles. `beam`
     looks for the most probable legal text with `count` beams: by the sum of the tokens' log-probabilities,
-    or by their mean.
+    or by their mean. `distinct` is of `exact`: samples of one hole are drawn without replacement.
     """
 
     strategy: Strategy = "local"
     count: int = 0
     by: Literal["sum", "mean"] = "sum"
+    distinct: bool = False
 
     def fault(self) -> str:
         """What is wrong with the fields; empty where nothing is."""
@@ -40,6 +41,8 @@ class Decoding:
             return f"`decode {self.strategy}` counts {least} to {most}, not {self.count}"
         if self.by not in ("sum", "mean") or (self.by == "mean" and self.strategy != "beam"):
             return f"`decode {self.strategy}` has no `by {self.by}`"
+        if self.distinct and self.strategy != "exact":
+            return f"`decode {self.strategy}` draws no distinct samples"
         return ""
 
     def __str__(self) -> str:
@@ -47,7 +50,8 @@ class Decoding:
         if self.strategy == "local":
             return "local"
         inside = f"tries = {self.count}" if self.strategy == "exact" else str(self.count)
-        return f"{self.strategy}({inside}" + (', by = "mean")' if self.by == "mean" else ")")
+        named = f"{self.strategy}({inside}" + (', by = "mean")' if self.by == "mean" else ")")
+        return f"{named} distinct" if self.distinct else named
 
 
 LOCAL = Decoding()

@@ -16,7 +16,7 @@ from sglc.ir.read import read
 from sglc.ir.verify import verify
 from sglc.options import CompileOptions
 from sglc.source import Source
-from sglc.types.decoding import COUNTS, Decoding, Strategy
+from sglc.types.decoding import COUNTS, TRIES, Decoding, Strategy
 from sglc.types.model_use import ModelUse, ModelView
 
 SOURCE = Source(
@@ -24,7 +24,8 @@ SOURCE = Source(
     """pub fn f() -> int:
     | ?{a: int in 1..9 temp 1.0 decode exact(tries = 7)} ?{b: int in 1..9 temp 1.0 decode smc(3)}
     | ?{c: int in 1..9 decode beam(4, by = "mean")} ?{d: int in 1..9 decode local} ?{e: int in 1..9}
-    return a + b + c + d + e
+    | ?{g: int in 1..9 temp 1.0 n 2 distinct}
+    return a + b + c + d + e + g[0]
 """,
 )
 WRITTEN = (
@@ -33,7 +34,9 @@ WRITTEN = (
     Decoding("beam", 4, "mean"),
     Decoding("local"),
     None,
+    Decoding("exact", TRIES, distinct=True),
 )
+TWO = ModelUse(ModelView("small"), ModelView("big"))
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,7 @@ def test_programs_and_files_keep_them(program: Program) -> None:
     shown = disassemble(program)
     for text in ("decode exact(tries = 7)", "decode smc(3)", 'decode beam(4, by = "mean")', "decode local"):
         assert text in shown
+    assert f"decode exact(tries = {TRIES}) distinct" in shown
 
 
 def test_the_printed_ir_keeps_them() -> None:
@@ -81,6 +85,9 @@ def test_counts_have_bounds_on_both_sides(strategy: Strategy) -> None:
         (4, {"decoding": Decoding("exact", 7)}),
         (0, {"decoding": Decoding("beam", 4)}),
         (0, {"options": ("temp", "top_k")}),
+        (0, {"decoding": Decoding("exact", 7, distinct=True)}),
+        (5, {"decoding": Decoding("smc", 3, distinct=True)}),
+        (5, {"decoding": Decoding("exact", 7, distinct=True), "models": TWO}),
     ],
 )
 def test_bytecode_with_a_strategy_that_cannot_be_is_refused(

@@ -111,7 +111,10 @@ class ExactDecoder:
         result, own, others = self.attempts.result, self._own, []
         self._earlier.add(kept.written())
         try:
-            while len(self._earlier) < self._wanted and (other := await self._found(root)) is not None:
+            for _ in range(self._wanted - 1):
+                other = await self._found(root)
+                if other is None:
+                    break
                 self._earlier.add(other.written())
                 others.append(other.written().decode())
                 other.close()

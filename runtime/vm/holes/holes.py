@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -206,8 +207,8 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
     if frame.wanted > 1:
         texts = (result.text, *result.others)
         if len(texts) < frame.wanted:
-            count = len(texts)
-            raise SglError("Unsatisfiable", f"hole `{spec.name}` has {count} texts, not {frame.wanted}")
+            count = "1 text" if len(texts) == 1 else f"{len(texts)} texts"
+            raise SglError("Unsatisfiable", f"hole `{spec.name}` has {count}, not {frame.wanted}")
         value = [_decoded(machine, spec, values, type, text) for text in texts]
     scored = _scored(machine, spec, values, type, result) if spec.told and result.scores else None
     keep(machine, frame, index, value, result, scored)
@@ -250,20 +251,17 @@ async def _filled(
         options = (scoring.choices(machine, spec, request, values, type) if spec.told else None) or [text]
         return _simulated(machine, frame, spec, text, _given(spec, options, text, mocked[0]))
     if run.fuzzing:
-        matcher = run.prepared.constraints.value(request).matcher(run.model.vocabulary)
-        if matcher.is_dead():
-            raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is left to choose")
-        if verdicts is None:
-            word = random_word(matcher, run.random)
-        else:
-            word = await random_good_word(matcher, run.random, verdicts, request.name)
+        words: list[str] = []
+        while len(words) < frame.wanted:
+            taken = request.excluded.union(word.encode() for word in words)
+            words.append(await _random(machine, replace(request, excluded=taken), verdicts))
         figures: dict[str, Any] = {}
         if spec.told and spec.mode == "choose":
-            options = scoring.choices(machine, spec, request, values, type) or [word.decode()]
+            options = scoring.choices(machine, spec, request, values, type) or words[:1]
             figures = {"scores": random_scores(options, run.random)}
         elif spec.told and spec.decoding is not None:
             figures = random_figures(spec.decoding, run.random)
-        return _simulated(machine, frame, spec, word.decode(), figures)
+        return _simulated(machine, frame, spec, words[0], figures, *words[1:])
     if not run.model.can_be_asked:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
     texts = scoring.choices(machine, spec, request, values, type)
@@ -273,6 +271,17 @@ async def _filled(
     if spec.mode == "choose" and not result.sampled and result.ended != "budget":
         result.scores = {result.text: 1.0}  # no other option was left
     return result
+
+
+async def _random(machine: Strand, request: HoleRequest, verdicts: Verdicts | None) -> str:
+    """A random legal text. Raises Unsatisfiable where there is none."""
+    run = machine.run
+    matcher = run.prepared.constraints.value(request).matcher(run.model.vocabulary)
+    if matcher.is_dead():
+        raise SglError("Unsatisfiable", f"no value of hole `{request.name}` is left to choose")
+    if verdicts is None:
+        return random_word(matcher, run.random).decode()
+    return (await random_good_word(matcher, run.random, verdicts, request.name)).decode()
 
 
 def _verdicts(machine: Strand, spec: HoleSpec, asked: list[object]) -> Verdicts:
@@ -335,13 +344,13 @@ def _given(spec: HoleSpec, options: list[str], text: str, mock: object) -> dict[
 
 
 def _simulated(
-    machine: Strand, frame: Frame, spec: HoleSpec, text: str, figures: Mapping[str, Any]
+    machine: Strand, frame: Frame, spec: HoleSpec, text: str, figures: Mapping[str, Any], *others: str
 ) -> HoleResult:
     assert frame.conversation is not None
     frame.conversation.text(text)
     if machine.run.listeners and text:
         machine.emit("generated", {"hole": spec.name, "text": text})
-    return HoleResult(text, ended="mock", **figures)
+    return HoleResult(text, ended="mock", others=others, **figures)
 
 
 async def _generated(
@@ -362,7 +371,9 @@ async def _generated(
     spec = machine.program.holes[index]
     seen = filler.conversation
     parts = (model.vocabulary, model.constraints, request, report)
-    strategy = LOCAL if run.local else spec.decoding or LOCAL
+    strategy = spec.decoding or LOCAL
+    if run.local and not strategy.distinct:
+        strategy = LOCAL
     decoder: Decoder
     account: HoleDecoder | Attempts
     if strategy.strategy == "local":

@@ -3,7 +3,8 @@
 The value is the list of all samples, and the conversation goes on with the first. Sample 0 draws what the
 hole would draw without `n`. The other samples draw from seeds derived from its seed, so a sample depends on
 its own number and not on how many there are. The copies share everything that was computed before the hole.
-Walks of `decode exact` learn from each other's. Beams are one search, which gives different texts.
+Walks of `decode exact` learn from each other's. Beams are one search, which gives different texts, and
+distinct samples are one draw without replacement.
 """
 
 from __future__ import annotations
@@ -70,10 +71,16 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
 
 
 def _together(machine: Strand, index: int) -> bool:
-    """Whether one search finds all samples: beams give different texts, the best first."""
+    """Whether one search finds all samples: beams and distinct draws give different texts.
+
+    Distinct values are a promise to the program, so random values keep it too, and draws token by token do
+    not take their place. A mock says itself what it answers.
+    """
     run, spec = machine.run, machine.program.holes[index]
-    beams = spec.decoding is not None and spec.decoding.strategy == "beam" and not run.local
-    return beams and not run.fuzzing and not run.is_mocked(spec.name, machine.branch)
+    if spec.decoding is None or run.is_mocked(spec.name, machine.branch):
+        return False
+    beams = spec.decoding.strategy == "beam" and not run.local and not run.fuzzing
+    return spec.decoding.distinct or beams
 
 
 def _strand(machine: Strand, frame: Frame, number: int, count: int) -> Strand:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 from time import perf_counter
 
-import numpy as np
-
 from sglc.bytecode.code import HoleSpec
 from sglc.runtime.decoding.conversations.conversation import Conversation, Transcript
-from sglc.runtime.decoding.requests import HoleRequest, HoleResult
+from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
+from sglc.runtime.decoding.strategies.drawn_texts import drawn_texts
 from sglc.runtime.engine.core.errors import EngineError, language_error
-from sglc.runtime.engine.sampling.sampler import sample
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import selection
 from sglc.runtime.vm.holes.fuzz import random_scores
@@ -39,24 +37,31 @@ def choices(
     """The texts of a `choose` that are scored as wholes; None where it is decoded token by token instead.
 
     That is where one text is left at most, where there are more than SCORED_LIMIT, where two models fill the
-    hole together, and where the program or the run says `decode local`.
+    hole together, and where the program or the run says `decode local`. Distinct samples of more texts are
+    refused.
     """
     table = machine.program.table
-    if spec.mode != "choose" or machine.run.local or (spec.models and spec.models.teacher):
+    distinct = spec.decoding is not None and spec.decoding.distinct
+    if spec.mode != "choose" or (spec.models and spec.models.teacher):
         return None
-    if spec.decoding is not None and spec.decoding.strategy == "local":
+    if not distinct and (machine.run.local or (spec.decoding and spec.decoding.strategy == "local")):
         return None
     texts = list(values)
     if type is not None:
         texts = [print_value(value, type, table) for value in finite_values(type, table)]
     texts = [text for text in texts if text.encode() not in request.excluded]
-    return texts if 1 < len(texts) <= SCORED_LIMIT else None
+    if distinct and len(texts) > SCORED_LIMIT:
+        raise failure(f"distinct samples are drawn from at most {SCORED_LIMIT:,} options, not {len(texts):,}")
+    if distinct and not texts:
+        raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is left to choose")
+    return texts if distinct or 1 < len(texts) <= SCORED_LIMIT else None
 
 
 async def choose(
     machine: Strand, frame: Frame, index: int, request: HoleRequest, texts: list[str]
 ) -> HoleResult:
-    """Draw one of at least two texts by the model's probability of each, and write it.
+    """Draw one of some texts by the model's probability of each, and write it. Where several are
+    wanted they are drawn without replacement; the first is written, and the result has the others.
 
     Temperature, top-k, top-p and min-p shape the distribution over the texts; without a temperature the
     most probable one is taken. Texts that a budget has no room for are left out. Raises Truncated where none
@@ -79,9 +84,13 @@ async def choose(
         before = len(seen.tokens())
         # Of the tokens of a text that is joined to what stands before it, at least one is its own.
         sizes = [max(1, scores.prompt + len(tail) - before) for tail in scores.tokens]
-        _within(machine, frame, request, result, sizes)
-        place = _drawn(machine, spec, request, texts, sizes, scores.sums(), result)
+        _within(frame, request, sizes)
+        place, *others = _drawn(machine, spec, request, texts, sizes, scores.sums(), result, frame.wanted)
         result.text, result.tokens = texts[place], sizes[place]
+        result.others = tuple(texts[other] for other in others)
+        result.lost = sum(sizes[other] for other in others)
+        if request.whole is not None and others and result.tokens + result.lost > request.whole.tokens:
+            raise _truncated(request, request.whole)
     except EngineError as fault:
         error = language_error(fault).name
         raise language_error(fault) from fault
@@ -99,21 +108,19 @@ async def choose(
     return result
 
 
-def _within(
-    machine: Strand, frame: Frame, request: HoleRequest, result: HoleResult, sizes: list[int]
-) -> None:
+def _within(frame: Frame, request: HoleRequest, sizes: list[int]) -> None:
     """Note what budget the choice would have needed to go as it goes. Raises Truncated where no text fits."""
-    budget = request.budget
-    needed = max(sizes) if budget is None or max(sizes) <= budget.tokens else budget.tokens + 1
+    budget, most = request.budget, frame.wanted * max(sizes)
+    needed = most if budget is None or most <= budget.tokens else budget.tokens + 1
     for allowance in frame.allowances:
         allowance.slack = min(allowance.slack, allowance.left - needed)
     if budget is not None and min(sizes) > budget.tokens:
-        raise SglError(
-            "Truncated",
-            f"hole `{request.name}` cannot be completed within {budget.tokens} tokens ({budget.source})",
-            partial="",
-            fatal=budget.fatal,
-        )
+        raise _truncated(request, budget)
+
+
+def _truncated(request: HoleRequest, budget: Budget) -> SglError:
+    message = f"hole `{request.name}` cannot be completed within {budget.tokens} tokens ({budget.source})"
+    return SglError("Truncated", message, partial="", fatal=budget.fatal)
 
 
 def _drawn(
@@ -124,27 +131,26 @@ def _drawn(
     sizes: list[int],
     sums: list[float],
     result: HoleResult,
-) -> int:
-    """Which text is taken. `result` gets the log-probability of it and the pressure of them all."""
+    wanted: int,
+) -> list[int]:
+    """Which texts are taken, all different: as many as are wanted, or fewer where fewer are left. `result`
+    gets the log-probability of the first and the pressure of them all."""
     script = machine.run.models[(spec.models or ModelUse()).base.name].script
-    if script is not None:
-        wish = script.option(spec.name, texts)
-        if wish is not None:
-            return wish
+    wish = None if script is None else script.option(spec.name, texts)
+    if wish is not None:
+        return [wish, *(place for place in range(len(texts)) if place != wish)][:wanted]
     budget = request.budget
-    fitting = np.array([budget is None or size <= budget.tokens for size in sizes])
-    top = max(each for each, fits in zip(sums, fitting, strict=True) if fits)
-    if not math.isfinite(top):
+    most = math.inf if budget is None else budget.tokens
+    fitting = [score if size <= most else -math.inf for score, size in zip(sums, sizes, strict=True)]
+    places = drawn_texts(fitting, request.sampling, request.seed, wanted)
+    if not places:
         message = f"the model gives no legal token of hole `{spec.name}` any probability"
         raise SglError("Backend", message)
-    logits = np.array([each - top for each in sums], np.float32)
-    logits[~fitting] = -np.inf
-    place = sample(logits, None, request.sampling, (request.seed, 0), scored=False).token
-    result.logprob = sums[place]
+    result.logprob = sums[places[0]]
     if machine.run.weighed:
-        most, result.weighed = max(sums), 1
-        result.pressure = max(0.0, -most - math.log(sum(math.exp(each - most) for each in sums)))
-    return place
+        top, result.weighed = max(sums), 1
+        result.pressure = max(0.0, -top - math.log(sum(math.exp(each - top) for each in sums)))
+    return places
 
 
 async def select(machine: Strand, frame: Frame, index: int, given: list[object]) -> None:

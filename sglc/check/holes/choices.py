@@ -20,6 +20,7 @@ from sglc.check.core.result import (
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.decoding import Decodings
+from sglc.check.holes.distinct import Distinct
 from sglc.check.holes.ends import Follow, HoleEnds
 from sglc.check.holes.options import KnownOptions
 from sglc.check.names.scopes import Scopes
@@ -43,6 +44,7 @@ class Choices:
     inference: Inference
     ends: HoleEnds
     decodings: Decodings
+    distinct: Distinct
 
     def choice(
         self, node: ast.Choose | ast.Select, name: str, follow: Follow, options: KnownOptions
@@ -69,8 +71,10 @@ class Choices:
                 )
             self.ends.check_budget(name, type, options, node.choices.span)
             self.ends.check_junction(node, name, type, follow)
+            decoding, wanted = options.get("decoding"), options.get("n", 1)
+            self.distinct.few(node, type, node.choices.span, decoding, wanted)
             self._fair(node, words)
-            self.decodings.shadowed(node, words, options.get("decoding"))
+            self.decodings.shadowed(node, words, decoding)
         self.ends.note(node, name, None if isinstance(type, Unknown) else type, follow)
         if isinstance(item, Unknown):
             return UNKNOWN

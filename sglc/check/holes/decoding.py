@@ -110,8 +110,22 @@ class Decodings:
         elif name == "beam":
             self._beams(option, found, others, samples)
         elif name in ("exact", "smc") and isinstance(node, ast.Gen):
-            self._draws(option, name, others)
+            self._draws(option, others)
         return len(self.module.diagnostics) > before
+
+    def stands_beside(self, node: HoleNode, distinct: ast.HoleOption, written: Decoding | None) -> bool:
+        """Report what `distinct` cannot stand beside: another strategy than exact draws, and what they cannot
+        stand beside either. Whether there is nothing."""
+        before = len(self.module.diagnostics)
+        others = {other.kind: other for other in node.options}
+        if written is None and isinstance(node, ast.Gen):
+            self._draws(distinct, others)
+        elif written is not None and written.strategy != "exact":
+            reasons = {"beam": "beams give different texts as they are"}
+            reason = reasons.get(written.strategy, "each value is drawn exactly, among those that are left")
+            drop = distinct if written.strategy == "beam" else others["decode"]
+            self._beside(others["decode"], "distinct", distinct, reason, drop)
+        return len(self.module.diagnostics) == before
 
     def _beams(
         self, option: ast.HoleOption, found: Decoding, others: dict[str, ast.HoleOption], samples: int
@@ -130,18 +144,19 @@ class Decodings:
                 hint=f"write `beam({samples})` or `n {found.count}`",
             )
 
-    def _draws(self, option: ast.HoleOption, name: str, others: dict[str, ast.HoleOption]) -> None:
+    def _draws(self, option: ast.HoleOption, others: dict[str, ast.HoleOption]) -> None:
         temperature = others.get("temp")
         if temperature is None or self.module.constants.get(id(temperature.value)) == 0:
             self.module.report(
                 "E0348",
-                f"`decode {name}` draws, and this hole asks for the likeliest text",
+                f"`{_shown(option)}` draws, and this hole asks for the likeliest text",
                 option.span if temperature is None else temperature.span,
                 label="no temperature" if temperature is None else "a temperature of 0 draws nothing",
                 hint="add a temperature, such as `temp 1.0`, or write `decode beam(4)`",
             )
         for kind in LIMITING:
             if kind in others:
+                name = _shown(option).removeprefix("decode ")
                 reason = f"`{name}` draws from the model's whole distribution, given that the text is legal"
                 self._beside(option, kind, others[kind], reason, drop=others[kind])
 
@@ -162,11 +177,11 @@ class Decodings:
         if found.strategy != "local":
             self.module.report(
                 "E0348",
-                f"`decode {found.strategy}` cannot go with two models",
+                f"`{'distinct' if found.distinct else f'decode {found.strategy}'}` cannot go with two models",
                 span,
                 label="is filled by both together, token by token",
                 reason="their share is found for one token after the other",
-                hint="leave out `decode`, or name one model",
+                hint=f"leave out `{'distinct' if found.distinct else 'decode'}`, or name one model",
             )
 
     def ended(self, span: Span, found: Decoding | None) -> None:
@@ -209,11 +224,9 @@ class Decodings:
         reason: str,
         drop: ast.HoleOption,
     ) -> None:
-        name = option.value.function if isinstance(option.value, ast.Call) else option.value
-        shown = name.name if isinstance(name, ast.Reference) else ""
         self.module.report(
             "E0348",
-            f"`decode {shown}` cannot go with `{what}`",
+            f"`{_shown(option)}` cannot go with `{what}`",
             other.span,
             label="cannot stand here",
             secondary=() if other is option else (Label(option.span, "the strategy"),),
@@ -224,6 +237,12 @@ class Decodings:
 
     def _report(self, option: ast.HoleOption, message: str, span: Span, label: str, hint: str = "") -> None:
         self.module.report("E0347", message, span, label=label, hint=hint)
+
+
+def _shown(option: ast.HoleOption) -> str:
+    """`decode NAME` or `distinct`, as messages name it."""
+    name = option.value.function if isinstance(option.value, ast.Call) else option.value
+    return f"decode {name.name}" if isinstance(name, ast.Reference) else option.kind
 
 
 def draws(constants: dict[int, Value], option: ast.HoleOption) -> bool:

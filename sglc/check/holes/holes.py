@@ -194,6 +194,7 @@ class Holes:
         if len(arms) > 1:
             arms_are_apart(facts, arms, (span,) * len(arms), raw=True)
         self.ends.check_junction(node, name, type, follow)
+        self.options.distinct.few(node, type, span, options.get("decoding"), options.get("n", 1))
         words = None if isinstance(plain, Int) else facts.words(type)
         self.options.decodings.shadowed(node, words, options.get("decoding"))
         if admits_break_unsaid(plain):

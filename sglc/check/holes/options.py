@@ -11,6 +11,7 @@ from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.decoding import LIMITING, Decodings, draws
+from sglc.check.holes.distinct import Distinct
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.kinds import numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
@@ -67,6 +68,7 @@ class HoleOptions:
     inference: Inference
     constants: Constants
     decodings: Decodings
+    distinct: Distinct
 
     def check_place(self, node: HoleNode) -> None:
         """Report a hole that stands where no model is asked."""
@@ -102,6 +104,7 @@ class HoleOptions:
         """Check the options; constants by kind, `until` as a list of texts."""
         found: KnownOptions = {}
         decode: ast.HoleOption | None = None
+        distinct: ast.HoleOption | None = None
         for option in node.options:
             kind = option.kind
             if kind == "where":
@@ -120,6 +123,8 @@ class HoleOptions:
                     label="`select` draws nothing: it scores all options and takes the best",
                     hint="leave it out, or write `choose`",
                 )
+            elif kind == "distinct":
+                distinct = option
             elif kind == "n":
                 self._samples(node, option, found)
             elif kind == "until":
@@ -128,9 +133,13 @@ class HoleOptions:
                 self._number_option(option, found)
         if decode is not None:
             found["decoding"] = self.decodings.read(node, decode, found.get("n", 1))
+        if distinct is not None:
+            written = found.get("decoding")
+            faulty = decode is not None and written is None
+            found["decoding"] = self.distinct.read(node, distinct, written, faulty)
         if (
             found.get("n", 1) > 1
-            and not _beams(found)
+            and not _differ(found)
             and not any(draws(self.module.constants, o) for o in node.options)
         ):
             self.module.report(
@@ -234,7 +243,8 @@ class HoleOptions:
                 return
 
 
-def _beams(found: KnownOptions) -> bool:
-    """Whether a hole looks for texts with beams, or has a faulty strategy."""
+def _differ(found: KnownOptions) -> bool:
+    """Whether samples differ without a temperature, as those of beams and distinct ones do. True too of a
+    faulty strategy."""
     strategy = found.get("decoding")
-    return strategy.strategy == "beam" if strategy is not None else "decoding" in found
+    return strategy.strategy == "beam" or strategy.distinct if strategy is not None else "decoding" in found

@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from sglc.automata.analysis.emptiness import is_finite, shortest
+from sglc.automata.analysis.emptiness import few_words, is_finite, shortest
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.term import Language
 from sglc.check.core.context import ProgramState
@@ -294,6 +294,11 @@ class TypeFacts:
         """The texts of a type as it stands in a hole, made once. Raises what `language` does."""
         plain: Any = expand(type, self.table)
         return self._once(("language", plain), lambda: language(plain, self.table))
+
+    def count(self, type: Type, most: int) -> int | None:
+        """How many texts a type has in a hole; None where there are more than `most`."""
+        found = self._once(("count", type, most), lambda: few_words(self.language(type), most))
+        return None if found is None else len(found)
 
     # -- is there a longest value ------------------------------------------------------------------
 

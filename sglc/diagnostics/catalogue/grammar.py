@@ -120,6 +120,17 @@ ENTRIES: tuple[Entry, ...] = (
         "pub fn f() -> int:\n    | ?{x: int in 1..99 decode beam(4)}\n    return x\n",
     ),
     Entry(
+        "E0345",
+        "samples that cannot be distinct",
+        "`n k distinct` draws k different values without replacement: each among those that are left, by the "
+        "model's probability of each. All values are scored for it. So it stands at a type of at most 1,024 "
+        "texts and at least k: an enum, literals, a small range, a list of options. It draws exactly, so a "
+        "`gen` hole needs a temperature and takes no other strategy (E0348). `n k decode beam(m)` gives "
+        "different texts of any type.",
+        'pub fn f() -> [str]:\n    | ?{x: "red" | "green" | "blue" n 4 distinct temp 1.0}\n    return x\n',
+        'pub fn f() -> [str]:\n    | ?{x: "red" | "green" | "blue" n 3 distinct temp 1.0}\n    return x\n',
+    ),
+    Entry(
         "W0229",
         "words that are drawn by their beginnings",
         "Under `decode local` each token is drawn for itself. Where one word begins with another, `no` and "

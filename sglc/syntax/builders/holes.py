@@ -57,6 +57,11 @@ def samples(context: Context, start: int, end: int, value: ast.Expression) -> as
     return _option(context, "n", start, end, value)
 
 
+def distinct(context: Context, start: int, end: int) -> ast.HoleOption:
+    """`distinct`, beside `n COUNT`: no value comes twice."""
+    return _option(context, "distinct", start, end, ast.Boolean(True, context.span(start, end)))
+
+
 def decode(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
     """`decode STRATEGY`."""
     return _option(context, "decode", start, end, value)

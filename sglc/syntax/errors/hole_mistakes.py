@@ -25,7 +25,7 @@ from sglc.syntax.errors.unexpected import unexpected
 
 OPTION_WORDS = (
     "max min matching until not in multiple where as temp top_p top_k min_p seed".split()
-    + "using n decode by weight at".split()
+    + "using n distinct decode by weight at".split()
 )
 _FOREIGN_OPTIONS = {
     "temperature": "temp t",
@@ -209,7 +209,7 @@ def _option(run: Run, line: Line) -> Mistake | None:
         return None
     meant = nearest(line.token, [*OPTION_WORDS, *_FOREIGN_OPTIONS])
     foreign = _FOREIGN_OPTIONS.get(line.token) or _FOREIGN_OPTIONS.get(meant or "")
-    hint = "options are max n tok, temp, top_p, top_k, min_p, seed, until, where, using, n, decode"
+    hint = "options are max n tok, temp, top_p, top_k, min_p, seed, until, where, using, n, distinct, decode"
     if foreign or meant:
         hint = f"write `{foreign}`" if foreign else f"did you mean `{meant}`?"
     named = _named_option(line, line.index)

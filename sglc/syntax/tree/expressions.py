@@ -240,9 +240,9 @@ class ModelClause:
 class HoleOption:
     """One option of a hole, gen, choose, select or think.
 
-    `kind`: max_tokens, temp, top_p, top_k, min_p, seed, until, where, using, n, decode, by, weight, at_least.
-    `value` is an expression (a String for `until`, a ModelClause for `using`, a Reference or
-    a Call for `decode`, a Reference for `by`, which is the rule of a blend).
+    `kind`: max_tokens, temp, top_p, top_k, min_p, seed, until, where, using, n, distinct, decode, by, weight,
+    at_least. `value` is an expression (a String for `until`, a ModelClause for `using`, a Reference or a Call
+    for `decode`, a Reference for `by`, which is the rule of a blend, and true for `distinct`).
     """
 
     kind: str

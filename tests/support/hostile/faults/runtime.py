@@ -420,4 +420,26 @@ FAULTS = (
         "await legal_texts(self.attempts, root, 1.0)",
         "tests/decoding/strategies/test_choice_trie.py::test_draws_follow_enumeration_as_walks_do",
     ),
+    # -- distinct samples
+    Fault(
+        "random values of distinct samples repeat",
+        "runtime/vm/holes/samples.py",
+        "    return spec.decoding.distinct or beams\n",
+        "    return spec.decoding.distinct and not run.fuzzing or beams\n",
+        "tests/decoding/strategies/test_distinct.py::test_random_values_differ_and_mocks_answer_for_themselves",
+    ),
+    Fault(
+        "walks draw a text twice",
+        "runtime/decoding/strategies/exact.py",
+        'ended.how == "budget" or data in self._earlier:',
+        'ended.how == "budget":',
+        "tests/decoding/strategies/test_distinct.py::test_all_values_can_be_drawn_and_no_more",
+    ),
+    Fault(
+        "draws without replacement take the likeliest of what is left",
+        "runtime/decoding/strategies/drawn_texts.py",
+        "        place = sample(left, None, sampling, (seed, 0), scored=False).token\n",
+        "        place = sample(left, None, sampling if not found else Sampling(), (seed, 0)).token\n",
+        "tests/decoding/strategies/test_distinct.py::test_draws_are_those_without_replacement",
+    ),
 )
