@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -230,7 +230,9 @@ class Constraints:
     def __init__(self, places: MaskPlaces | None = None, vocabulary: Vocabulary | None = None) -> None:
         self._compiled: dict[Hashable, Constraint | TabledConstraint] = {}
         self._passing: dict[Hashable, Constraint | TabledConstraint] = {}
-        self._few: dict[Hashable, bool] = {}
+        self._few: dict[Hashable, int | None] = {}
+        self.tries: dict[Hashable, Any] = {}
+        """Choice tries of holes by all that they depend on; `strategies.choice_trie` makes and reads them."""
         self._places = places
         self._vocabulary = vocabulary
 
@@ -245,16 +247,18 @@ class Constraints:
         key = (request.key, request.excluded, prefix, request.stops)
         return self._get(key, request, prefix, request.stops)
 
-    def has_few(self, request: HoleRequest) -> bool:
-        """Whether a hole has at most FEW_TEXTS texts, those that are excluded among them."""
-        known = self._few.get(request.key)
-        if known is None:
-            known = few_words(request.language, FEW_TEXTS) is not None
-            if not request.passing:
-                if len(self._few) >= COMPILED:
-                    self._few.pop(next(iter(self._few)))
-                self._few[request.key] = known
-        return known
+    def longest_of_few(self, request: HoleRequest) -> int | None:
+        """Bytes of the longest text of a hole that has at most FEW_TEXTS, those that are excluded among them;
+        None where it has more."""
+        if request.key in self._few:
+            return self._few[request.key]
+        found = few_words(request.language, FEW_TEXTS)
+        longest = None if found is None else max(map(len, found), default=0)
+        if not request.passing:
+            if len(self._few) >= COMPILED:
+                self._few.pop(next(iter(self._few)))
+            self._few[request.key] = longest
+        return longest
 
     def _get(
         self, key: Hashable, request: HoleRequest, prefix: bytes, stops: tuple[str, ...] | None

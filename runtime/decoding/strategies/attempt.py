@@ -76,14 +76,14 @@ class Attempts:
         self.text = HoleText(conversation, vocabulary, constraints, request)
         self.room = Room(request.name, request.budget, self.text.price)
         self.partial = ""
-        self._constraints = constraints
+        self.constraints = constraints
         self._context_length = context_length
         self._statistics = Statistics()
         """What counts the work of the conversation as a whole."""
 
-    def has_few(self) -> bool:
-        """Whether the hole has few texts, see `Constraints`."""
-        return self._constraints.has_few(self.request)
+    def longest_of_few(self) -> int | None:
+        """Bytes of the longest text where the hole has few; see `Constraints`."""
+        return self.constraints.longest_of_few(self.request)
 
     @contextmanager
     def begun(self) -> Iterator[Attempt | None]:

@@ -11,7 +11,7 @@ that the stop begins.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -33,6 +33,9 @@ ENDS = 2048
 """Most tokens at a place that begin with a stop. Whether the tokenizer would write them is asked for those
 that are likely enough to count. A newline or a comma begins some dozens or hundreds of tokens of a
 vocabulary, a blank tens of thousands; walks ask that of the tokens that they draw."""
+KEPT = 64
+"""Tries that are remembered, the newest ones. A program has some dozens of such holes at most, and rows of
+data fill each behind the same tokens."""
 RESOLUTION = 2.0**-24
 """Tokens that end a text are asked the most probable first, until the others have this part of what was found
 or less: half a unit in the last place of a float32 1, and logits are float32."""
@@ -213,12 +216,35 @@ def _certain(writing: Writing) -> Ended | None:
             return behind
 
 
+def _kept_trie(attempts: Attempts, root: Attempt) -> ChoiceTrie | None:
+    """`choice_trie`, remembered for holes of the same texts behind the same tokens.
+
+    Seams look at a few tokens only. A trie that a budget cuts is made anew, and so is one of values of the
+    run, which seldom come again.
+    """
+    text, request, limit = root.writing.text, attempts.request, attempts.room.limit
+    longest = attempts.longest_of_few()
+    if request.passing or longest is None or (limit is not None and limit.tokens <= longest):
+        return choice_trie(root)
+    if limit is not None:
+        attempts.room.has(longest + 1, limit)
+    place = (text.vocabulary, request.stops, request.end_of_message, text.prefix, text.context())
+    key = (request.key, request.excluded, *place)
+    kept: dict[Hashable, ChoiceTrie | None] = attempts.constraints.tries
+    if key not in kept:
+        made = choice_trie(root)
+        if len(kept) >= KEPT:
+            kept.pop(next(iter(kept)))
+        kept[key] = made
+    return kept[key]
+
+
 async def legal_texts(attempts: Attempts, root: Attempt, temperature: float) -> LegalTexts | None:
     """The texts of a hole with their probabilities; None where its trie is too large, see `choice_trie`.
 
     Two steps of the model: the first place, and all others together. Raises what asking the model raises.
     """
-    trie = choice_trie(root)
+    trie = _kept_trie(attempts, root)
     if trie is None:
         return None
     attempts.poll()

@@ -43,7 +43,7 @@ def decoder_of(
             hint="give it a temperature above 0, or write `decode beam(4)` for the most probable text",
         )
     if decoding.strategy == "exact":
-        few = verdicts is None and attempts.has_few()
+        few = verdicts is None and attempts.longest_of_few() is not None
         return ExactDecoder(attempts, decoding.count, tree, verdicts, few, wanted)
     if verdicts is not None:
         raise SglError("Unsupported", f"`decode {decoding.strategy}` of hole `{name}` asks no validator")

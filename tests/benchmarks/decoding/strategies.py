@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report import surroundings, write_page
 from sglc.driver import compile_source
-from sglc.runtime.decoding.strategies import choice_trie
+from sglc.runtime.decoding.strategies.attempt import Attempts
 from sglc.runtime.engine.load import load_engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.load import DEFAULT, resolve
@@ -81,12 +81,13 @@ class Bench:
 
 @contextmanager
 def by_walks() -> Iterator[None]:
-    """Within it no hole has few enough places to be scored at once."""
-    most, choice_trie.PLACES = choice_trie.PLACES, 0
+    """Within it no hole has few enough texts to be scored at once."""
+    plain = Attempts.longest_of_few
+    Attempts.longest_of_few = lambda self: None  # type: ignore[method-assign]
     try:
         yield
     finally:
-        choice_trie.PLACES = most
+        Attempts.longest_of_few = plain  # type: ignore[method-assign]
 
 
 FINITE = ("`int in 1..100`", "five words", "enum of six")

@@ -181,6 +181,46 @@ def test_more_ends_than_can_be_asked_are_left_to_walks(monkeypatch: pytest.Monke
     assert asyncio.run(bench.known()) is None
 
 
+def test_tries_are_remembered_behind_the_same_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    plain = choice_trie.choice_trie
+    monkeypatch.setattr(choice_trie, "choice_trie", lambda root: made.append(1) or plain(root))
+    toy = ToyHole(WORDS, seed=6)
+    first = known(toy)
+    for number, (prompt, budget, due) in enumerate(
+        [
+            ("Well: ", None, 1),
+            ("Well: ", Budget(len("yes, certainly") + 1, "ample"), 1),
+            ("Well: ", Budget(len("yes, certainly"), "may cut"), 2),
+            ("Well: ", Budget(3, "cuts"), 3),
+            ("All: ", None, 3),
+            ("Well; ", None, 4),
+            ("Well: ", None, 4),
+        ]
+    ):
+        toy.prompt = prompt
+        found = known(toy, budget=budget)
+        assert len(made) == due, number
+        assert (len(found.texts) < len(WORDS)) == (budget is not None and budget.tokens == 3)
+    assert found == first or found.scores == first.scores
+    for case in range(choice_trie.KEPT):
+        toy.prompt = f"{chr(97 + case % 26)}{case // 26} "
+        known(toy)
+    assert len(toy.constraints.tries) == choice_trie.KEPT
+
+
+def test_the_room_of_a_remembered_trie_is_asked_for() -> None:
+    toy = ToyHole(WORDS, seed=6)
+    needs = []
+    for _ in range(2):
+        attempts = toy._attempts(0, budget=Budget(40, "`max 40 tok`"))
+        with attempts.begun() as root:
+            assert root is not None
+            asyncio.run(choice_trie.legal_texts(attempts, root, 1.0))
+        needs.append(attempts.room.needed)
+    assert needs == [len("yes, certainly") + 1] * 2
+
+
 def test_ends_that_do_not_count_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     plain = Seams.is_open

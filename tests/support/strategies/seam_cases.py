@@ -196,8 +196,8 @@ class SeamBench:
         return await ExactDecoder(self._attempts(seed), 10_000, tree).run()
 
     async def known(self) -> LegalTexts | None:
-        """All values and their probabilities as `decode exact` finds them; None where the trie is too
-        large."""
+        """All values and their probabilities, of a new trie; None where it is too large."""
+        self._constraints.tries.clear()
         attempts = self._attempts(0)
         with attempts.begun() as root:
             return None if root is None else await legal_texts(attempts, root, 1.0)
