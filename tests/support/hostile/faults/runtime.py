@@ -363,8 +363,8 @@ FAULTS = (
     Fault(
         "particles are dropped beside samples",
         "runtime/vm/holes/holes.py",
-        "strategy = LOCAL if run.local else spec.decoding or LOCAL",
-        'strategy = LOCAL if run.local or "n" in spec.options else spec.decoding or LOCAL',
+        "if run.local and not strategy.distinct:",
+        'if "n" in spec.options or run.local and not strategy.distinct:',
         "tests/decoding/test_combinations.py::test_each_two_options_do_together_what_is_written",
     ),
     Fault(
