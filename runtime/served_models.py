@@ -140,7 +140,7 @@ def serve(
                 draft = None
                 if isinstance(each, BatchingEngine) and each.draft is not None:
                     draft = DraftModel(each.draft, each)
-                drafting = Drafting(each.cost, tokenizer.vocabulary(), tokenizer.encode, draft)
+                drafting = Drafting(each.cost, tokenizer.vocabulary(), tokenizer.encode, draft, each.trees)
             made[id(each)] = Served(each, Encoder(tokenizer), own, drafting)
     return {name: made[id(each)] for name, each in engines.items()}
 

@@ -7,7 +7,7 @@ decides.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from time import thread_time_ns
 
 from sglc.runtime.decoding.conversations.canonical import Tokens
@@ -30,24 +30,31 @@ class CanonicalDraw:
         self._request = request
 
     async def draw(
-        self, pick: Callable[[], Awaitable[Sampled]], context: Tokens, ending: Matcher | None
+        self,
+        pick: Callable[[], Awaitable[Sampled]],
+        context: Tokens,
+        ending: Matcher | None,
+        besides: Iterable[int] = (),
     ) -> Sampled:
         """The token that `pick` samples behind the tokens `context`, perhaps at the second try.
 
         `ending` is the value's matcher where the model may end the message behind the value. The mass of the
-        legal tokens counts what the tokenizer would not write. Raises NothingAllowed, and what `pick` raises.
+        legal tokens counts what the tokenizer would not write. `besides` are tokens that are not wanted: the
+        next best is. Raises NothingAllowed, and what `pick` raises.
         """
         legal, sampling = self._legal, self._request.sampling
         legal.forgive()
         strict = self._seams is not None and self._seams.joins
         if strict and not sampling.plain and sampling.temperature:
             refuse_few(legal, lambda token: self.is_open(token, context, ending))
+        for token in besides:
+            legal.refuse(token)
         first: Sampled | None = None
         while True:
             try:
                 drawn = await pick()
             except NothingAllowed:
-                if not legal.forgive():
+                if besides or not legal.forgive():
                     raise
                 strict = False
                 continue

@@ -8,11 +8,11 @@ from time import thread_time_ns
 import numpy as np
 
 from sglc.runtime.decoding.canonical_draw import FEW, CanonicalDraw
-from sglc.runtime.decoding.conversations.canonical import Tokens
 from sglc.runtime.decoding.requests import Steering
 from sglc.runtime.decoding.writing import Writing
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 
 FRESH = 1 << 32
 """Positions from here on are those of draws that measure and are not taken: no hole has so many tokens."""
@@ -29,14 +29,14 @@ class Drawing:
         self._answer = answer
         request.legal = writing.legal
 
-    async def token(self, position: int, drafts: Tokens = ()) -> Sampled:
+    async def token(self, position: int, draft: Draft = NO_DRAFT) -> Sampled:
         """The token at a position of the hole's draws; see `CanonicalDraw`. Raises NothingAllowed and
         EngineError."""
         text = self.writing.text
-        logits = await self.logits(drafts) if self._answer is not None else None
+        logits = await self.logits(draft) if self._answer is not None else None
         self.request.position = position
         draw = CanonicalDraw(text.seams, self.writing.legal, self.request)
-        return await draw.draw(lambda: self._sampled(logits, drafts), text.context(), text.ending())
+        return await draw.draw(lambda: self._sampled(logits, draft), text.context(), text.ending())
 
     async def open_mass(self, drawn: Sampled, position: int) -> float:
         """Log of an unbiased estimate of the probability of the tokens that may be drawn, once one was.
@@ -54,26 +54,26 @@ class Drawing:
         found, number = 0, 0
         logits = await self.logits() if self._answer is not None else None
         if legal.matcher.mask_size() <= FEW:
-            return (await self._sampled(logits, ())).log_mass
+            return (await self._sampled(logits, NO_DRAFT)).log_mass
         while found < 2 and number < MOST_DRAWS:
             self.request.position = FRESH * (number + 1) + position
-            fresh = await self._sampled(logits, ())
+            fresh = await self._sampled(logits, NO_DRAFT)
             number += 1
             found += fresh.token in legal.end_ids or self._is_open(fresh.token)
         share = 1 / (number - 1) if found == 2 else max(found, 0.5) / number
         return fresh.log_mass + math.log(share)
 
-    async def logits(self, drafts: Tokens = ()) -> np.ndarray:
+    async def logits(self, draft: Draft = NO_DRAFT) -> np.ndarray:
         """Logits after what is written so far, as a scripted model has them. Raises EngineError."""
         text = self.writing.text
-        logits = await text.conversation.branch.logits(drafts)
+        logits = await text.conversation.branch.logits(draft)
         if self._answer is None:
             return logits
         return self._answer.adjust(logits, text.prefix, bytes(text.tracker.data))
 
-    async def _sampled(self, logits: np.ndarray | None, drafts: Tokens) -> Sampled:
+    async def _sampled(self, logits: np.ndarray | None, draft: Draft) -> Sampled:
         if logits is None:
-            return await self.writing.text.conversation.branch.draw(self.request, drafts)
+            return await self.writing.text.conversation.branch.draw(self.request, draft)
         return self.request.sample(logits)
 
     def _is_open(self, token: int) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from time import thread_time_ns
 
 from sglc.runtime.decoding.blend import Blend
-from sglc.runtime.decoding.conversations.canonical import Tokens
 from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
 from sglc.runtime.decoding.drawing import Drawing
@@ -30,6 +29,7 @@ from sglc.runtime.engine.drafting.drafts import Drafting, Drafts
 from sglc.runtime.engine.drafting.forced_drafts import ForcedDrafts
 from sglc.runtime.engine.sampling.sampler import NothingAllowed
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
@@ -154,11 +154,11 @@ class HoleDecoder:
                 pieces.send(tracker.data, tracker.certain(), True)
                 continue
             self.poll()
-            drafts = self._propose()
+            draft = self._propose()
             pause, before_picking = thread_time_ns(), request.picking
             try:
-                drafts = await self._extended(drafts, position)
-                drawn = await drawing.token(position, drafts)
+                draft = await self._extended(draft, position)
+                drawn = await drawing.token(position, draft)
                 position += 1
                 resume = thread_time_ns() - request.picking + before_picking
             except EngineError as fault:
@@ -183,19 +183,19 @@ class HoleDecoder:
         pieces.send(ended.data, len(ended.data), True)
         return self._finish(ended.data[len(self.text.prefix) :], ended.how, ended.tokens)
 
-    def _propose(self) -> Tokens:
+    def _propose(self) -> Draft:
         """Tokens to compute with the request for the next logits; none once a stop has begun."""
         pending, self.text.pending = self.text.pending, ()
         if self.text.tracker.candidates:
-            return ()
+            return NO_DRAFT
         return self._drafts.propose(self.conversation.branch.tokens, self.text.tracker.value, pending)
 
-    async def _extended(self, drafts: Tokens, position: int) -> Tokens:
+    async def _extended(self, draft: Draft, position: int) -> Draft:
         """The tokens of `_propose`, gone on with by a draft model where it is to be asked."""
         if not self._drafts.silent or self.text.tracker.candidates:
-            return drafts
+            return draft
         ahead = self.text.lookahead(position)
-        return drafts if ahead is None else await self._drafts.extend(ahead)
+        return draft if ahead is None else await self._drafts.extend(ahead)
 
     def _note(self, clock: int, pause: int, resume: int) -> int:
         """Record the time of one token outside the forward pass; the clock for the next."""

@@ -8,13 +8,19 @@ that the hole would ask for, and the noise of each is that of the hole's own dra
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 
+import numpy as np
+
+from sglc.kernels.bitmask.sampling_reference import gumbel
 from sglc.runtime.decoding.canonical_draw import CanonicalDraw
 from sglc.runtime.decoding.requests import HoleRequest
 from sglc.runtime.decoding.seams import Seams
 from sglc.runtime.decoding.stop_tracker import StopTracker
 from sglc.runtime.engine.sampling.legal import NextTokens
-from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE
+from sglc.runtime.engine.sampling.sampler import Sampled, noise_key
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.mask.matcher import Matcher
@@ -51,19 +57,39 @@ class HoleLookahead:
         self._masks = self._tracker.value if same else masks.clone()
         self._same = same
         self._freely = request.end_of_message or not request.stops
-        end_ids = frozenset(i for i in vocabulary.end_ids if i < vocabulary.size)
-        self._legal = NextTokens(self._masks, end_ids)
+        self._legal_ends = frozenset(i for i in vocabulary.end_ids if i < vocabulary.size)
+        self._legal = NextTokens(self._masks, self._legal_ends)
         self._sampling = SamplingRequest(
             request.sampling, request.seed, self._legal, position=position, scored=True
         )
 
-    async def draw(self, branch: Branch) -> Sampled:
+    def fork(self) -> HoleLookahead:
+        """See `Lookahead.fork`."""
+        twin = copy(self)
+        twin.tokens = list(self.tokens)
+        twin._tracker = self._tracker.copy()
+        twin._masks = twin._tracker.value if self._same else self._masks.clone()
+        twin._legal = NextTokens(twin._masks, self._legal_ends)
+        twin._sampling = replace(self._sampling, legal=twin._legal)
+        return twin
+
+    def lead(self, first: Sampled, other: Sampled) -> float:
+        """See `Lookahead.lead`."""
+        sampling, request = self._sampling.sampling, self._sampling
+        ahead = first.logprob - other.logprob
+        if not sampling.temperature:
+            return ahead
+        tokens = np.array([first.token, other.token], np.int32)
+        one, two = gumbel(tokens, noise_key(request.seed, request.position)).tolist()
+        return ahead / max(sampling.temperature, MIN_TEMPERATURE) + float(one - two)
+
+    async def draw(self, branch: Branch, besides: Sequence[int] = ()) -> Sampled:
         """See `Lookahead.draw`."""
         value = self._tracker.value
         ending = value if self._freely and not self._tracker.candidates else None
         self._legal.may_end = ending is not None and value.is_accepting()
         draw = CanonicalDraw(self._seams, self._legal, self._sampling)
-        return await draw.draw(lambda: branch.draw(self._sampling), self._context(), ending)
+        return await draw.draw(lambda: branch.draw(self._sampling), self._context(), ending, besides)
 
     def take(self, token: int) -> Sequence[int]:
         """See `Lookahead.take`."""

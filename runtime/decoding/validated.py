@@ -338,8 +338,8 @@ class ValidatedHoleDecoder(HoleDecoder):
     async def _logits(self) -> np.ndarray:
         """Logits after what is written so far."""
         try:
-            drafts = await self._extended(self._propose(), self._position)
-            return await self.conversation.branch.logits(drafts)
+            draft = await self._extended(self._propose(), self._position)
+            return await self.conversation.branch.logits(draft)
         except EngineError as fault:
             raise language_error(fault, self.partial) from fault
 

@@ -32,6 +32,8 @@ class Engine(Protocol):
     """Serves branches of tokens from one model."""
 
     statistics: Statistics
+    trees: bool
+    """Whether drafts may be trees."""
     cost: StepCost | None
     """The cost of steps, which decides about drafts. None where nothing is to be drafted."""
 

@@ -37,6 +37,7 @@ from sglc.runtime.engine.results import Drawn, Result, SamplingRequests, compute
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 from sglc.runtime.engine.scheduling.pinned_prefixes import PinnedPrefixes
 from sglc.runtime.engine.scheduling.request import KvHandle, Request
 from sglc.runtime.engine.scheduling.schedule import Planned, Scheduler, StepLimits
@@ -87,6 +88,7 @@ class BatchingEngine:
         self.measure = StepMeasure()
         drafts = executor.invariant if speculate is None else speculate
         self.cost: StepCost | None = StepCost() if drafts else None
+        self.trees = executor.trees
         self._handles: dict[KvHandle, None] = {}
         self._pinned_prefixes = PinnedPrefixes(cache)
         self._scheduler = Scheduler(cache, self.limits, self._handles, self._pinned_prefixes, self.statistics)
@@ -134,7 +136,7 @@ class BatchingEngine:
         copy.handle = KvHandle(
             copy, handle.sequence.fork(), handle.rows, handle.best, handle.first, handle.served
         )
-        copy.handle.used = handle.used
+        copy.handle.used, copy.handle.draft = handle.used, handle.draft
         copy.settled = branch.settled
         self._handles[copy.handle] = None
 
@@ -180,34 +182,36 @@ class BatchingEngine:
 
     # -- requests ------------------------------------------------------------------------------------
 
-    async def logits(self, branch: Branch, drafts: Sequence[int] = ()) -> np.ndarray:
+    async def logits(self, branch: Branch, draft: Draft = NO_DRAFT) -> np.ndarray:
         """Float32 logits [V] for the token that follows the branch; read-only. See `Branch.logits`.
 
         Raises EngineError in one of its forms, and ValueError for a branch without tokens.
         """
         row = self._known(branch)
-        return await self._computed(branch, drafts) if row is None else row
+        return await self._computed(branch, draft) if row is None else row
 
     async def draw(
-        self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int] = ()
+        self, branch: Branch, sampling_request: SamplingRequest, draft: Draft = NO_DRAFT
     ) -> Sampled:
-        """See `Branch.draw`. With drafts the logits come to the host, also where the executor can draw: they
+        """See `Branch.draw`. With a draft the logits come to the host, also where the executor can draw: they
         are what drafts are kept for."""
         row = self._known(branch)
         if row is None:
-            if self._drawing is not None and not drafts:
+            if self._drawing is not None and not draft.tokens:
                 return await self._drawn(branch, sampling_request)
-            row = await self._computed(branch, drafts)
+            row = await self._computed(branch, draft)
         return sampling_request.sample(row, branch.best)
 
-    async def _computed(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray:
+    async def _computed(self, branch: Branch, draft: Draft) -> np.ndarray:
         """Logits after the branch that no step has computed yet."""
         tokens = branch.tokens
         length = len(tokens)
-        if drafts:
-            room = self.model.context_length - length
-            tokens = tokens + list(drafts[: max(room, 0)])
-        await self._served(branch, tokens, length - 1, len(tokens) - length)
+        if draft.tokens:
+            if draft.parents and not self.trees:
+                raise ValueError("the executor computes no trees of drafts")
+            draft = draft.first(max(0, self.model.context_length - length))
+            tokens = tokens + list(draft.tokens)
+        await self._served(branch, tokens, length - 1, draft)
         row = self._known(branch)
         if row is None:
             raise AssertionError("the branch was changed while it waited")
@@ -216,7 +220,7 @@ class BatchingEngine:
     async def _drawn(self, branch: Branch, sampling_request: SamplingRequest) -> Sampled:
         """A token that the executor picks."""
         tokens = branch.tokens
-        request = await self._served(branch, tokens, len(tokens) - 1, 0, sampling_request=sampling_request)
+        request = await self._served(branch, tokens, len(tokens) - 1, sampling_request=sampling_request)
         if not sampling_request.came:
             sampling_request.came = perf_counter()
         drawn = request.future.result()
@@ -253,7 +257,7 @@ class BatchingEngine:
             return [first]
         start = len(fork.tokens)
         fork.append(continuation[:-1])
-        request = await self._served(fork, fork.tokens, start, 0, continuation[1:])
+        request = await self._served(fork, fork.tokens, start, scored=continuation[1:])
         return [first, *request.scores]
 
     def _known(self, branch: Branch) -> np.ndarray | None:
@@ -262,18 +266,20 @@ class BatchingEngine:
         if handle is None or handle.rows is None or handle.sequence is None:
             return None
         length = len(branch.tokens)
-        index = length - 1 - handle.first
+        depth = index = length - 1 - handle.first
+        if handle.draft is not None and depth >= 0:
+            index = handle.row_in_tree()
         if not 0 <= index < len(handle.rows):
             return None
         settled = branch.settled
-        if settled < length:
+        if settled < length and handle.draft is None:
             if branch.tokens[settled:] != handle.sequence.tokens[settled:length]:
                 return None
             branch.settled = length
-        if index > handle.served:
+        if depth > handle.served:
             for statistics in (branch.statistics, self.statistics):
-                statistics.accepted += index - max(handle.served, 0)
-            handle.served = index
+                statistics.accepted += depth - max(handle.served, 0)
+            handle.served = depth
         branch.best = -1 if handle.best is None else handle.best[index]
         row: np.ndarray = handle.rows[index]
         return row
@@ -287,7 +293,7 @@ class BatchingEngine:
         branch: Branch,
         tokens: list[int],
         first: int,
-        drafts: int,
+        draft: Draft = NO_DRAFT,
         scored: Sequence[int] = (),
         sampling_request: SamplingRequest | None = None,
     ) -> Request:
@@ -295,6 +301,7 @@ class BatchingEngine:
         if not tokens:
             raise ValueError("a branch needs at least one token before the model can continue it")
         self._check_length(len(tokens))
+        drafts = len(draft.tokens)
         needed = len(tokens) - drafts
         if needed > self.cache.pool.size * BLOCK_TOKENS:
             raise too_large(needed, self.cache.pool.size * BLOCK_TOKENS)
@@ -309,7 +316,7 @@ class BatchingEngine:
         self._arrived += 1
         future: asyncio.Future[object] = loop.create_future()
         request = Request(branch, handle, tokens, first, future, self._arrived, perf_counter(), scored)
-        request.drafts, request.sampling_request = drafts, sampling_request
+        request.drafts, request.parents, request.sampling_request = drafts, draft.parents, sampling_request
         self._waiting[request] = None
         handle.waiting += 1
         if self._driver is None or self._driver.done() or self._driver.get_loop() is not loop:
@@ -445,7 +452,9 @@ class BatchingEngine:
         sequence = handle.sequence
         if sequence is None or sequence.table is not piece.table:
             return  # the branch was closed while the step ran
-        sequence.commit(piece.tokens)
+        draft = Draft(piece.tokens[-len(piece.parents) :], piece.parents) if piece.parents else None
+        beside = 0 if draft is None else len(draft.tokens) - draft.trunk
+        sequence.commit(piece.tokens[:-beside] if beside else piece.tokens)
         handle.used = self.measure.steps
         if len(piece.tokens) >= BLOCK_TOKENS:
             self._pinned_prefixes.computed(sequence.tokens)
@@ -465,6 +474,7 @@ class BatchingEngine:
                 future.set_result(None)
         elif len(rows):  # of drafts that the step had no room for there are none, and none are needed
             handle.rows, handle.best, handle.first, handle.served = rows, best, request.first, 0
+            handle.draft, handle.beside = draft, True
             future.set_result(None)
 
     def _part_rows(self) -> None:

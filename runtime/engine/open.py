@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.scheduling.schedule import StepLimits
-from sglc.runtime.executor.plan import Executor
+from sglc.runtime.executor.plan import Executor, can_branch
 from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.kv.disk import DiskTier
@@ -58,6 +58,8 @@ def open_engine(
         disk=tier,
         read_block=executor.read_block,
         write_block=executor.write_block,
+        read_places=executor.read_places if can_branch(executor) else None,
+        write_places=executor.write_places if can_branch(executor) else None,
     )
     return BatchingEngine(executor, cache, limits=limits, max_queue=max_queue, speculate=speculate)
 

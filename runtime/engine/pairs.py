@@ -8,7 +8,7 @@ that two branches of one engine have one step.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -17,6 +17,7 @@ from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 
 
 class BranchPair:
@@ -59,7 +60,7 @@ class BranchPair:
         if 0 < back <= len(second) and first[length:] == second[len(second) - back :]:
             self._aligned.append((first[:length], second[: len(second) - back]))
 
-    async def logits(self, drafts: Sequence[int] = ()) -> np.ndarray:
+    async def logits(self, draft: Draft = NO_DRAFT) -> np.ndarray:
         """Float32 logits [2, V] for the token that follows. Drafts are not computed: both models would have
         to, and what they are worth was measured for one. Raises EngineError."""
         if self._first is self._second:
@@ -77,7 +78,7 @@ class BranchPair:
         size = min(len(row), len(second))  # places behind the vocabulary, which some models are padded with
         return np.stack((row[:size], second[:size]))
 
-    async def draw(self, sampling_request: SamplingRequest, drafts: Sequence[int] = ()) -> Sampled:
+    async def draw(self, sampling_request: SamplingRequest, draft: Draft = NO_DRAFT) -> Sampled:
         """The token that follows, as the request says, which blends; nothing is appended."""
         return sampling_request.sample(await self.logits())
 

@@ -26,6 +26,7 @@ from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.model.base import Cache, LanguageModel
 
@@ -64,6 +65,7 @@ class ReferenceEngine:
     time; the forward passes run in a thread of the engine's own, in the order of the requests.
     """
 
+    trees = False
     concurrency = 1
     """Runs that are worth keeping going at the same time: here one request is served after the other."""
 
@@ -117,7 +119,7 @@ class ReferenceEngine:
             memory.owners -= 1
         branch.handle = None
 
-    async def logits(self, branch: Branch, drafts: Sequence[int] = ()) -> np.ndarray:
+    async def logits(self, branch: Branch, draft: Draft = NO_DRAFT) -> np.ndarray:
         """Float32 logits [V] for the token that follows the branch; read-only. Drafts are not looked at.
 
         One forward pass over all tokens that the model has not seen, none if it has seen them all. Raises
@@ -127,7 +129,7 @@ class ReferenceEngine:
         return await self._in_worker(lambda: self._logits(branch, memory, tokens))
 
     async def draw(
-        self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int] = ()
+        self, branch: Branch, sampling_request: SamplingRequest, draft: Draft = NO_DRAFT
     ) -> Sampled:
         """See `Branch.draw`."""
         return sampling_request.sample(await self.logits(branch))

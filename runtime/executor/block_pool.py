@@ -62,6 +62,19 @@ class TensorPool:
                     tensors[index] = new
         self.blocks = blocks
 
+    def read_places(self, places: torch.Tensor) -> list[torch.Tensor]:
+        """Keys of every layer and then values, [heads, n, width], at places int64 [n]: a block's number times
+        BLOCK_TOKENS and a place in it."""
+        return [
+            pool.view(pool.shape[0], -1, pool.shape[3]).index_select(1, places)
+            for pool in (*self.keys, *self.values)
+        ]
+
+    def write_places(self, places: torch.Tensor, held: Sequence[torch.Tensor]) -> None:
+        """Put what `read_places` gave to other places."""
+        for pool, part in zip((*self.keys, *self.values), held, strict=True):
+            pool.view(pool.shape[0], -1, pool.shape[3]).index_copy_(1, places, part)
+
     def gather(self, pool: torch.Tensor, blocks: torch.Tensor | slice, room: str) -> torch.Tensor:
         """Blocks of one of the tensors side by side: [heads, blocks * BLOCK_TOKENS, width].
 

@@ -58,6 +58,7 @@ class NativeExecutor:
 
     kind = "native"
     invariant = True
+    trees = False
     prompt_tokens = 256  # larger products gain nothing: weights are read once for 16 tokens and more
 
     def __init__(
@@ -212,7 +213,7 @@ class NativeExecutor:
 
     def _check(self, pieces: Sequence[Piece]) -> None:
         """A piece that is wrong must not reach code that checks nothing."""
-        for table, start, tokens, wanted in pieces:
+        for table, start, tokens, wanted, _ in pieces:
             count = len(tokens)
             end = start + count
             if not count or start < 0 or end > self.context_length:
@@ -236,7 +237,7 @@ class NativeExecutor:
         longest = max([piece.start + len(piece.tokens) for piece in pieces])
         most_blocks = -(-longest // BLOCK_TOKENS)
         none = [0] * most_blocks
-        for number, (table, start, given, wanted) in enumerate(pieces):
+        for number, (table, start, given, wanted, _) in enumerate(pieces):
             count = len(given)
             end, needed = start + count, -(-(start + count) // BLOCK_TOKENS)
             tokens += given

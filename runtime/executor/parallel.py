@@ -56,6 +56,7 @@ class ParallelExecutor:
 
     kind = "torch"
     invariant = False
+    trees = False
     best: np.ndarray | None = None
 
     def __init__(self, model: PreTrainedModel, tokenizer: Tokenizer, name: str) -> None:

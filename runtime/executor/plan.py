@@ -4,6 +4,10 @@ An executor owns one pool of blocks. A block holds keys and values of `BLOCK_TOK
 the engine decides who uses which block. A sequence is known to the executor by its block table alone:
 position p lies in block `table[p // BLOCK_TOKENS]` at place `p % BLOCK_TOKENS`. Decoding one token, a chunk
 of a prompt, drafts that are to be verified and options that are to be scored are all the same: a piece.
+
+Drafts may be a tree (token tree verification: Miao et al., SpecInfer, 2023). Each token of a tree attends to
+what its own path has before it, and to nothing beside that. Its keys and values lie where its place among the
+piece's tokens says, which for tokens beside the first path is not their position.
 """
 
 from __future__ import annotations
@@ -20,8 +24,9 @@ from sglc.runtime.tokenizer import Tokenizer
 class Piece(NamedTuple):
     """Tokens of one sequence that a step computes.
 
-    They take positions `start`, `start + 1`, …; keys and values of the positions before are in the table's
-    blocks already. No block that a piece writes to is read or written by another piece of the same step.
+    Their keys and values go to the places `start`, `start + 1`, … of the table; those of the positions before
+    are in its blocks already. No block that a piece writes to is read or written by another piece of the same
+    step.
     """
 
     table: Sequence[int]
@@ -31,6 +36,10 @@ class Piece(NamedTuple):
     """At least one."""
     wanted: int = 1
     """Logits are wanted after each of the last `wanted` tokens; 0: only keys and values are to be made."""
+    parents: Sequence[int] = ()
+    """The last tokens may be a tree: for each of so many its parent's number among them, which is smaller
+    than its own, or -1 for the token before them. Without any, each token follows the one before it. For
+    executors with `trees` only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,8 @@ class Executor(Protocol):
     it is the same."""
     invariant: bool
     """Whether logits are bit-equal in any batch and any chunking."""
+    trees: bool
+    """Whether pieces may have `parents`. If so it is a `TreeExecutor`."""
     prompt_tokens: int
     """Most tokens of a step that reads nothing but prompts: as many as products of them gain by."""
     best: np.ndarray | None
@@ -138,6 +149,17 @@ class Executor(Protocol):
         """Release threads and memory."""
 
 
+class TreeExecutor(Executor, Protocol):
+    """An executor that computes trees of drafts, and moves what it has computed beside the first path."""
+
+    def read_places(self, places: Sequence[int]) -> object:
+        """Keys and values at some places of the pool, for `write_places`. A place is
+        `block * BLOCK_TOKENS + position % BLOCK_TOKENS`."""
+
+    def write_places(self, places: Sequence[int], held: object) -> None:
+        """Put what `read_places` gave to as many other places, in the same order."""
+
+
 class DrawingExecutor(Executor, Protocol):
     """An executor that can pick tokens where its logits are, so that these stay there."""
 
@@ -162,6 +184,11 @@ class DrawingExecutor(Executor, Protocol):
         mask, a row of int32 [n, ceil(V / 32)]: bit t % 32 of word t // 32 for a token t that may be picked.
         Raises ExecutorError, also for what failed after the launch.
         """
+
+
+def can_branch(executor: Executor) -> TypeGuard[TreeExecutor]:
+    """Whether pieces may be trees."""
+    return executor.trees
 
 
 def can_draw(executor: Executor) -> TypeGuard[DrawingExecutor]:

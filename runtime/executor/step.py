@@ -30,6 +30,16 @@ SMALL_PADDING = 512
 """Padding of so many positions in all is cheaper than a group of its own."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Tokens of a piece that are no chain."""
+
+    positions: np.ndarray
+    """int64 [count]: where each stands in its own sequence. The place of its keys and values is another."""
+    seen: np.ndarray
+    """bool [count, count]: which of the piece's tokens are on the path of which, itself included."""
+
+
 @dataclass(slots=True)
 class PieceSpan:
     """A piece in arrays."""
@@ -40,6 +50,8 @@ class PieceSpan:
     start: int
     table: np.ndarray
     """int64; no longer than the last token needs."""
+    tree: Tree | None = None
+    """How its tokens follow each other, where some do not follow the one before them."""
 
     @property
     def end(self) -> int:
@@ -111,22 +123,30 @@ class Step:
             table = np.asarray(piece.table, dtype=np.int64)[: -(-end // BLOCK_TOKENS)]
             if len(table) * BLOCK_TOKENS < end or table.min() < 0 or table.max() >= blocks:
                 raise ExecutorError("a block table is too short, or names blocks that the pool does not have")
-            self.spans.append(PieceSpan(len(tokens), count, piece.start, table))
+            tree = _tree(piece) if piece.parents else None
+            self.spans.append(PieceSpan(len(tokens), count, piece.start, table, tree))
             kept.extend(range(len(tokens) + count - piece.wanted, len(tokens) + count))
             tokens.extend(piece.tokens)
         ids = np.asarray(tokens, dtype=np.int64)
         if ids.min() < 0 or ids.max() >= vocabulary:
             raise ExecutorError("a token is not in the model's vocabulary")
-        positions = np.concatenate([np.arange(span.start, span.end) for span in self.spans])
+        places = np.concatenate([np.arange(span.start, span.end) for span in self.spans])
         slots = np.concatenate(
             [
                 span.table[np.arange(span.start, span.end) // BLOCK_TOKENS] * BLOCK_TOKENS
                 for span in self.spans
             ]
         )
-        slots += positions % BLOCK_TOKENS
+        slots += places % BLOCK_TOKENS
         if len(np.unique(slots)) < len(slots):
             raise ExecutorError("two tokens of a step would be written to one place")
+        trees = [span for span in self.spans if span.tree is not None]
+        positions = places.copy() if trees else places
+        for span in trees:
+            assert span.tree is not None
+            positions[span.first : span.first + span.count] = span.tree.positions
+        self.branches = bool(trees)
+        """Whether a piece is a tree."""
         self.device = device
         self.count = len(ids)
         self.host_ids, self.host_positions, self.host_slots = ids, positions, slots
@@ -192,7 +212,8 @@ class Step:
         first = _first_block(span, window)
         offset = first * BLOCK_TOKENS
         length = span.end - offset
-        causal = span.count > 1 and offset == span.start and (window is None or span.count <= window)
+        chain = span.tree is None and span.count > 1
+        causal = chain and offset == span.start and (window is None or span.count <= window)
         hidden = None if causal else _hidden(span, offset, length, window)
         return Long(
             rows=slice(span.first, span.first + span.count),
@@ -230,6 +251,23 @@ class Step:
         return self._tensor(numbers)
 
 
+def _tree(piece: Piece) -> Tree:
+    """The paths of a piece with parents. Raises ExecutorError where they are none."""
+    count, begin = len(piece.tokens), len(piece.tokens) - len(piece.parents)
+    if begin < 1:
+        raise ExecutorError("a tree needs a token before it")
+    positions = np.arange(piece.start, piece.start + count)
+    seen = np.tri(count, dtype=bool)
+    for number, parent in enumerate(piece.parents):
+        if not -1 <= parent < number:
+            raise ExecutorError("a token of a tree does not follow an earlier one")
+        node = begin + number
+        seen[node] = seen[begin + parent]
+        seen[node, node] = True
+        positions[node] = positions[begin + parent] + 1
+    return Tree(positions, seen)
+
+
 def _first_block(span: PieceSpan, window: int | None) -> int:
     """The first block that a token of the piece sees."""
     return 0 if window is None else max(0, span.start - window + 1) // BLOCK_TOKENS
@@ -240,6 +278,11 @@ def _hidden(span: PieceSpan, offset: int, length: int, window: int | None) -> np
     tokens = np.arange(span.start, span.end)[:, None]
     positions = np.arange(offset, offset + length)[None]
     hidden: np.ndarray = positions > tokens
+    if span.tree is not None:
+        own = slice(span.start - offset, span.end - offset)
+        hidden[:, own] = ~span.tree.seen
+        tokens = span.tree.positions[:, None]
+        positions[0, own] = span.tree.positions
     return hidden if window is None else hidden | (positions <= tokens - window)
 
 

@@ -64,6 +64,7 @@ class TorchExecutor:
 
     kind = "torch"
     invariant = False
+    trees = True
     best: np.ndarray | None = None
 
     def __init__(
@@ -195,6 +196,17 @@ class TorchExecutor:
         """See `Executor.write_block`."""
         self.pool.write(block, data)
 
+    @torch.inference_mode()
+    def read_places(self, places: Sequence[int]) -> object:
+        """See `TreeExecutor.read_places`."""
+        return self.pool.read_places(to_device(list(places), torch.int64, self._device))
+
+    @torch.inference_mode()
+    def write_places(self, places: Sequence[int], held: object) -> None:
+        """See `TreeExecutor.write_places`."""
+        assert isinstance(held, list)
+        self.pool.write_places(to_device(list(places), torch.int64, self._device), held)
+
     def close(self) -> None:
         """Release the pool and the model; the executor cannot be used after it."""
         self.pool = TensorPool((), self.pool.dtype, self._device)
@@ -256,7 +268,7 @@ class TorchExecutor:
 
     def _compute(self, step: Step) -> torch.Tensor:
         """Logits [sum of wanted, V] on the device."""
-        if self.attention == "torch":
+        if self.attention == "torch" or step.branches:  # the Triton kernels know chains only
             return self._forward(step.ids, step.positions, PagedStep(step, self.pool), step.kept)
         if self._graphs is not None and self._graphs.fits(step):
             return self._graphs.run(step)

@@ -35,8 +35,11 @@ class KVCache:
         disk: DiskTier | None = None,
         read_block: Callable[[int], bytes] | None = None,
         write_block: Callable[[int, bytes], None] | None = None,
+        read_places: Callable[[list[int]], object] | None = None,
+        write_places: Callable[[list[int], object], None] | None = None,
     ) -> None:
-        """`blocks` of `block_bytes` bytes each. `policy`: what is evicted first, `lru` or `lfu`.
+        """`blocks` of `block_bytes` bytes each. `policy`: what is evicted first, `lru` or `lfu`. The last two
+        move single positions, for `Sequence.move`.
 
         Raises ValueError for a pool without blocks, for an unknown policy, and for a tier on disk without the
         means to read and write blocks.
@@ -54,6 +57,8 @@ class KVCache:
         self._copy_block = copy_block
         self._read_block = read_block
         self._write_block = write_block
+        self._read_places = read_places
+        self._write_places = write_places
         self._pins: dict[tuple[int, ...], tuple[PrefixNode, int]] = {}
         """Pinned tokens to the node that is held for them, and how often they were pinned."""
 
@@ -209,6 +214,16 @@ class KVCache:
         """Copy a block into one that a sequence has already."""
         self._copy_block(source, target)
         self.accounts.copies += 1
+
+    def read_places(self, places: list[int]) -> object:
+        """What the executor has at places, `block * BLOCK_TOKENS + place in the block`."""
+        assert self._read_places is not None
+        return self._read_places(places)
+
+    def write_places(self, places: list[int], held: object) -> None:
+        """Put what was read to as many other places."""
+        assert self._write_places is not None
+        self._write_places(places, held)
 
     def is_private(self, block: int) -> bool:
         """Whether a block is unsaved and stands in one table only."""

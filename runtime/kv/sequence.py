@@ -130,6 +130,23 @@ class Sequence:
         self.length = length
         self._asked = min(self._asked, length)
 
+    def move(self, length: int, places: Collection[int], tokens: Collection[int]) -> None:
+        """Keep the first `length` tokens, and go on with tokens whose keys and values the executor wrote to
+        other positions of the reserved room, `places`; they are moved behind those that are kept.
+
+        To be called before anything else is reserved or rolled back. Raises PoolFull, and then only the first
+        `length` tokens are left.
+        """
+        cache = self._cache
+        held = cache.read_places([self._place(position) for position in places])
+        self.rollback(length)
+        self.reserve(len(tokens))
+        cache.write_places([self._place(length + index) for index in range(len(tokens))], held)
+        self.commit(tokens)
+
+    def _place(self, position: int) -> int:
+        return self.table[position >> BLOCK_SHIFT] << BLOCK_SHIFT | position & BLOCK_MASK
+
     def fork(self) -> Sequence:
         """Another sequence with the same tokens in the same blocks. The one that writes first copies the
         tail."""

@@ -21,6 +21,7 @@ from sglc.runtime.engine.core.errors import (
 )
 from sglc.runtime.engine.reference_engine import log_probability
 from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.draft import Draft
 from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.kv.blocks import BLOCK_TOKENS
 
@@ -98,7 +99,7 @@ def test_drafts_that_come_need_no_step_of_their_own() -> None:
 
     async def job() -> None:
         branch = bench.branch([1, 2])
-        await bench.check(branch, drafts=[3, 4, 5])
+        await bench.check(branch, Draft([3, 4, 5]))
         for token in (3, 4, 9, 10):
             branch.append([token])
             await bench.check(branch)
@@ -115,7 +116,7 @@ def test_drafts_beyond_the_window_are_left_out() -> None:
 
     async def job() -> None:
         branch = bench.branch([1, 2, 3, 4])
-        await bench.check(branch, drafts=[5, 6, 7])
+        await bench.check(branch, Draft([5, 6, 7]))
         branch.append([5, 6])
         await bench.check(branch)
         branch.append([7])
@@ -330,7 +331,7 @@ moves = st.lists(
         st.tuples(st.just("rollback"), st.integers(0, 30)),
         st.tuples(st.just("fork"), st.just(0)),
         st.tuples(st.just("close"), st.just(0)),
-        st.tuples(st.just("logits"), st.lists(st.integers(0, 3), max_size=4)),
+        st.tuples(st.just("logits"), st.lists(st.integers(0, 3), max_size=4).map(Draft)),
         st.tuples(st.just("score"), st.lists(st.lists(st.integers(0, 3), max_size=5), max_size=3)),
         st.tuples(st.just("breathe"), st.just(0)),
     ),

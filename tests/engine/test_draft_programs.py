@@ -68,7 +68,7 @@ def draft_price(rows: int) -> float:
 def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prices are those of the functions above, whatever anything takes."""
     monkeypatch.setattr(draft_model, "OVERHEAD", 0.0)
-    monkeypatch.setattr(DraftModel, "record", lambda self, overhead: None)
+    monkeypatch.setattr(DraftModel, "record", lambda self, *_: None)
 
 
 def session_of(noise: float | None, collector: Collector | None = None) -> tuple[Session, BatchingEngine]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -19,13 +19,14 @@ from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.cost import StepCost
-from sglc.runtime.engine.drafting.chain import AHEAD, LONGEST
 from sglc.runtime.engine.drafting.drafts import MOST_HOLES, Drafting, Drafts
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.engine.drafting.transition_history import TransitionHistory
+from sglc.runtime.engine.drafting.tree import AHEAD, LONGEST
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.engine.scheduling.draft import Draft
 from sglc.runtime.errors import SglError
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.mask.constraint import compile_constraint
@@ -158,7 +159,7 @@ def test_drafts_are_led_through_the_constraint() -> None:
     bench = Bench(CopyingExecutor(3, bonus=6.0))
     drafting = bench.drafting
     assert drafting is not None
-    seen: list[tuple[Any, tuple[int, ...]]] = []
+    seen: list[tuple[Any, Sequence[int]]] = []
     original = drafting.hole
 
     def hole(name: str, constraint: Any, lookup: Lookup) -> Any:
@@ -168,9 +169,9 @@ def test_drafts_are_led_through_the_constraint() -> None:
             def __getattr__(self, attribute: str) -> Any:
                 return getattr(drafts, attribute)
 
-            def propose(self, tokens: list[int], masks: Any, forced: Any) -> tuple[int, ...]:
+            def propose(self, tokens: list[int], masks: Any, forced: Any) -> Draft:
                 found = drafts.propose(tokens, masks, forced)
-                seen.append((masks.clone(), found))
+                seen.append((masks.clone(), found.tokens))
                 return found
 
         return Watched()
@@ -210,10 +211,10 @@ def test_forced_text_behind_a_guess_is_paid_for_by_the_step_that_it_saves() -> N
 
 def test_nothing_is_drafted_where_a_value_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A value that is complete after its next token needs no step after it: drafts would be for nothing."""
-    sent: list[tuple[int, ...]] = []
+    sent: list[Draft] = []
     original = Drafts.propose
 
-    def noted(self: Drafts, *given: Any) -> tuple[int, ...]:
+    def noted(self: Drafts, *given: Any) -> Draft:
         sent.append(original(self, *given))
         return sent[-1]
 
@@ -222,7 +223,7 @@ def test_nothing_is_drafted_where_a_value_ends(monkeypatch: pytest.MonkeyPatch) 
     for _ in range(4):
         sent.clear()
         result, _ = bench.fill(ListOf(Bool(), 1, 1), stops=("!",))
-    assert result.ended == "complete" and result.sampled == 1 and sent == [()]
+    assert result.ended == "complete" and result.sampled == 1 and [list(each.tokens) for each in sent] == [[]]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import NothingAllowed
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.executor.plan import ExecutorError, Picking
 
@@ -62,10 +63,10 @@ class Bench(EngineBench):
     def __init__(self, blocks: int = 64, limits: StepLimits | None = None, speculate: bool = False) -> None:
         super().__init__(blocks, limits, DrawingFake(), speculate=speculate)
 
-    async def draw(self, branch: Branch, asked: SamplingRequest, drafts: Sequence[int] = ()) -> int:
+    async def draw(self, branch: Branch, asked: SamplingRequest, draft: Draft = NO_DRAFT) -> int:
         """A token, which must be the one that the host draws."""
         tokens = list(branch.tokens)
-        drawn = await branch.draw(asked, drafts)
+        drawn = await branch.draw(asked, draft)
         there = SamplingRequest(asked.sampling, asked.seed, asked.legal, asked.position, asked.scored)
         expected = there.sample(expected_logits(tokens, self.executor.size))
         assert drawn.token == expected.token
@@ -180,8 +181,8 @@ def test_with_drafts_the_logits_are_kept() -> None:
     async def job() -> None:
         branch = bench.branch([1, 2])
         tokens = []
-        for drafts in ([3, 4], ()):
-            tokens.append(await bench.draw(branch, sampling_request(warmth=0.8), drafts))
+        for draft in (Draft([3, 4]), NO_DRAFT):
+            tokens.append(await bench.draw(branch, sampling_request(warmth=0.8), draft))
         branch.append([3])
         await bench.draw(branch, sampling_request())
         assert tokens[0] == tokens[1]
@@ -359,7 +360,7 @@ moves = st.lists(
         st.tuples(st.just("rollback"), st.integers(0, 30)),
         st.tuples(st.just("fork"), st.just(0)),
         st.tuples(st.just("close"), st.just(0)),
-        st.tuples(st.just("logits"), st.just(())),
+        st.tuples(st.just("logits"), st.just(NO_DRAFT)),
         st.tuples(st.just("draw"), st.sampled_from([0.0, 0.0, 0.6, 1.5])),
         st.tuples(st.just("given up"), st.integers(0, 6)),
         st.tuples(st.just("score"), st.lists(st.lists(st.integers(0, 3), max_size=5), max_size=3)),

@@ -44,9 +44,16 @@ class Lookahead(Protocol):
     ended: bool
     """Whether no request follows: the value has ended, or what follows is not known."""
 
-    async def draw(self, branch: Branch) -> Sampled:
-        """The next token, drawn from the logits behind a branch that has `tokens`. Raises EngineError and
-        NothingAllowed."""
+    def fork(self) -> Lookahead:
+        """The same place, to go on from another way."""
+
+    async def draw(self, branch: Branch, besides: Sequence[int] = ()) -> Sampled:
+        """The next token, drawn from the logits behind a branch that has `tokens`; the best of those that are
+        not among `besides`. Raises EngineError and NothingAllowed."""
+
+    def lead(self, first: Sampled, other: Sampled) -> float:
+        """By how many nats the one token was drawn before the other: the difference of their logits over the
+        temperature, with the noise."""
 
     def take(self, token: int) -> Sequence[int]:
         """Go on with a drawn token; the tokens of the value that it adds, forced ones behind it included."""
@@ -67,7 +74,8 @@ class DraftModel:
         self.engine = engine
         self.target = target
         self._cost = engine.cost or StepCost()
-        self._overhead = OVERHEAD
+        self._overhead = self.again = OVERHEAD
+        """The second is what the next best token of a place takes, for which no step is needed."""
         self._allowance = 0.0
 
     def price(self, sequences: int, pending: int = 1) -> float:
@@ -75,8 +83,12 @@ class DraftModel:
         tokens, the last drafted one included."""
         return self._cost.estimate(sequences + max(1, pending) - 1) + self._overhead
 
-    def record(self, overhead: float) -> None:
-        """A drafted token took so many seconds outside of the draft model's step."""
+    def record(self, overhead: float, again: bool = False) -> None:
+        """A drafted token took so many seconds outside of the draft model's step; `again` for the next best
+        one of a place."""
+        if again:
+            self.again += (max(0.0, overhead) - self.again) / 16
+            return
         self._overhead += (max(0.0, overhead) - self._overhead) / 16
 
     def save(self, seconds: float) -> None:
@@ -125,8 +137,11 @@ class ModelBranch:
         """A context in which steps of the target wait for this fill, unless a prompt is to be read first."""
         return self.model.target.hold() if self._behind <= MOST_BEHIND else nullcontext()
 
-    async def draw(self, ahead: Lookahead) -> Sampled | None:
-        """The draft model's token at a place ahead, None where it has none."""
+    async def draw(
+        self, ahead: Lookahead, besides: Sequence[int] = (), several: bool = False
+    ) -> Sampled | None:
+        """The draft model's token at a place ahead, the best that is not among `besides`; None where it has
+        none. With `several`, others of the place are drawn afterwards without a step."""
         engine = self.model.engine
         if self._branch is None:
             self._branch = engine.branch("drafts")
@@ -136,7 +151,9 @@ class ModelBranch:
         branch.append(tokens[same:])
         begun, before = perf_counter(), engine.measure.seconds
         try:
-            sampled = await ahead.draw(branch)
+            if several:
+                await branch.logits()  # an executor that draws would keep none
+            sampled = await ahead.draw(branch, besides)
         except NothingAllowed:
             return None
         except EngineError:
@@ -144,7 +161,8 @@ class ModelBranch:
             self._failed = True
             return None
         if len(tokens) - same <= MOST_BEHIND:
-            self.model.record(perf_counter() - begun - (engine.measure.seconds - before))
+            spent = perf_counter() - begun - (engine.measure.seconds - before)
+            self.model.record(spent, bool(besides))
         return sampled
 
     def close(self) -> None:

@@ -24,12 +24,14 @@ from weakref import ref
 
 from sglc.runtime.engine.core.cost import StepCost
 from sglc.runtime.engine.core.statistics import DraftCounts
-from sglc.runtime.engine.drafting.chain import LONGEST, Chain
+from sglc.runtime.engine.drafting.balance import RESTED, TRIED, Balance
 from sglc.runtime.engine.drafting.draft_model import DraftModel, Lookahead, ModelBranch
-from sglc.runtime.engine.drafting.kinds import ASKED, BELIEFS, COVERED, MODEL, SOURCES, source
+from sglc.runtime.engine.drafting.kinds import ASKED, BELIEFS, COVERED, MODEL, SOURCES, sibling, source
+from sglc.runtime.engine.drafting.place import Option, Place
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.engine.drafting.transition_history import Rates, TransitionHistory
-from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.engine.drafting.tree import LONGEST, DraftTree
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
@@ -37,55 +39,15 @@ LEAST_GAIN = 0.03
 """Drafts that gain less than this share of a step are not worth the noise."""
 UNSTABLE = 64
 """Tokens before a hole that may change while it is filled, as text is tokenised jointly over its start."""
-GUESS_SECONDS = 1e-4
-"""Seconds that guessing takes for one sequence, about. Where drafts gain less on average, the hole gets
-none."""
-HOPE = 0.05
-"""Seconds that the drafts of a step are assumed to save, before anything is measured."""
-FIRST_FILL = 24.0
-"""Tokens that a hole is assumed to ask for before it was filled: about a short sentence. A draft model reads
-the prompt of a hole that nobody knows yet if so many tokens are worth it."""
-TRIED, RESTED, RARE = 8, 2, 8
-"""There, guesses are made for so many requests of one fill, and then so many requests go without for each
-sequence of a step. One fill in so many begins with guesses."""
 MOST_HOLES = 64
 """Holes with a transition history; the least recently filled is evicted first. Each takes 4 MB at most."""
-
-
-class Balance:
-    """The measured gain of guessing in one hole, over all of its fills."""
-
-    __slots__ = ("_fills", "gain", "requests")
-
-    def __init__(self) -> None:
-        self.gain = HOPE
-        """Seconds that the drafts of a step save: a moving average over all guesses."""
-        self.requests = FIRST_FILL
-        """Tokens that a fill asks for: a moving average over fills."""
-        self._fills = 0
-
-    def enter(self, gain: float) -> None:
-        """A guess promised to save so many seconds; 0.0 if nothing was sent."""
-        self.gain += (gain - self.gain) / 16
-
-    def begin(self, sequences: int) -> int:
-        """Of how many requests a fill is to think that guesses were made for them already."""
-        self._fills += 1
-        return 0 if self._fills % RARE == 0 and self.is_low(sequences) else TRIED
-
-    def end(self, requests: int) -> None:
-        """A fill has asked for so many tokens."""
-        self.requests += (requests - self.requests) / min(self._fills, 4)
-
-    def is_low(self, sequences: int) -> bool:
-        """Whether guesses for so many sequences of a step take longer than they save."""
-        return self.gain < GUESS_SECONDS * sequences
 
 
 class Drafting:
     """What the holes of a process share: costs of steps, acceptance rates, transition histories.
 
-    `encode` gives the model's own tokens of a text; `model` is a draft model, if there is one.
+    `encode` gives the model's own tokens of a text; `model` is a draft model, if there is one; `trees` says
+    whether drafts may be trees, which the engine's executor decides.
     """
 
     def __init__(
@@ -94,8 +56,10 @@ class Drafting:
         vocabulary: Vocabulary,
         encode: Callable[[str], Sequence[int]],
         model: DraftModel | None = None,
+        trees: bool = False,
     ) -> None:
         self.cost = cost
+        self.trees = trees
         self.vocabulary = vocabulary
         self.model = model
         self._encode = encode
@@ -158,9 +122,8 @@ class Drafts:
         "_balance",
         "_base",
         "_catch_up",
-        "_chain",
         "_computed",
-        "_drafted",
+        "_draft",
         "_drafting",
         "_extra",
         "_forced",
@@ -172,12 +135,14 @@ class Drafts:
         "_place",
         "_price",
         "_rates",
+        "_read",
         "_requests",
         "_rest",
         "_rested_at",
         "_sent",
         "_spent",
         "_stable",
+        "_tree",
         "_tried",
         "_yield",
         "counts",
@@ -207,9 +172,12 @@ class Drafts:
         """Configuration, two tokens before and number of tokens where the model was asked last."""
         self._base = 0
         """Number of tokens before the draft."""
-        self._chain: Chain | None = None
+        self._tree: DraftTree | None = None
         """The draft while it is made, and where the look-up went on behind it."""
-        self._drafted: list[int] = []
+        self._read: list[int] | None = None
+        """The path of the draft that the draft model has read last; None for none."""
+        self._draft = NO_DRAFT
+        """What was guessed, the tokens that were sent first."""
         self._kinds: list[int] = []
         self._pending_forced = 0
         """So many tokens of the draft are sent whatever they are worth."""
@@ -238,9 +206,9 @@ class Drafts:
     @property
     def silent(self) -> bool:
         """Whether the draft model is to be asked, by `extend`, for what `propose` did not know."""
-        return self._chain is not None and self._chain.silent
+        return self._tree is not None and self._tree.silent
 
-    def propose(self, tokens: list[int], value: Matcher, forced: tuple[int, ...] = ()) -> tuple[int, ...]:
+    def propose(self, tokens: list[int], value: Matcher, forced: tuple[int, ...] = ()) -> Draft:
         """Drafts to send with the request for the logits after `tokens`, where the value is at `value`.
 
         They never go beyond the value's end: nothing is asked for there. Empty where the answer is there
@@ -257,7 +225,7 @@ class Drafts:
         self._forced = self._place is None or size - self._place[3] != 1
         self._place = (value.config, tokens[-2] if size > 1 else -1, tokens[-1], size)
         if self._is_answered(tokens):
-            return ()
+            return NO_DRAFT
         self._settle(tokens)
         batch = max(1, round(cost.sequences))
         if not self._balance.is_low(batch):
@@ -272,38 +240,77 @@ class Drafts:
             self._balance.enter(0.0)
             return self._send_forced(size, forced)  # not even certain tokens would be worth their rows
         self._guess(tokens, value, forced, batch)
-        return () if self.silent else self._send()
+        return NO_DRAFT if self.silent else self._send()
 
-    async def extend(self, ahead: Lookahead) -> tuple[int, ...]:
-        """The drafts of the last `propose`, gone on with by the draft model; `ahead` is at the same place."""
-        chain, model = self._chain, self._model
-        assert chain is not None and model is not None
+    async def extend(self, ahead: Lookahead) -> Draft:
+        """The draft of the last `propose`, gone on with by the draft model; `ahead` is at the same place."""
+        tree, model = self._tree, self._model
+        assert tree is not None and model is not None
         with model.hold():
-            while chain.silent and not ahead.ended:
-                sampled = await model.draw(ahead) if ahead.follow(chain.tokens) else None
-                if sampled is None or not self._continue(chain, sampled, ahead):
-                    break
-                self._spent += self._price
-                self._catch_up = 0.0
-                chain.go_on(self._defers)
-        chain.silent = False
+            while tree.silent:
+                price = self._price_at(tree.place)
+                options = await self._asked(tree, model, ahead)
+                if options:
+                    self._spent += price
+                    self._catch_up = 0.0
+                    tree.offer(options)
+                else:
+                    tree.close()
+                tree.go_on(self._defers)
         return self._send()
 
-    def _continue(self, chain: Chain, sampled: Sampled, ahead: Lookahead) -> bool:
-        """Go on with a token of the draft model; False where the draft ends with it."""
-        token, *forced = ahead.take(sampled.token) or (-1,)
-        kind = MODEL + min(9, int(10 * math.exp(sampled.logprob)))
-        if token >= 0:
-            return chain.add(token, kind, forced)
-        self._observe(ASKED, False)  # the value ends here by the draft model: no request is saved
-        return False
+    async def _asked(self, tree: DraftTree, model: ModelBranch, root: Lookahead) -> list[Option]:
+        """The draft model's tokens at the tree's place, each with the forced ones behind it, the best first.
+
+        `root` is where the draft begins. A tree has the next best ones, too, as long as what the better ones
+        leave of the chance is worth a row and the draw. None where the value ends by the draft model.
+        """
+        place, trees = tree.place, self._drafting.trees
+        ahead = place.ahead or root
+        place.ahead = ahead = ahead.fork() if trees else ahead
+        if ahead.ended or not ahead.follow(place.path):
+            return []
+        first = await model.draw(ahead, several=trees)
+        if first is None:
+            return []
+        self._read = list(place.path)
+        rate = self._rates.rate
+        kind = MODEL + min(9, int(10 * math.exp(first.logprob)))
+        options: list[Option] = []
+        given = ahead.fork().take(first.token) if trees else ahead.take(first.token)
+        if given:
+            options.append((rate[kind], kind, tuple(given)))
+        else:
+            self._observe(ASKED, False)  # the value ends here by the draft model: no request is saved
+        left, drawn = 1.0 - rate[kind], [first.token]
+        value, price = place.chance * tree.worth, tree.row + model.model.again
+        while trees and left * value > price and len(tree.tokens) + len(drawn) < LONGEST:
+            other = await model.draw(ahead, drawn)
+            if other is None:
+                break
+            self._spent += model.model.again
+            drawn.append(other.token)
+            kind = sibling(ahead.lead(first, other))
+            given, likely = ahead.fork().take(other.token), min(rate[kind], left)
+            if given:
+                options.append((likely, kind, tuple(given)))
+            if likely * value <= price:
+                break
+            left -= likely
+        return options
 
     def at(self, tokens: Sequence[int]) -> tuple[str, int] | None:
         """The source of what was drafted behind `tokens`, and the token; None if none was sent for there."""
         since = len(tokens) - self._base
-        if not 0 <= since < self._sent or list(tokens[self._base :]) != self._drafted[:since]:
+        if not 0 <= since < self._sent:
             return None
-        return SOURCES[source(self._kinds[since])], self._drafted[since]
+        draft = self._draft.first(self._sent)
+        path = draft.path(tokens[self._base :])
+        node = path[-1] if path else -1
+        number = next((n for n in range(node + 1, self._sent) if draft.follows(n, node)), None)
+        if len(path) < since or number is None:
+            return None
+        return SOURCES[source(self._kinds[number])], draft.tokens[number]
 
     def finish(self, tokens: Sequence[int], ended: str) -> None:
         """The value has ended: `complete` after its last token, `end` or `stop` with a token that says so."""
@@ -325,53 +332,58 @@ class Drafts:
     def _is_answered(self, tokens: list[int]) -> bool:
         """Whether a draft that came true has computed these logits."""
         since = len(tokens) - self._base
-        if not 0 <= since <= self._sent or tokens[self._base :] != self._drafted[:since]:
+        if not 0 <= since <= self._sent:
+            return False
+        if self._draft.parents:
+            if len(self._draft.first(self._sent).path(tokens[self._base :])) < since:
+                return False
+        elif tokens[self._base :] != self._draft.tokens[:since]:
             return False
         self.saved += 1
         self._answered += 1
         return True
 
-    def _resting(self, tokens: list[int], forced: tuple[int, ...]) -> tuple[int, ...]:
+    def _resting(self, tokens: list[int], forced: tuple[int, ...]) -> Draft:
         """`propose` while the hole is left alone."""
         self._rest = self._rest - 1 if self._rested_at < 2 * self._drafting.cost.sequences else 0
         if self._is_answered(tokens):
-            return ()
+            return NO_DRAFT
         self._settle(tokens)
         return self._send_forced(len(tokens), forced)
 
-    def _send(self) -> tuple[int, ...]:
-        """As much of the chain as saves most; at least the forced tokens that it begins with."""
-        chain, cost = self._chain, self._drafting.cost
-        assert chain is not None
+    def _send(self) -> Draft:
+        """As much of the draft as saves most; at least the forced tokens that it begins with."""
+        tree, cost = self._tree, self._drafting.cost
+        assert tree is not None
         batch = max(1, round(cost.sequences))
-        step, prices = cost.estimate(batch), chain.prices
+        step, prices = cost.estimate(batch), tree.prices
         best, most, gain, begun = 0, LEAST_GAIN * step, 0.0, 0
-        for count, chance in enumerate(chain.gains[:LONGEST], 1):
+        for count, chance in enumerate(tree.gains[:LONGEST], 1):
             if chance:
                 # What is saved is the step that would compute these tokens; forced ones need rows anyway.
-                gain += chance * (chain.worth + cost.estimate(batch * (count - begun)) - step)
+                gain += chance * (tree.worth + cost.estimate(batch * (count - begun)) - step)
                 begun = count
                 net = gain - prices[count] + prices[0]
                 if net > most:
                     best, most = count, net
         self._balance.enter(max(0.0, most - self._spent) if best else 0.0)
-        self._drafted, self._kinds = chain.tokens, chain.kinds
         self._sent = best = max(best, self._pending_forced)
+        self._draft, self._kinds = tree.draft(best)
         self._spent += prices[best] - prices[0]
-        return tuple(chain.tokens[:best])
+        return self._draft.first(best)
 
-    def _send_forced(self, size: int, forced: tuple[int, ...]) -> tuple[int, ...]:
+    def _send_forced(self, size: int, forced: tuple[int, ...]) -> Draft:
         """Send nothing else."""
-        self._chain = None
+        self._tree = None
         self._base, self._sent = (size, len(forced)) if forced else (0, 0)
-        self._drafted, self._kinds = list(forced), [COVERED] * len(forced)
-        return forced
+        self._draft, self._kinds = Draft(list(forced)), [COVERED] * len(forced)
+        return self._draft
 
     def _leave(self, batch: int) -> None:
         """Make no guesses for this hole for a while: they gain nothing in so large a batch."""
         self._tried, self._rest, self._rested_at = 0, RESTED * batch, batch
         self._place, self._base, self._computed = None, 0, -1
-        self._sent, self._drafted, self._kinds, self._chain = 0, [], [], None
+        self._sent, self._draft, self._kinds, self._tree = 0, NO_DRAFT, [], None
 
     # -- what came -----------------------------------------------------------------------------------
 
@@ -385,25 +397,25 @@ class Drafts:
     def _settle(self, tokens: Sequence[int]) -> None:
         """Compare the draft with what came."""
         came = tokens[self._base :] if self._base <= len(tokens) else ()
-        same = 0
-        for drafted, token, kind in zip(self._drafted, came, self._kinds, strict=False):
-            self._observe(kind, drafted == token)
-            if drafted != token:
-                break
-            same += 1
-        for place, token, kind in self._chain.others if self._chain is not None else ():
-            if place <= same and place < len(came):
+        compared = self._draft.compared(came)
+        for number, right in compared:
+            self._observe(self._kinds[number], right)
+        path = [number for number, right in compared if right]
+        for node, token, kind in self._tree.others if self._tree is not None else ():
+            place = 0 if node < 0 else path.index(node) + 1 if node in path else len(came)
+            if place < len(came):
                 self._observe(kind, came[place] == token)
-        for place, kind in enumerate(self._kinds[: self._sent]):
-            self.counts.add(SOURCES[source(kind)], place < same)
-        self._computed = self._base + min(same, self._sent) if self._base else -1
+        for number, kind in enumerate(self._kinds[: self._sent]):
+            self.counts.add(SOURCES[source(kind)], number in path)
+        same = len([number for number in path if number < self._sent])
+        self._computed = self._base + same if self._base else -1
         if self._base:
             self._yield += (1 + self._answered - self._yield) / 8
             self._extra += (self._spent - self._extra) / 8
         self._answered = self._sent = 0
-        self._drafted, self._kinds = [], []
-        if self._chain is not None:
-            self._chain.others.clear()
+        self._draft, self._kinds = NO_DRAFT, []
+        if self._tree is not None:
+            self._tree.others.clear()
 
     def _observe(self, kind: int, came: bool) -> None:
         for each in (kind, ASKED) if MODEL <= kind < ASKED else (kind,):
@@ -413,7 +425,7 @@ class Drafts:
     # -- what may come -------------------------------------------------------------------------------
 
     def _guess(self, tokens: list[int], value: Matcher, forced: tuple[int, ...], batch: int) -> None:
-        """Begin a chain with `forced` and what is likely after it."""
+        """Begin a draft with `forced` and what is likely after it."""
         cost, lookup, size = self._drafting.cost, self._lookup, len(tokens)
         lookup.follow(tokens, self._stable)
         self._stable = self._stable or max(0, size - UNSTABLE)
@@ -421,36 +433,49 @@ class Drafts:
         # A request costs a step without drafts, and with them its share of a step with all that they take.
         worth = min(step, (step + self._extra) / self._yield)
         prices = cost.prices(batch, 1 if self._computed < 0 else max(1, size - self._computed))
-        hint = -1 if self._chain is None else self._chain.hint
-        history, rates, run = self._history, self._rates, self._drafting.run
-        chain = Chain(lookup, history, rates, run, value, prices, worth, hint, self._forced)
-        self._chain, self._base, self._spent, self._pending_forced = chain, size, 0.0, len(forced)
-        chain.force(forced)
+        hint = -1 if self._tree is None else self._tree.hint
+        history, rates, run, trees = self._history, self._rates, self._drafting.run, self._drafting.trees
+        tree = DraftTree(lookup, history, rates, run, value, prices, worth, hint, self._forced, trees)
+        self._tree, self._base, self._spent, self._pending_forced = tree, size, 0.0, len(forced)
+        self._read = None
+        tree.force(forced)
         if self._model is None or not self._model.usable:
-            chain.go_on()
+            tree.go_on()
             return
         pending = self._model.pending(tokens)
         self._price = self._model.model.price(batch)
         self._catch_up = max(0.0, self._model.model.price(batch, pending) - self._price)
-        chain.go_on(self._defers)
-        if not chain.silent and len(chain.tokens) == len(forced):
+        tree.go_on(self._defers)
+        if not tree.silent and len(tree.tokens) == len(forced):
             self._model.model.save(step)
 
     def _defers(self, known: float) -> bool:
-        """Whether the draft model is to be asked for the next token of the chain, where the best guess has
-        the chance `known`.
+        """Whether the draft model is to be asked at the tree's place, where the best guess has the chance
+        `known`.
 
         What it gains above the guess must exceed the price of its step. What it has not read yet must be
         worth reading for the rest of the hole: as many tokens as the hole has on average, or once more as
         many as it has had. Now and then it is asked in any case, to learn what it is worth.
         """
-        chain, model = self._chain, self._model
-        assert chain is not None and model is not None
-        if not model.usable or len(chain.tokens) >= LONGEST:
+        tree, model = self._tree, self._model
+        assert tree is not None and model is not None
+        if not model.usable or len(tree.tokens) >= LONGEST:
             return False
-        value = chain.chance * chain.worth
-        gain = value * self._rates.rate[ASKED] - chain.row - max(0.0, value * known - chain.row) - self._price
+        value, row, price = tree.place.chance * tree.worth, tree.row, self._price_at(tree.place)
+        gain = value * self._rates.rate[ASKED] - row - max(0.0, value * known - row) - price
         steps = max(self._balance.requests - self._requests, self._requests) / self._yield
         if gain > 0.0 and gain * max(1.0, steps) >= self._catch_up:
             return True
-        return not chain.tokens and model.model.may_explore(self._price + self._catch_up)
+        return not tree.tokens and model.model.may_explore(price + self._catch_up)
+
+    def _price_at(self, place: Place) -> float:
+        """Seconds of a step of the draft model at a place, with what its path has besides what was read
+        last."""
+        behind, path = len(place.path), place.path
+        if not self._drafting.trees or self._read is None:
+            return self._price
+        while path[:behind] != self._read[:behind]:
+            behind -= 1
+        assert self._model is not None
+        batch = max(1, round(self._drafting.cost.sequences))
+        return self._model.model.price(batch, max(1, len(path) - behind))

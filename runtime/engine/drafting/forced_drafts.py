@@ -8,6 +8,7 @@ from itertools import zip_longest
 from sglc.runtime.engine.core.statistics import DraftCounts
 from sglc.runtime.engine.drafting.draft_model import Lookahead
 from sglc.runtime.engine.drafting.kinds import COVERED, SOURCES, source
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 from sglc.runtime.mask.matcher import Matcher
 
 FORCED = SOURCES[source(COVERED)]
@@ -27,19 +28,19 @@ class ForcedDrafts:
         self.saved = 0
         """Requests that no step was needed for, if the engine looks at drafts."""
 
-    def propose(self, tokens: list[int], value: Matcher, forced: tuple[int, ...] = ()) -> tuple[int, ...]:
+    def propose(self, tokens: list[int], value: Matcher, forced: tuple[int, ...] = ()) -> Draft:
         """`forced`, where the answer is not there already."""
         since = len(tokens) - self._base
         if self._sent and 0 <= since <= len(self._sent) and tuple(tokens[self._base :]) == self._sent[:since]:
             self.saved += 1
-            return ()
+            return NO_DRAFT
         self._settle(tokens)
         self._base, self._sent = len(tokens), forced
-        return forced
+        return Draft(forced) if forced else NO_DRAFT
 
-    async def extend(self, ahead: Lookahead) -> tuple[int, ...]:
+    async def extend(self, ahead: Lookahead) -> Draft:
         """There is no draft model to ask."""
-        return ()
+        return NO_DRAFT
 
     def at(self, tokens: Sequence[int]) -> tuple[str, int] | None:
         """See `Drafts.at`."""

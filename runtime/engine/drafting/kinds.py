@@ -27,7 +27,10 @@ MODEL = HISTORY + 10 * LEVELS * WIDTHS
 """The first of the kinds from a draft model: ten by the probability that it gives its token."""
 ASKED = MODEL + 10
 """A token of the draft model, before it is known which."""
-SURE = ASKED + 1
+SIBLING = ASKED + 1
+"""The first of the kinds of a draft model's next best tokens: eight by how far they are behind its token, in
+halves of a nat. Where two models have the same noise, it takes as much of a difference to turn them round."""
+SURE = SIBLING + 8
 """Text that follows from the token before it."""
 COVERED = SURE + 1
 """Forced text that longer tokens may cover."""
@@ -40,10 +43,16 @@ BELIEFS = (
     *[(tenth + 4.0) / 13.5 for tenth in range(10)] * LEVELS,
     *[0.5 + 0.05 * tenth for tenth in range(10)],
     0.75,
+    *(0.25, 0.2, 0.15, 0.1, 0.08, 0.06, 0.04, 0.03),
     0.95,
     0.85,
 )
 """By kind: how likely a guess is to come, before anything is known."""
+
+
+def sibling(lead: float) -> int:
+    """The kind of a token that is `lead` nats behind the draft model's own."""
+    return SIBLING + min(7, int(2 * max(0.0, lead)))
 
 
 def source(kind: int) -> int:

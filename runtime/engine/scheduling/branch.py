@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,6 +12,7 @@ import numpy as np
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 
 
 @dataclass(slots=True, eq=False)
@@ -25,10 +26,10 @@ class Admission:
 class Server(Protocol):
     """An engine as its branches know it."""
 
-    async def logits(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray:
-        """Logits [V] behind the branch's tokens, with the drafts in the same step. Raises EngineError."""
+    async def logits(self, branch: Branch, draft: Draft) -> np.ndarray:
+        """Logits [V] behind the branch's tokens, with the draft in the same step. Raises EngineError."""
 
-    async def draw(self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int]) -> Sampled:
+    async def draw(self, branch: Branch, sampling_request: SamplingRequest, draft: Draft) -> Sampled:
         """The token that answers a sampling request behind the branch's tokens. Raises EngineError, and
         NothingAllowed where the mask is empty."""
 
@@ -107,22 +108,22 @@ class Branch:
         self._server.forked(self, copy)
         return copy
 
-    async def logits(self, drafts: Sequence[int] = ()) -> np.ndarray:
+    async def logits(self, draft: Draft = NO_DRAFT) -> np.ndarray:
         """Float32 logits [V] for the token that follows; read-only.
 
-        `drafts` are tokens that may well come next. An engine that can computes them in the same step: as
-        long as the tokens appended afterwards are these, their logits are there already. The result is the
-        same with any drafts.
+        `draft` has tokens that may well come next. An engine that can computes them in the same step: as
+        long as the tokens appended afterwards are a path of it, their logits are there already. The result is
+        the same with any draft. Trees are for engines with `trees`; others raise ValueError.
         """
-        return await self._server.logits(self, drafts)
+        return await self._server.logits(self, draft)
 
-    async def draw(self, sampling_request: SamplingRequest, drafts: Sequence[int] = ()) -> Sampled:
-        """The token that follows, as the request says; nothing is appended. `drafts` as for `logits`.
+    async def draw(self, sampling_request: SamplingRequest, draft: Draft = NO_DRAFT) -> Sampled:
+        """The token that follows, as the request says; nothing is appended. `draft` as for `logits`.
 
         An engine whose executor can picks it where the logits are, and keeps no logits. Raises
         NothingAllowed, and what making a mask raises.
         """
-        return await self._server.draw(self, sampling_request, drafts)
+        return await self._server.draw(self, sampling_request, draft)
 
     async def score(self, tokens: Iterable[int]) -> list[float]:
         """Natural log-probability of each token of a continuation; the branch stays as it is."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
-from sglc.runtime.kv.blocks import BLOCK_TOKENS
+from sglc.runtime.engine.scheduling.draft import Draft
+from sglc.runtime.kv.blocks import BLOCK_TOKENS, PoolFull
 from sglc.runtime.kv.sequence import Sequence as Blocks
 
 
@@ -32,6 +33,10 @@ class KvHandle:
     first: int = 0
     served: int = -1
     """The last row that was requested."""
+    draft: Draft | None = None
+    """The tree whose logits the rows are, where it is no chain: row i + 1 those after its token i."""
+    beside: bool = False
+    """Whether the sequence still has what was computed beside the first path of the tree."""
     waiting: int = 0
     """Requests that wait with this handle."""
     used: int = 0
@@ -41,8 +46,43 @@ class KvHandle:
         """Let go of the sequence and of the logits."""
         if self.sequence is not None:
             self.sequence.release()
-        self.sequence = self.rows = None
+        self.sequence = self.rows = self.draft = None
         self.branch.settled = 0
+
+    def row_in_tree(self) -> int:
+        """Which of the rows holds the logits after the branch, which has at least the tokens before the tree;
+        -1 for none."""
+        assert self.draft is not None and self.sequence is not None
+        branch, base = self.branch, self.first + 1
+        settled = branch.settled
+        if settled < base:
+            if branch.tokens[settled:base] != self.sequence.tokens[settled:base]:
+                return -1
+            branch.settled = base
+        tokens = branch.tokens[base:]
+        nodes = self.draft.path(tokens)
+        if len(nodes) < len(tokens):
+            return -1
+        return nodes[-1] + 1 if nodes else 0
+
+    def follow(self, tokens: list[int], length: int) -> int:
+        """Bring the sequence, whose first `length` tokens are those of its branch, to as many of `tokens` as
+        the last step has computed, those of its tree included; how many it has then."""
+        draft, sequence = self.draft, self.sequence
+        assert sequence is not None
+        self.draft, base = None, self.first + 1
+        if draft is not None and self.beside and length >= base:
+            # What lies on the first path is where it belongs.
+            moved = draft.path(tokens[base:])[length - base :]
+            if moved:
+                try:
+                    sequence.move(length, [base + node for node in moved], [draft.tokens[n] for n in moved])
+                except PoolFull:
+                    pass  # they are computed again
+                return sequence.length
+        if length < sequence.length:
+            sequence.rollback(length)
+        return length
 
 
 @dataclass(slots=True, eq=False)
@@ -67,6 +107,8 @@ class Request:
     scores: Sequence[float] = ()
     """Those of the first tokens of the text."""
     drafts: int = 0
+    parents: Sequence[int] = ()
+    """How the drafts follow each other, as `Draft.parents`."""
     sampling_request: SamplingRequest | None = None
     """How the executor samples the token; the future's result is then a `Sampled`."""
     passed_over: int = 0

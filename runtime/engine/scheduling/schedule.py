@@ -126,7 +126,7 @@ class Scheduler:
                     continue
             if request.drafts and self.cache.available <= 1 + (request.drafts >> BLOCK_SHIFT):
                 del request.tokens[request.first + 1 :]  # no branch gives its memory up for a guess
-                left, request.drafts = len(request.tokens) - start, 0
+                left, request.drafts, request.parents = len(request.tokens) - start, 0, ()
             count = left if left < tokens else tokens
             if beginning:  # the short ones behind it go along
                 spared = min(short, limits.requests - len(planned) - 1)
@@ -153,7 +153,13 @@ class Scheduler:
             tokens -= count
             rows -= wanted
             request.branch.admission.admitted = True
-            piece = Piece(sequence.table, start, request.tokens[start : start + count], wanted)
+            piece = Piece(
+                sequence.table,
+                start,
+                request.tokens[start : start + count],
+                wanted,
+                request.parents[: max(0, start + count - request.first - 1)] if request.parents else (),
+            )
             planned.append((request, piece))
         return planned
 
@@ -206,7 +212,9 @@ class Scheduler:
             found = sequence.length
         else:
             length = agreement(request, sequence)
-            if length < sequence.length:
+            if handle.draft is not None:
+                length = handle.follow(tokens[: request.first + 1], length)
+            elif length < sequence.length:
                 sequence.rollback(length)
             if len(tokens) - length >= BLOCK_TOKENS:
                 found = sequence.reuse(tokens[length:])

@@ -7,7 +7,8 @@ same with one layer more, whose output projections are noise. Both write behind 
 64 tokens by `generate(assistant_model=…)` with its own settings and without a constraint, sglc a text of 220
 to 280 characters, with look-up and history besides. Counts do not depend on the machine. sglc decides by
 prices: in *free* rows and drafts cost nothing, as in the settings of transformers, which know no price; in
-*0.15* a drafted token costs 0.15 of a step and a row 0.05.
+*0.15* a drafted token costs 0.15 of a step and a row 0.05. *Trees* may branch, the others are chains, as on
+executors that compute no trees; either has at most 24 tokens.
 """
 
 from __future__ import annotations
@@ -44,6 +45,15 @@ pub fn write(theme: str, warmth: float) -> str:
 """
 THEMES = ["a lighthouse", "a lost dog", "two brothers", "the last train", "a garden", "an old map"]
 TOKENS = 64
+FREE = 1e-6
+"""What a drafted token costs where it is said to cost nothing: a cost of 0 counts as not measured."""
+SETTINGS = (
+    ("sglc, free", False, (FREE, 0.0)),
+    ("sglc, free, trees", True, (FREE, 0.0)),
+    ("sglc, 0.15", False, (0.15, 0.05)),
+    ("sglc, 0.15, trees", True, (0.15, 0.05)),
+)
+"""Name, whether drafts may branch, and the prices of a drafted token and of a row more."""
 MEMORY = 256 << 20
 
 
@@ -78,6 +88,7 @@ def ours(
     draft: Any,
     tokenizer: Tokenizer,
     prices: tuple[float, float],
+    trees: bool,
     warmth: float,
     themes: Sequence[str],
 ) -> tuple[int, int, list[list[int]]]:
@@ -85,6 +96,7 @@ def ours(
     executors = [TorchExecutor(copy.deepcopy(each), tokenizer, "pair") for each in (target, draft)]
     engine, drafts = (open_engine(each, memory=MEMORY, speculate=True) for each in executors)
     engine.cost, drafts.cost, engine.draft = Priced(1.0, prices[1]), Priced(prices[0], 0.0), drafts
+    engine.trees = trees
     program = compile_source(Source("write.sgl", PROGRAM)).program
     assert program is not None
     session = Session(program, engine)
@@ -134,7 +146,7 @@ def main() -> None:
     parser.add_argument("--markdown")
     options = parser.parse_args()
     about = surroundings()
-    DraftModel.record = lambda self, overhead: None  # type: ignore[method-assign]
+    DraftModel.record = lambda self, *_: None  # type: ignore[method-assign]
     torch.set_num_threads(1)
     folder = resolve("smollm2")
     draft = load_decoder(folder, "float32")
@@ -147,8 +159,10 @@ def main() -> None:
     print("\n".join(lines), flush=True)
     for warmth in (0.0, 0.8):
         prompts: list[list[int]] = []
-        for name, prices in (("sglc, free", (0.0, 0.0)), ("sglc, 0.15", (0.15, 0.05))):
-            drawn, steps, prompts = ours(target, draft, tokenizer, prices, warmth, THEMES[: options.themes])
+        for name, trees, prices in SETTINGS:
+            drawn, steps, prompts = ours(
+                target, draft, tokenizer, prices, trees, warmth, THEMES[: options.themes]
+            )
             lines.append(f"| {warmth:g} | {name} | {drawn} | {steps} | {drawn / steps:.2f} |")
             print(lines[-1], flush=True)
         written, steps = theirs(target, draft, warmth, prompts)

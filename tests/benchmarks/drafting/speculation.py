@@ -39,6 +39,7 @@ from sglc.runtime.engine.drafting.drafts import Drafts
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.draft import Draft
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.executor.plan import Executor, Piece
 from sglc.runtime.kv.cache import KVCache
@@ -206,10 +207,10 @@ def timed_drafts() -> list[int]:
     """A clock that runs while drafts are proposed, in nanoseconds of the thread."""
     clock, propose = [0], Drafts.propose
 
-    def timed(self: Drafts, tokens: list[int], masks: Any) -> tuple[int, ...]:
+    def timed(self: Drafts, tokens: list[int], masks: Any, forced: tuple[int, ...] = ()) -> Draft:
         start = thread_time_ns()
         try:
-            return propose(self, tokens, masks)
+            return propose(self, tokens, masks, forced)
         finally:
             clock[0] += thread_time_ns() - start
 

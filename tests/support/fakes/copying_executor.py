@@ -24,7 +24,8 @@ class CopyingExecutor:
     best = None
     context_length = 4096
 
-    def __init__(self, seed: int = 0, bonus: float = 12.0) -> None:
+    def __init__(self, seed: int = 0, bonus: float = 12.0, trees: bool = False) -> None:
+        self.trees = trees
         self.tokenizer = small_tokenizer()
         self.seed = seed
         self.bonus = bonus
@@ -47,7 +48,12 @@ class CopyingExecutor:
                 self.tokens[piece.table[block]] = places[start : start + BLOCK_TOKENS]
             seen = places[:end].tolist()
             assert -1 not in seen
-            rows += [self.row(seen[: end - back]) for back in reversed(range(piece.wanted))]
+            begin = end - len(piece.parents)
+            assert self.trees or not piece.parents
+            paths = [seen[: place + 1] for place in range(piece.start, begin)]
+            for token, parent in zip(seen[begin:], piece.parents, strict=True):
+                paths.append([*paths[begin - piece.start + parent], token])
+            rows += [self.row(path) for path in paths[len(paths) - piece.wanted :]]
         made = np.stack(rows) if rows else np.empty((0, self.tokenizer.size), np.float32)
         self.best = made.argmax(1).astype(np.int32)
         return made
@@ -66,6 +72,12 @@ class CopyingExecutor:
 
     def copy_block(self, source: int, target: int) -> None:
         self.tokens[target] = self.tokens[source]
+
+    def read_places(self, places: Sequence[int]) -> np.ndarray:
+        return self.tokens.reshape(-1)[list(places)]
+
+    def write_places(self, places: Sequence[int], held: object) -> None:
+        self.tokens.reshape(-1)[list(places)] = held
 
     def read_block(self, block: int) -> bytes:
         return self.tokens[block].tobytes()

@@ -16,6 +16,7 @@ from fakes.fake_executor import FakeExecutor, expected_logits
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.reference_engine import log_probability
 from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.kv.cache import KVCache
 
@@ -32,7 +33,13 @@ class EngineBench:
     ) -> None:
         self.executor = executor or FakeExecutor()
         self.executor.reserve(blocks)
-        self.cache = KVCache(blocks, self.executor.block_bytes, copy_block=self.executor.copy_block)
+        self.cache = KVCache(
+            blocks,
+            self.executor.block_bytes,
+            copy_block=self.executor.copy_block,
+            read_places=self.executor.read_places,
+            write_places=self.executor.write_places,
+        )
         self.engine = BatchingEngine(self.executor, self.cache, limits=limits, **options)
 
     def branch(self, tokens: Sequence[int]) -> Branch:
@@ -43,8 +50,8 @@ class EngineBench:
     def expected(self, tokens: Sequence[int]) -> np.ndarray:
         return expected_logits(tokens, self.executor.size)
 
-    async def check(self, branch: Branch, drafts: Sequence[int] = ()) -> None:
-        assert np.array_equal(await branch.logits(drafts), self.expected(branch.tokens))
+    async def check(self, branch: Branch, draft: Draft = NO_DRAFT) -> None:
+        assert np.array_equal(await branch.logits(draft), self.expected(branch.tokens))
 
     async def wander(
         self,
@@ -70,6 +77,12 @@ class EngineBench:
                 branch.rollback(50)
             elif move == "logits":
                 await self.check(branch, argument)
+            elif move == "follow":
+                draft, path = argument
+                await self.check(branch, draft)
+                for token in path:
+                    branch.append([token])
+                    await self.check(branch)
             elif move == "score":
                 scores = await branch.score_many(argument)
                 for text, values in zip(argument, scores, strict=True):

@@ -45,6 +45,7 @@ class FakeExecutor:
     block_bytes = 8 * BLOCK_TOKENS
     identity = "fake"
     invariant = True
+    trees = False
     prompt_tokens = 256
 
     def __init__(self, tokenizer: Tokenizer | None = None, context_length: int = 4096) -> None:
@@ -54,6 +55,8 @@ class FakeExecutor:
         self.states = np.full((0, BLOCK_TOKENS), -1, np.int64)
         self.steps: list[list[Piece]] = []
         self.gate: threading.Event | None = None
+        self.moved = 0
+        """Positions that were moved."""
         self.fault: Callable[[Piece], bool] | None = None
         """Pieces for which it says yes cannot be computed."""
         self.closed = False
@@ -92,8 +95,15 @@ class FakeExecutor:
                 place = piece.start - 1
                 state = int(self.states[piece.table[place // BLOCK_TOKENS], place % BLOCK_TOKENS])
                 assert state >= 0, "the position before has not been computed"
+            begin, states = len(piece.tokens) - len(piece.parents), [state]
+            assert self.trees or not piece.parents
             for index, token in enumerate(piece.tokens):
+                if index >= begin:  # a tree: the state before is that of the parent
+                    parent = piece.parents[index - begin]
+                    assert -1 <= parent < index - begin and begin
+                    state = states[begin + parent + 1]
                 state = following(state, token)
+                states.append(state)
                 place = piece.start + index
                 self.states[piece.table[place // BLOCK_TOKENS], place % BLOCK_TOKENS] = state
                 if index >= len(piece.tokens) - piece.wanted:
@@ -104,6 +114,13 @@ class FakeExecutor:
 
     def copy_block(self, source: int, target: int) -> None:
         self.states[target] = self.states[source]
+
+    def read_places(self, places: Sequence[int]) -> np.ndarray:
+        self.moved += len(places)
+        return self.states.reshape(-1)[list(places)]
+
+    def write_places(self, places: Sequence[int], held: object) -> None:
+        self.states.reshape(-1)[list(places)] = held
 
     def read_block(self, block: int) -> bytes:
         return self.states[block].tobytes()

@@ -22,6 +22,7 @@ from sglc.runtime.engine.reference_engine import log_probability
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.model.scripted import END, SIZE, START, ByteTokenizer
 
@@ -44,6 +45,7 @@ class HashedEngine:
     """Implements `Engine` and `Server`. `requests` counts what was asked."""
 
     concurrency = 8
+    trees = False
     cost: StepCost | None = None
 
     def __init__(self, *, seed: int = 0, delays: int = 0, faults: int = 0) -> None:
@@ -92,14 +94,14 @@ class HashedEngine:
     def released(self, branch: Branch) -> None:
         """Nothing is held."""
 
-    async def logits(self, branch: Branch, drafts: Sequence[int] = ()) -> np.ndarray:
+    async def logits(self, branch: Branch, draft: Draft = NO_DRAFT) -> np.ndarray:
         tokens = list(branch.tokens)
         await self._wait(tokens)
         branch.statistics.forwards += 1
         return self._logits(tokens)
 
     async def draw(
-        self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int] = ()
+        self, branch: Branch, sampling_request: SamplingRequest, draft: Draft = NO_DRAFT
     ) -> Sampled:
         return sampling_request.sample(await self.logits(branch))
 

@@ -29,6 +29,7 @@ from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.draft import Draft
 from sglc.types.language.language import language
 from sglc.types.type import (
     Alternatives,
@@ -69,12 +70,12 @@ class Served:
     def __init__(self, logits: Any) -> None:
         self.asked = logits
 
-    async def logits(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray:
+    async def logits(self, branch: Branch, draft: Draft) -> np.ndarray:
         row: np.ndarray = self.asked(tuple(branch.tokens))
         return row
 
-    async def draw(self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int]) -> Sampled:
-        return sampling_request.sample(await self.logits(branch, drafts))
+    async def draw(self, branch: Branch, sampling_request: SamplingRequest, draft: Draft) -> Sampled:
+        return sampling_request.sample(await self.logits(branch, draft))
 
     def forked(self, branch: Branch, copy: Branch) -> None:
         pass
@@ -99,7 +100,7 @@ class Chooser(Served):
         self._path, self._tried = path, tried
         self._depth, self._last = -1, ()
 
-    async def draw(self, branch: Branch, sampling_request: SamplingRequest, drafts: Sequence[int]) -> Sampled:
+    async def draw(self, branch: Branch, sampling_request: SamplingRequest, draft: Draft) -> Sampled:
         here = tuple(branch.tokens)
         if here != self._last:  # else the token that was tried has been refused
             self._depth, self._last = self._depth + 1, here

@@ -442,4 +442,40 @@ FAULTS = (
         "        place = sample(left, None, sampling if not found else Sampling(), (seed, 0)).token\n",
         "tests/decoding/strategies/test_distinct.py::test_draws_are_those_without_replacement",
     ),
+    # -- trees of drafts
+    Fault(
+        "a token of a tree sees its siblings",
+        "runtime/executor/step.py",
+        "        seen[node] = seen[begin + parent]\n",
+        "",
+        "tests/executor/test_torch_trees.py::test_moved_keys_and_values_are_those_of_the_path_as_a_chain",
+    ),
+    Fault(
+        "a path that came is not moved to its positions",
+        "runtime/kv/sequence.py",
+        "        cache.write_places([self._place(length + index) for index in range(len(tokens))], held)\n",
+        "",
+        "tests/engine/trees/test_tree_steps.py::test_a_path_of_a_tree_needs_no_step_of_its_own",
+    ),
+    Fault(
+        "a fork moves what was computed beside the first path of the other's tree",
+        "runtime/engine/batching_engine.py",
+        "        copy.handle.used, copy.handle.draft = handle.used, handle.draft\n",
+        "        copy.handle.used, copy.handle.draft, copy.handle.beside = handle.used, handle.draft, True\n",
+        "tests/engine/trees/test_tree_steps.py::test_forks_of_a_tree_part_as_forks_do",
+    ),
+    Fault(
+        "the first path of a tree and what stands beside it are committed alike",
+        "runtime/engine/batching_engine.py",
+        "        sequence.commit(piece.tokens[:-beside] if beside else piece.tokens)\n",
+        "        sequence.commit(piece.tokens)\n",
+        "tests/engine/trees/test_tree_steps.py::test_a_branch_may_be_cut_back_anywhere_and_go_another_way",
+    ),
+    Fault(
+        "two siblings of a tree are one token",
+        "runtime/engine/drafting/tree.py",
+        "            if continuation[0] in place.taken:\n",
+        "            if False:\n",
+        "tests/engine/trees/test_tree_fills.py::test_every_path_is_legal_and_none_stands_twice",
+    ),
 )
