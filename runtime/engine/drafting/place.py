@@ -34,6 +34,7 @@ class Place:
         "at",
         "best",
         "chance",
+        "declined",
         "left",
         "node",
         "options",
@@ -62,6 +63,8 @@ class Place:
         """What may come besides what has been taken, the most likely first; None where nobody looked yet."""
         self.asked = False
         """Whether the draft model's tokens are among them."""
+        self.declined = False
+        """Whether it was not worth asking for them."""
         self.ahead: Lookahead | None = None
         """The decoding of the hole at this place, or at one before it on the path."""
         self.at, self._matched = lookup.find(hint)
@@ -94,7 +97,7 @@ class Place:
         self.path += added
         self.node, self.left, self.taken = node, 1.0, ()
         self.chance = self.best = self.chance * likely
-        self.options, self.asked = None, False
+        self.options, self.asked, self.declined = None, False, False
         self._alone, self._fresh = -1, FRESH if fresh else 0
         for token in added:
             if self.at >= 0:

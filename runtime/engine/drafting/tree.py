@@ -116,7 +116,8 @@ class DraftTree:
         """Guess as far as the text and the history know what comes and it is worth its rows.
 
         `defers` is given the chance of the best guess at `place`, 0 for none, and says whether the draft
-        model is to be asked there instead; None where there is none."""
+        model is to be asked there instead; None where there is none.
+        """
         self.silent = False
         while self._open and len(self.tokens) < LONGEST:
             place = self.place = self._open[0][2]
@@ -127,11 +128,16 @@ class DraftTree:
                 if self._branches and self._is_behind(place, defers is not None):
                     continue
             options = place.options
-            if not place.asked and defers is not None and defers(options[0][0] if options else 0.0):
-                if not self._branches and options and options[0][2]:
-                    self.others.append((place.node, options[0][2][0], options[0][1]))
-                self.silent = True
-                return
+            if defers is not None and not place.asked and not place.declined:
+                if defers(options[0][0] if options else 0.0):
+                    if not self._branches and options and options[0][2]:
+                        self.others.append((place.node, options[0][2][0], options[0][1]))
+                    self.silent = True
+                    return
+                if self._branches:
+                    place.declined = True
+                    self._is_behind(place, False)
+                    continue
             if self._branches:
                 heappop(self._open)
             else:

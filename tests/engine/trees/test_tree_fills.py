@@ -14,16 +14,20 @@ from fakes.copying_executor import CopyingExecutor
 from fakes.draft_bench import DRAFTS, SAMPLINGS, Bench, draft_of, engine_of, plain
 from fakes.noisy_executor import NoisyExecutor
 from sglc.runtime.decoding.lookahead import HoleLookahead
-from sglc.runtime.decoding.requests import Budget
+from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest
 from sglc.runtime.engine.drafting import draft_model
 from sglc.runtime.engine.drafting.draft_model import DraftModel
 from sglc.runtime.engine.drafting.drafts import Drafts
-from sglc.runtime.engine.drafting.tree import LONGEST
+from sglc.runtime.engine.drafting.kinds import BELIEFS
+from sglc.runtime.engine.drafting.prompt_lookup import Lookup
+from sglc.runtime.engine.drafting.transition_history import Rates, TransitionHistory
+from sglc.runtime.engine.drafting.tree import LONGEST, DraftTree
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.scheduling.draft import Draft
 from sglc.runtime.errors import SglError
+from sglc.types.language.language import language
 from sglc.types.type import ListOf, Named, Str, Type
-from strategies.sample_types import TYPES
+from strategies.sample_types import TABLE, TYPES
 
 TEXT = Str(min_chars=80, max_chars=110)
 
@@ -143,6 +147,28 @@ def test_every_path_is_legal_and_none_stands_twice(sent: list[tuple[Any, Draft]]
             assert all(twin.accept(token) for token in path)
         # The first path stands first, and no beginning of it is the whole draft.
         assert not draft.parents or 0 < draft.trunk < len(draft.tokens)
+
+
+def test_two_sources_that_guess_one_token_are_no_siblings() -> None:
+    """It is drafted once, and both guesses are compared with what comes."""
+    tokenizer = CopyingExecutor(1).tokenizer
+    tokens = tokenizer.encode("the answer the answer the")
+    matcher = Constraints().value(HoleRequest("f.x", "text", language(TEXT, TABLE)))
+    value = matcher.matcher(tokenizer.vocabulary())
+    lookup, history, rates = Lookup(), TransitionHistory(), Rates(BELIEFS)
+    lookup.follow(tokens)
+    found = lookup[lookup.find()[0]]
+    other = next(token for token in value.allowed().tolist() if token != found)
+    for continuation, branches in (((found,), False), ((other,), True)):
+        history.learn(value.config, tokens[-2], tokens[-1], continuation)
+        prices = [1.0] * 28
+        tree = DraftTree(lookup, history, rates, lambda *_: ((), b""), value, prices, 1.0, branches=True)
+        tree.go_on()
+        draft = tree.draft(len(tree.tokens))[0]
+        roots = [token for number, token in enumerate(draft.tokens) if draft.follows(number, -1)]
+        assert sorted(roots) == (sorted([found, other]) if branches else [found])
+        assert any(node < 0 for node, _, _ in tree.others) is not branches
+        history = TransitionHistory()
 
 
 def counted(row: float, draft_price: float, trees: bool, noise: float = 1.0) -> float:

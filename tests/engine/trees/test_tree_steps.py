@@ -113,6 +113,24 @@ def test_rows_of_a_tree_are_read_in_any_order_without_a_step() -> None:
     assert free(bench)
 
 
+def test_what_stood_beside_a_path_is_not_taken_for_what_follows_it() -> None:
+    """Rows of a tree stand one after the other; tokens in that order are another text."""
+    bench = bench_of()
+
+    async def job() -> None:
+        for cut in range(4, 8):
+            branch = bench.branch([9, cut])
+            await bench.check(branch, TREE)
+            branch.append(TREE.tokens[:cut])
+            await bench.check(branch)
+            branch.append([8])
+            await bench.check(branch)
+            branch.close()
+
+    bench.run(job())
+    assert free(bench)
+
+
 @pytest.mark.parametrize("first", ["branch", "fork"])
 def test_forks_of_a_tree_part_as_forks_do(first: str) -> None:
     """Both read all rows; the one that has what was computed beside the first path moves it, the other

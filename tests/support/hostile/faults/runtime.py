@@ -469,13 +469,13 @@ FAULTS = (
         "runtime/engine/batching_engine.py",
         "        sequence.commit(piece.tokens[:-beside] if beside else piece.tokens)\n",
         "        sequence.commit(piece.tokens)\n",
-        "tests/engine/trees/test_tree_steps.py::test_a_branch_may_be_cut_back_anywhere_and_go_another_way",
+        "tests/engine/trees/test_tree_steps.py::test_what_stood_beside_a_path_is_not_taken_for_what_follows_it",
     ),
     Fault(
         "two siblings of a tree are one token",
         "runtime/engine/drafting/tree.py",
         "            if continuation[0] in place.taken:\n",
         "            if False:\n",
-        "tests/engine/trees/test_tree_fills.py::test_every_path_is_legal_and_none_stands_twice",
+        "tests/engine/trees/test_tree_fills.py::test_two_sources_that_guess_one_token_are_no_siblings",
     ),
 )
