@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from sglc.analysis.regions import Graph, dominators
 from sglc.ir import ops
 from sglc.ir.module import Function, Module
-from sglc.ir.ops import TOTAL
-from sglc.ir.shape import successors
+from sglc.ir.shape import TOTAL, successors
 from sglc.ir.terminators import Branch, Jump, RaiseError, Return
 
 BRIEF = 60

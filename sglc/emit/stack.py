@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Literal
 
 from sglc.ir.module import Block
-from sglc.ir.ops import TOTAL, Const, Load, Op, Snapshot, Store
-from sglc.ir.shape import operands, result
+from sglc.ir.ops import Const, Load, Op, Snapshot, Store
+from sglc.ir.shape import TOTAL, operands, result
 from sglc.ir.terminators import Terminator
 
 Home = Literal["stack", "again", "slot", "drop", "skip"]

@@ -3,8 +3,7 @@
 Rules: every class is final (no subclass of a concrete class), frozen and compared by what it does: the span
 is carried along but is no part of equality. Temporaries (`Temp`) are written once and used only in their own
 block; everything that outlives a block sits in a named slot. No operation contains another. The effects of
-an operation are its class: `TOTAL` ones can be dropped when nothing uses their result. What ends a block
-stands in `sglc.ir.terminators`.
+an operation are its class (`sglc.ir.shape.TOTAL`). What ends a block stands in `sglc.ir.terminators`.
 
 The field annotations are the text form: `print` and `read` go by them, in the order of the fields.
 """
@@ -499,11 +498,3 @@ Op = (
     | Insert | Generate | SelectOption | Snapshot | TryAgain | RecordCheck | SetSeed | RunFork | AdoptBranch
     | MockHole | SetFuzz | Witness | ExpectTrue | ExpectError
 )  # fmt: skip
-
-OPS: tuple[type, ...] = Op.__args__
-
-TOTAL = frozenset({Const, Load, MakeList, MakeTuple, IsVariant, IsType, HandledError, Catch, Iterate})
-"""Operations without any effect that cannot fail: unused, they can be dropped."""
-
-QUIET = TOTAL | {Store, Start}
-"""Operations that neither fail nor touch the conversation: text can move across them."""

@@ -9,7 +9,6 @@ from typing import Any
 
 from sglc.immutable import value
 from sglc.ir.ops import (
-    OPS,
     AdoptBranch,
     Append,
     Binary,
@@ -93,6 +92,16 @@ MNEMONICS: dict[type, str] = {
     Branch: "branch", Next: "next", Try: "try", Return: "return", RaiseError: "raise", Reraise: "reraise",
 }  # fmt: skip
 BY_MNEMONIC: dict[str, type] = {name: cls for cls, name in MNEMONICS.items()}
+
+
+OPS: tuple[type, ...] = Op.__args__
+"""All operations."""
+
+TOTAL = frozenset({Const, Load, MakeList, MakeTuple, IsVariant, IsType, HandledError, Catch, Iterate})
+"""Operations without any effect that cannot fail: unused, they can be dropped."""
+
+QUIET = TOTAL | {Store, Start}
+"""Operations that neither fail nor touch the conversation: text can move across them."""
 
 
 # -- shape -----------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from dataclasses import replace
 from sglc.ir import ops, terminators
 from sglc.ir.flow import predecessor_counts, reachable
 from sglc.ir.module import Block, Function, HoleInfo, Module
-from sglc.ir.shape import operands, result
+from sglc.ir.shape import TOTAL, operands, result
 from sglc.passes.rewrite import numbered, relabelled, with_unnumbered
 
 
@@ -165,12 +165,12 @@ def _without_unused(block: Block, read: set[str]) -> Block:
     harmless: set[int | None] | None = None
     kept: list[ops.Op] = []
     for op in reversed(block.ops):
-        if type(op) in ops.TOTAL:
+        if type(op) in TOTAL:
             if result(op) not in used:
                 continue
         elif type(op) is ops.Store and op.slot not in read:
             if harmless is None:
-                harmless = {result(other) for other in block.ops if type(other) in ops.TOTAL}
+                harmless = {result(other) for other in block.ops if type(other) in TOTAL}
             if op.value in harmless:
                 continue
         used.update(operands(op))

@@ -23,7 +23,7 @@ from typing import Any, Literal
 from sglc.ir import ops, terminators
 from sglc.ir.flow import forward, predecessor_counts, reachable
 from sglc.ir.module import Block, Function, Module
-from sglc.ir.shape import operands, result, successors
+from sglc.ir.shape import QUIET, operands, result, successors
 from sglc.passes.evaluate import EVALUATED, Budget, Unknown, text_of, value_of
 from sglc.passes.rewrite import each_function, with_blocks
 from sglc.types.type import TypeTable
@@ -226,7 +226,7 @@ class _Folder:
         for index in range(len(self.out) - 1, -1, -1):
             if type(self.out[index]) is ops.Glue:
                 return index
-            if type(self.out[index]) not in ops.QUIET:
+            if type(self.out[index]) not in QUIET:
                 return None
         return None
 

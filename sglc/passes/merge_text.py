@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sglc.ir.module import Block, Function, Module
-from sglc.ir.ops import QUIET, Op, Text
+from sglc.ir.ops import Op, Text
+from sglc.ir.shape import QUIET
 from sglc.passes.rewrite import each_function, with_blocks
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from example_budget import examples
-from fakes.small_models import small_tokenizer
+from fakes.small_models import MadeUpModel, small_tokenizer
 from sglc.automata.term import Bytes, Language, Nothing
 from sglc.runtime.bounds import search, token_graph
 from sglc.runtime.bounds.bounds import Before, TokenBounds, token_bounds
@@ -19,7 +19,7 @@ from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.errors import SglError
 from sglc.types.language.language import language
 from sglc.types.type import DeclaredType, ListOf, Str, Type
-from strategies.seam_cases import MadeUpModel, SeamBench, SeamCase, seam_cases
+from strategies.seam_cases import SeamBench, SeamCase, seam_cases
 from strategies.typed_values import types
 
 TOKENIZER = small_tokenizer()

@@ -6,7 +6,7 @@ import copy
 from dataclasses import field, fields, is_dataclass, replace
 
 from sglc.immutable import node, value
-from sglc.ir.ops import OPS
+from sglc.ir.shape import OPS
 from sglc.ir.terminators import TERMINATORS
 
 

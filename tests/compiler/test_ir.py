@@ -12,10 +12,9 @@ from sglc.ir import ops, terminators
 from sglc.ir.builder import FunctionBuilder
 from sglc.ir.literal import Cursor, print_literal
 from sglc.ir.module import Function, Module, Parameter
-from sglc.ir.ops import OPS
 from sglc.ir.print import print_module
 from sglc.ir.read import IrSyntaxError, read
-from sglc.ir.shape import BY_MNEMONIC, MNEMONICS
+from sglc.ir.shape import BY_MNEMONIC, MNEMONICS, OPS
 from sglc.ir.terminators import TERMINATORS
 from sglc.ir.verify import verify
 from sglc.types.type import Int, Str

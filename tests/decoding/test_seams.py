@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fakes.small_models import small_tokenizer
+from fakes.small_models import MadeUpModel, small_tokenizer
 from oracles.token_oracle import chi_square_tail
 from sglc.automata.term import Language, Words
 from sglc.driver import compile_source
@@ -26,7 +26,7 @@ from sglc.runtime.model import load
 from sglc.runtime.model.scripted import ScriptedCache
 from sglc.runtime.session import Session
 from sglc.source import Source
-from strategies.seam_cases import FIXED, MadeUpModel, SeamBench, SeamCase, seam_cases
+from strategies.seam_cases import FIXED, SeamBench, SeamCase, seam_cases
 
 DRAWS = int(os.environ.get("SGLC_TEST_DRAWS", "300"))
 CASES = int(os.environ.get("SGLC_TEST_EXAMPLES", "40"))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fakes.small_models import small_tokenizer
+from fakes.small_models import MadeUpModel, small_tokenizer
 from sglc.bytecode.code import Program
 from sglc.driver import compile_file, compile_source
 from sglc.options import CompileOptions
@@ -27,7 +27,6 @@ from sglc.runtime.model.scripted import ScriptedCache
 from sglc.runtime.session import MOST_MESSAGES, OPEN_END, Session
 from sglc.source import Source
 from sglc.types.type import Str
-from strategies.seam_cases import MadeUpModel
 
 needs_model = pytest.mark.skipif(
     not (load.cached_folder(load.DEFAULT) or load.package_file()), reason="no SmolLM2: not installed"

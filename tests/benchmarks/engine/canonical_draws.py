@@ -23,10 +23,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 
+from fakes.small_models import MadeUpModel
 from oracles.token_oracle import Tokens, chi_square_tail
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.model.load import DEFAULT, load_tokenizer, resolve
-from strategies.seam_cases import MadeUpModel, SeamBench, seam_cases
+from strategies.seam_cases import SeamBench, seam_cases
 
 
 class RealModel:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from example_budget import examples
-from fakes.small_models import small_tokenizer
+from fakes.small_models import MadeUpModel, small_tokenizer
 from fakes.toy_holes import ToyHole
 from oracles.decoding.enumeration import chi_square, far_out, normalised
 from sglc.automata.term import Language, Words
@@ -22,7 +22,7 @@ from sglc.runtime.decoding.strategies import choice_trie
 from sglc.runtime.decoding.strategies.choice_trie import ENDS, PLACES, LegalTexts
 from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
 from sglc.runtime.errors import SglError
-from strategies.seam_cases import MadeUpModel, SeamBench, SeamCase, seam_cases
+from strategies.seam_cases import SeamBench, SeamCase, seam_cases
 
 WORDS = ("no", "no, never", "nothing", "yes", "yes, certainly", "maybe")
 NUMBERS = tuple(str(number) for number in range(1, 41))

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from example_budget import examples
-from fakes.small_models import small_tokenizer
+from fakes.small_models import MadeUpModel, small_tokenizer
 from fakes.toy_holes import ToyHole
 from oracles.decoding.enumeration import chi_square, far_out, normalised
 from sglc.automata.term import Language, Words
@@ -18,7 +18,7 @@ from sglc.runtime.decoding.requests import Budget
 from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
 from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL
 from sglc.runtime.errors import SglError
-from strategies.seam_cases import MadeUpModel, SeamBench, SeamCase
+from strategies.seam_cases import SeamBench, SeamCase
 
 WORDS = ("no", "no, never", "nothing", "yes", "yes, certainly", "maybe")
 NUMBERS = tuple(str(number) for number in range(1, 41))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from example_budget import examples
-from fakes.small_models import small_tokenizer
+from fakes.small_models import MadeUpModel, small_tokenizer
 from fakes.toy_holes import ToyHole
 from oracles.decoding.enumeration import total_variation
 from sglc.automata.term import Language, Words
@@ -20,7 +20,7 @@ from sglc.runtime.decoding.requests import Budget
 from sglc.runtime.decoding.strategies.particles import effective, systematic
 from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
 from sglc.runtime.errors import SglError
-from strategies.seam_cases import MadeUpModel, SeamBench, SeamCase
+from strategies.seam_cases import SeamBench, SeamCase
 
 WORDS = ("no", "no, never", "nothing", "yes", "yes, certainly", "maybe", "12", "17", "123")
 

@@ -84,3 +84,22 @@ class FickleModel:
                 row[wanted] += bonus
             rows.append(row)
         return np.stack(rows) if every else rows[-1]
+
+
+class MadeUpModel:
+    """Float32 logits over a real vocabulary that are a pseudo-random function of the last tokens."""
+
+    def __init__(self, size: int, seed: int = 0) -> None:
+        self._size, self._seed = size, seed
+        self._rows: dict[tuple[int, ...], np.ndarray] = {}
+
+    def __call__(self, tokens: tuple[int, ...]) -> np.ndarray:
+        key = tokens[-8:]
+        row = self._rows.get(key)
+        if row is None:
+            if len(self._rows) > 400:
+                self._rows.clear()
+            random = np.random.default_rng(crc32(repr((self._seed, key)).encode()))
+            row = self._rows[key] = random.standard_normal(self._size, np.float32) * np.float32(2)
+            row.flags.writeable = False
+        return row

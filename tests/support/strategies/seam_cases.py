@@ -9,7 +9,6 @@ from functools import cache, cached_property
 from random import Random
 from re import escape
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
@@ -43,25 +42,6 @@ from sglc.types.type import (
     Str,
     Type,
 )
-
-
-class MadeUpModel:
-    """Float32 logits over a real vocabulary that are a pseudo-random function of the last tokens."""
-
-    def __init__(self, size: int, seed: int = 0) -> None:
-        self._size, self._seed = size, seed
-        self._rows: dict[Tokens, np.ndarray] = {}
-
-    def __call__(self, tokens: Tokens) -> np.ndarray:
-        key = tokens[-8:]
-        row = self._rows.get(key)
-        if row is None:
-            if len(self._rows) > 400:
-                self._rows.clear()
-            random = np.random.default_rng(crc32(repr((self._seed, key)).encode()))
-            row = self._rows[key] = random.standard_normal(self._size, np.float32) * np.float32(2)
-            row.flags.writeable = False
-        return row
 
 
 class Served:
