@@ -62,14 +62,14 @@ def legal_logits(b: ir.IRBuilder, place: ir.Value, bits: ir.Value, partial: bool
     """The 32 logits of a mask word, -inf where a bit is not set; all of them where `bits` is a constant.
     `partial` reads nothing behind the set bits."""
     kind = ir.VectorType(F32, FLOAT_LANES)
-    barred = ir.Constant(kind, [float("-inf")] * FLOAT_LANES)
+    least = ir.Constant(kind, [float("-inf")] * FLOAT_LANES)
     if not partial:
         data = b.load(place, align=4)
-        return data if isinstance(bits, ir.Constant) else b.select(lanes_of(b, bits), data, barred)
+        return data if isinstance(bits, ir.Constant) else b.select(lanes_of(b, bits), data, least)
     flags = ir.VectorType(I1, FLOAT_LANES)
     name = f"llvm.masked.load.v{FLOAT_LANES}f32.p0"
     read = intrinsic(b.module, name, kind, kind.as_pointer(), I32, flags, kind)
-    return b.call(read, [place, I32(4), lanes_of(b, bits), barred])
+    return b.call(read, [place, I32(4), lanes_of(b, bits), least])
 
 
 @contextmanager

@@ -63,8 +63,8 @@ PACKAGES = (
     "llvmlite",
     "jinja2",
 )
-MOST = 181
-"""Modules of ours that the small program may load: there are 163, and a dozen to spare."""
+MOST = 190
+"""Modules of ours that the small program may load: there are 185, and a few to spare."""
 
 PROGRAMS = {
     "grammar": ("pub grammar Number:\n    start: /[0-9]/{1,9}\n", "sglc.cfg.language"),

@@ -20,7 +20,7 @@ torch = Late("torch")
 parallel = Late("sglc.runtime.executor.parallel")
 
 NUMBERS = st.lists(st.integers(0, 10**6), min_size=1, max_size=6)
-PIECES = st.builds(Piece, NUMBERS, st.integers(0, 10**6), NUMBERS, st.integers(0, 6))
+PIECES = st.builds(Piece, NUMBERS, st.integers(0, 10**6), NUMBERS, st.integers(0, 6), parents=st.just(()))
 
 
 @given(st.lists(PIECES, max_size=5))
