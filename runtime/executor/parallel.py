@@ -48,6 +48,10 @@ class Order(IntEnum):
     CLOSE = 5
 
 
+_following: list[str] = []
+"""The model that the other processes follow this one in; none before it is loaded, and when it is closed."""
+
+
 class ParallelExecutor:
     """Implements `Executor` on rank 0; the other ranks call `follow`.
 
@@ -106,6 +110,7 @@ class ParallelExecutor:
         """Release memory on all ranks; `follow` returns there."""
         self._send(Order.CLOSE, [])
         self._local.close()
+        _following.clear()
 
     def follow(self) -> None:
         """Do what rank 0 does until it closes its executor, or its process ends. For every rank but 0."""
@@ -133,6 +138,10 @@ class ParallelExecutor:
         models whose heads cannot be divided among the ranks.
         """
         folder = Path(directory)
+        if _following:
+            why = f"the other processes compute {_following[0]} and follow no other model"
+            hint = "blend two contexts of one model (`main without …`), or run one process"
+            raise ModelError("a second model cannot be divided", name or folder.name, why, hint)
         if not dist.is_initialized():
             if "RANK" not in os.environ:
                 raise ModelError("one process cannot share a model", str(folder), hint="start it by torchrun")
@@ -141,7 +150,9 @@ class ParallelExecutor:
             dist.init_process_group("gloo" if device == "cpu" else "nccl")
         model = load_decoder(folder, dtype, device, shared=True)
         tokenizer = Tokenizer.from_directory(folder, size=int(model.config.vocab_size))
-        return cls(model, tokenizer, name or folder.name)
+        made = cls(model, tokenizer, name or folder.name)
+        _following.append(made.name)
+        return made
 
     def _obey(self, order: Order, numbers: list[int]) -> None:
         if order == Order.RESERVE:

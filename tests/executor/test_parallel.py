@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from checkout import SUPPORT
 from late import Late
 from sglc.runtime.executor.plan import Piece
+from sglc.runtime.model.weights.errors import ModelError
 
 torch = Late("torch")
 parallel = Late("sglc.runtime.executor.parallel")
@@ -27,6 +28,17 @@ PIECES = st.builds(Piece, NUMBERS, st.integers(0, 10**6), NUMBERS, st.integers(0
 @settings(max_examples=50, deadline=None)
 def test_pieces_travel_as_numbers(pieces: list[Piece]) -> None:
     assert parallel.decode(parallel.encode(pieces)) == pieces
+
+
+def test_a_second_model_cannot_be_divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other processes follow one executor; a second one would wait for them for ever."""
+    monkeypatch.setattr("sglc.runtime.executor.parallel._following", ["first"])
+    with pytest.raises(ModelError, match="a second model cannot be divided") as refused:
+        parallel.ParallelExecutor.from_directory(tmp_path, name="second")
+    assert (refused.value.where, refused.value.why) == (
+        "second",
+        "the other processes compute first and follow no other model",
+    )
 
 
 RANK = """
