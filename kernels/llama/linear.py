@@ -256,7 +256,7 @@ def pair(
     centred: Constant,
     fine: Constant,
 ) -> None:
-    """1 to 6 rows times two blocks; see `tile`. One by one where registers do not hold the sums of both."""
+    """2 to 6 rows times two blocks; see `tile`. One by one where registers do not hold the sums of both."""
     if lane_registers() > 2 * TILE:
         tile_of(w, origin, groups, q, row, factors, factor, y, to, stride, add, ahead, jump, rows,
                 2, bits, centred, fine)  # fmt: skip
