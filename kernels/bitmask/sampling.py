@@ -54,7 +54,7 @@ _LOGITS = Library(
             "noisiest": (COUNT, *_ROW, FLOAT, FLOAT, COUNT),
         }
     )
-    | {"sglc_count": (COUNT, POINTER, COUNT)},
+    | {"sglc_count": (COUNT, POINTER, COUNT), "sglc_both_sums": (None, *_ROW, FLOAT, FLOAT, POINTER)},
     brief=True,
 )
 _TOP = Library(_top_ir, _forms({"top": (COUNT, *_ROW, COUNT, POINTER, POINTER)}), brief=True)
@@ -128,6 +128,26 @@ def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float
     if index < 0 or top == math.inf:
         return top
     return top * scale + math.log(_reduced(kernels, "sum", logits, mask, top, scale))
+
+
+def masked_log_share(logits: np.ndarray, mask: np.ndarray, scale: float = 1.0) -> float:
+    """log of the share of the set bits in the sum of exp(scale * logit) over all logits, at most 0.
+
+    The difference of two `masked_log_sum_exp`, mostly from one pass; -inf if nothing counts. Shares within
+    1e-6 of the whole may count as all of it.
+    """
+    _check_logits(logits, mask)
+    kernels = compiled()
+    index, top = masked_argmax(logits, None)
+    if kernels is not None and 0 < scale < math.inf and index >= 0 and top < math.inf:
+        out = np.empty(2)
+        kernels.both_sums(address(logits), address(mask), len(logits), top, scale, address(out))
+        whole, share = out.tolist()
+        if share > 0.0:
+            return min(0.0, math.log(share / whole))
+    # All that is legal is far below the largest logit, or nothing is.
+    whole, share = masked_log_sum_exp(logits, None, scale), masked_log_sum_exp(logits, mask, scale)
+    return min(0.0, share - whole) if share != whole else 0.0
 
 
 def noisiest(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float, key: int) -> int:

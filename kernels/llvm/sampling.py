@@ -4,9 +4,10 @@
 `sglc_masked_sum(logits, mask, size, top, scale)`: sum of exp((logit - top) * scale) over the legal ones.
 `sglc_masked_noisiest(logits, mask, size, top, scale, key)`: the legal token with the largest sum of
 (logit - top) * scale and Gumbel noise under the key, the lowest of equals (-1 for none).
-The `sglc_all_…` forms take no
-notice of the mask. `sglc_count(mask, words)`: the number of set bits. Words without a set bit are skipped
-after one load, so sparse masks cost next to nothing.
+The `sglc_all_…` forms take no notice of the mask. `sglc_count(mask, words)`: the number of set bits. Words
+without a set bit are skipped after one load, so sparse masks cost next to nothing.
+`sglc_both_sums(logits, mask, size, top, scale, out)`: the sums over all and over the legal ones (float64[2]),
+from one pass over all words.
 
 exp is computed in float32 by the usual reduction to 2^n · e^r with |r| ≤ ln2 / 2 and the polynomial of
 degree 6 that Cephes uses (S. Moshier, expf), error below 2 ulp; sums are kept in float64. log is that of
@@ -51,6 +52,7 @@ def build() -> str:
         _maximum(module, masked)
         _sum(module, masked)
         _noisiest(module, masked)
+    _both_sums(module)
     _count(module)
     return str(module)
 
@@ -123,13 +125,38 @@ def _sum(module: ir.Module, masked: bool) -> None:
     tops, scales = (ir_build.splat(b, value, FLOAT_LANES) for value in b.function.args[3:])
     sums = ir_build.variable(b, splat(0.0, _VD))
     for _, _, data in _words(b, masked):
-        shifted = b.fmul(b.fsub(data, tops), scales)
-        # Below -87 the result is under the smallest normal number; NaN fails the comparison as well.
-        counts = b.fcmp_ordered(">=", shifted, splat(-87.0))
-        power = exponential(module, b, b.select(counts, shifted, splat(-87.0)))
-        power = b.select(counts, power, splat(0.0))
+        power = _power(b, b.fmul(b.fsub(data, tops), scales))
         b.store(b.fadd(b.load(sums), b.fpext(power, _VD)), sums)
     b.ret(total_of(b, b.load(sums)))
+
+
+def _power(b: ir.IRBuilder, shifted: ir.Value) -> ir.Value:
+    """exp of 32 floats of at most 0. Below -87 it is under the smallest normal number and counts as 0, as NaN
+    does."""
+    counts = b.fcmp_ordered(">=", shifted, splat(-87.0))
+    power = exponential(b.module, b, b.select(counts, shifted, splat(-87.0)))
+    return b.select(counts, power, splat(0.0))
+
+
+def _both_sums(module: ir.Module) -> None:
+    kinds = (PF, P32, I64, F32, F32, _F64.as_pointer())
+    b = ir_build.function(module, "sglc_both_sums", ir.VoidType(), *kinds)
+    logits, mask, size, top, scale, out = b.function.args
+    tops, scales = (ir_build.splat(b, value, FLOAT_LANES) for value in (top, scale))
+    whole, legal = (ir_build.variable(b, splat(0.0, _VD)) for _ in range(2))
+    for start, stop, partial in stretches(b, size):
+        with (
+            ir_build.counted(b, start, stop) as index,
+            word(b, None, size, index, partial) as (first, inside),
+        ):
+            data = ir_build.legal_logits(b, ir_build.at(b, logits, first, _VF), inside, partial)
+            power = _power(b, b.fmul(b.fsub(data, tops), scales))
+            share = b.select(ir_build.lanes_of(b, ir_build.load(b, mask, index)), power, splat(0.0))
+            for sums, part in ((whole, power), (legal, share)):
+                b.store(b.fadd(b.load(sums), b.fpext(part, _VD)), sums)
+    for place, sums in enumerate((whole, legal)):
+        b.store(total_of(b, b.load(sums)), ir_build.at(b, out, I64(place)))
+    b.ret_void()
 
 
 def total_of(b: ir.IRBuilder, lanes: ir.Value) -> ir.Value:

@@ -133,6 +133,23 @@ def test_log_sums_agree(case: tuple[np.ndarray, np.ndarray | None], scale: float
     assert found == expected or math.isclose(found, expected, rel_tol=1e-6, abs_tol=2e-6)
 
 
+@given(logits_and_masks(), st.sampled_from((1.0, 0.1, 2.5)))
+def test_shares_are_differences_of_log_sums(case: tuple[np.ndarray, np.ndarray | None], scale: float) -> None:
+    logits, mask = case
+    bits = np.full(-(-len(logits) // 32), -1, np.int32) if mask is None else mask
+    share, whole = (sampling_reference.masked_log_sum_exp(logits, each, scale) for each in (bits, None))
+    expected = min(0.0, share - whole) if share != whole else 0.0
+    found = sampling.masked_log_share(logits, bits, scale)
+    assert found == expected or math.isclose(found, expected, rel_tol=1e-6, abs_tol=4e-6)
+
+
+@pytest.mark.parametrize(("far", "wanted"), [(0.0, math.log(0.25)), (200.0, -200.0 - math.log(3.0))])
+def test_a_share_may_be_far_below_the_smallest_float(far: float, wanted: float) -> None:
+    logits = np.array([-far, 0.0, 0.0, 0.0], np.float32)
+    assert sampling.masked_log_share(logits, np.array([1], np.int32)) == pytest.approx(wanted, abs=1e-5)
+    assert sampling.masked_log_share(logits, np.array([0], np.int32)) == -math.inf
+
+
 @given(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=40))
 def test_bits_are_counted(words: list[int]) -> None:
     mask = np.array(words, np.int32)
@@ -155,6 +172,8 @@ def test_wrong_arrays_do_not_reach_the_kernels() -> None:
         sampling.masked_top(logits, mask, 0)
     with pytest.raises(ValueError, match="scale"):
         sampling.masked_log_sum_exp(logits, mask, 0.0)
+    with pytest.raises(ValueError, match="scale"):
+        sampling.masked_log_share(logits, mask, 0.0)
 
 
 # --- object code on disk --------------------------------------------------------------------------------

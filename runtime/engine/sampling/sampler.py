@@ -119,9 +119,7 @@ def log_mass(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, tempera
     if legal is None:
         return 0.0
     scale = 1.0 / max(temperature, MIN_TEMPERATURE) if temperature else 1.0
-    whole = select.masked_log_sum_exp(logits, None, scale)
-    share = select.masked_log_sum_exp(logits, legal if isinstance(legal, np.ndarray) else legal.row(), scale)
-    return min(0.0, share - whole) if share != whole else 0.0
+    return select.masked_log_share(logits, legal if isinstance(legal, np.ndarray) else legal.row(), scale)
 
 
 def _draw(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from sglc.check.core.context import ModuleContext
@@ -24,6 +25,9 @@ from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import ended_before, erased, given_types
 from sglc.types.type import Alternatives, Int, ListOf, Optional, SpanOf, Str, Type
+
+_THOUGHT = re.compile(r"think[0-9]*")
+"""Names of holes of `think`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +60,7 @@ class Holes:
     def thought(self, node: ast.Gen) -> None:
         """The hole of a `think`: its name is `think`, those behind it in the function are numbered."""
         function = self.scopes.function
-        number = sum(name.startswith("think") for name in function.holes) + 1
+        number = sum(_THOUGHT.fullmatch(name) is not None for name in function.holes) + 1
         name = "think" if number == 1 else f"think{number}"
         self.fill(node, name, None, node.span, END_OF_LINE)
         if id(node) in self.module.holes:

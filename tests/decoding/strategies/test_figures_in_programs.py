@@ -209,7 +209,7 @@ def test_conditions_on_figures_draw_a_hole_again(condition: str) -> None:
     )
     plain = run(session(text.replace("{}", "1.0"), HashedEngine(seed=2)))
     assert plain.statistics.retries == 0
-    most = repr(plain.value[1])
+    most = repr(plain.value[1] - 1e-9)  # a literal is exact, and a float may lie on either side of its text
     again = run(session(text.replace("{}", most), HashedEngine(seed=2)))
     assert again.statistics.retries >= 1
     assert again.value[1] < plain.value[1] and again.value[1] == again.holes[-1].weight
