@@ -23,15 +23,15 @@ from strategies.programs.source_programs import SourceProgram, source_program, s
 
 ARGUMENTS = {"theme": "a ship", "body": "Where is my parcel?"}
 SAID = [path for path in sorted(EXAMPLES.glob("*.sgl")) if path.stem not in ("query", "ideas", "route")]
-"""The examples that a module can say: `query` reads parts of a text of a grammar, the others need scores."""
+"""Those that a module can say: `query` reads parts of a text of a grammar, the others need scores."""
 
 
 def source_of(path: Path) -> Source:
     return Source(str(path), path.read_text(encoding="utf-8"))
 
 
-def written(text: str, *, allow_wider: bool = False) -> tuple[str, list[str]]:
-    text, found = write_target(Source("p.sgl", text), "python", allow_wider=allow_wider)
+def written(program: str, *, allow_wider: bool = False) -> tuple[str, list[str]]:
+    text, found = write_target(Source("p.sgl", program), "python", allow_wider=allow_wider)
     return text, [each.message for each in found if each.code in ("E0817", "W0224")]
 
 

@@ -5,9 +5,8 @@ intersection, and the complement of a form is a union of forms; with that, `not`
 eliminated (after Baazizi, Colazzo, Ghelli, Sartiani and Scherzinger, "Not elimination and witness generation
 for JSON Schema", 2021).
 
-What a value inside must satisfy is a set of *literals*: subschemas (by the number of their node) that it is
-of, or is not of. A literal is twice the number of the node, plus one if negated. The empty set allows
-everything; the set with literal 1 (not node 0) nothing.
+What a value inside must satisfy is a set of *literals*: subschemas that it is of, or is not of. A literal is
+twice the number of a node, plus one if negated. The empty set allows everything; {1} (not node 0) nothing.
 """
 
 from __future__ import annotations
