@@ -36,4 +36,5 @@ docs:
 	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.json_schema import page; print(page(), end='')" > docs/json-schema.md
 	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.patterns import page; print(page(), end='')" > docs/patterns.md
 	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.grammars import page; print(page(), end='')" > docs/grammars.md
+	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.library import page; print(page(), end='')" > docs/library.md
 	$(PYTHON) -P -m pytest -q tests/project/pages/test_architecture.py --update-golden

@@ -11,6 +11,7 @@ import ipaddress
 import re
 import uuid
 from functools import cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -25,6 +26,7 @@ from sglc.source import Source
 from sglc.testing import run_tests
 from sglc.types.language.membership import is_member
 from sglc.types.type import AliasType, Named, Str
+from supported.library import exported, page
 
 LIBRARY = Library()
 MAIN = Source("main.sgl", "")
@@ -239,3 +241,13 @@ def test_the_tests_of_a_module_pass(path):
     reports = list(run_tests(program))
     assert reports
     assert [report.title for report in reports if not report.passed] == []
+
+
+def test_the_page_of_the_library_is_made_from_the_modules():
+    written = Path(__file__).parents[2] / "docs" / "library.md"
+    assert written.read_text(encoding="utf-8") == page()
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_every_public_declaration_of_the_library_says_what_it_is(path):
+    assert [one.name for one in exported(MODULES[path].text) if not one.comment] == []
