@@ -264,3 +264,25 @@ def test_collection_imports_neither_torch_nor_transformers() -> None:
         [sys.executable, "-P", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert run.stdout == "0 []\n"
+
+
+def test_the_mask_engine_stands_alone() -> None:
+    """A mask is compiled and found without commands, syntax, templates or a model: engines embed it."""
+    code = (
+        "import sys\n"
+        "import numpy as np\n"
+        "from sglc.runtime.mask import compile_constraint\n"
+        "from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary\n"
+        "vocabulary = Vocabulary([bytes([byte]) for byte in range(256)])\n"
+        "matcher = compile_constraint(json_schema={'type': 'integer'}).matcher(vocabulary)\n"
+        "row = np.zeros(vocabulary.words, np.int32)\n"
+        "matcher.fill_mask(row)\n"
+        "heavy = {'click', 'rich', 'jinja2', 'lark', 'tokenizers', 'torch'} & set(sys.modules)\n"
+        "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('sglc.')}\n"
+        "print(sorted(heavy), int(np.unpackbits(row.view(np.uint8)).sum()), sorted(rooms))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    rooms = ["automata", "cache_files", "immutable", "kernels", "runtime", "schema"]
+    assert run.stdout == f"[] 11 {rooms}\n"
