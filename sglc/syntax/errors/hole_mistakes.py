@@ -39,6 +39,8 @@ _FOREIGN_OPTIONS = {
     "max_length": "max n chars",
     "min_length": "min n chars",
 }
+_TAKES_ONE_VALUE = frozenset("choose select of until temp top_p top_k min_p seed n decode weight |".split())
+"""Words whose operand is one value, not an expression with operators."""
 _EXAMPLE = "str max 80 chars"
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -73,7 +75,7 @@ def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> M
         found = rule(run, line)
         if found is not None:
             return found
-    return reserved(run, line, False) or unexpected(run, line)
+    return _operator(line) or reserved(run, line, False) or unexpected(run, line)
 
 
 def _shape(run: Run, line: Line, place: tuple[int, int]) -> Mistake | None:
@@ -250,3 +252,21 @@ def _equals(run: Run, line: Line) -> Mistake | None:
             edits=((line.start, line.end, "=="),),
         )
     return None
+
+
+def _operator(line: Line) -> Mistake | None:
+    """An operator behind the one value of an option or of a choice: `choose xs + [y]`, `span of a + b`."""
+    start = line.index - 1
+    while start > 1 and (line.at(start - 1) == "." or line.at(start) == "."):
+        start -= 1
+    if line.kind != "BINARY" or line.token == "|" or line.at(start - 1) not in _TAKES_ONE_VALUE:
+        return None
+    word, value = line.at(start - 1), line.text[line.starts(start) : line.ends(line.index - 1)]
+    return Mistake(
+        "E0101",
+        f"`{line.token}` needs brackets behind `{word}`",
+        line.start,
+        line.end,
+        label=f"the value is `{value}` so far",
+        hint=f"write `{word} ({value} {line.token} …)`",
+    )
