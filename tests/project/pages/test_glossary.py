@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -27,15 +28,19 @@ class Retired:
     """Folders in which the word is retired; none for all."""
 
 
+Lines = dict[str, set[int]]
+"""The lines on which a word stands."""
+
+
 @dataclass(frozen=True)
 class Said:
     """What the names and docstrings of a file say, by line."""
 
-    classes: frozenset[tuple[str, int]]
-    """Names of classes, and of types that are assigned (`Work = list[…]`)."""
-    parts: frozenset[tuple[str, int]]
+    classes: Lines
+    """Names of classes, and of types that are assigned (`Work = list[…]`), without `_` in front."""
+    parts: Lines
     """Parts of names, in lower case."""
-    words: frozenset[tuple[str, int]]
+    words: Lines
     """Words of docstrings, in lower case."""
 
 
@@ -53,46 +58,49 @@ def retired_words(page: str) -> list[Retired]:
     return found
 
 
-def defined_names(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """(name, line) of all that a file defines or assigns."""
-    for node in ast.walk(tree):
+def statements(tree: ast.Module) -> Iterator[tuple[bool, str, int]]:
+    """(whether it is a name, text, line) of all that a file defines or assigns, and of its docstrings, those
+    behind attributes too: every statement that is a text."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name, node.lineno
+                yield True, name, node.lineno
             case ast.arg(arg=name):
-                yield name, node.lineno
+                yield True, name, node.lineno
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-                yield name, node.lineno
-
-
-def docstrings(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """(text, line) of docstrings, those behind attributes too: every statement that is a text."""
-    for node in ast.walk(tree):
-        match node:
+                yield True, name, node.lineno
             case ast.Expr(value=ast.Constant(value=str(text))):
-                yield text, node.lineno
+                yield False, text, node.lineno
+        waiting += ast.iter_child_nodes(node)
 
 
 @cache
 def said(path: Path) -> Said:
+    classes: Lines = defaultdict(set)
+    parts: Lines = defaultdict(set)
+    words: Lines = defaultdict(set)
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = [(path.stem, 1), *defined_names(tree)]
-    return Said(
-        frozenset((name, line) for name, line in names if re.fullmatch(r"_?[A-Z]+[a-z]\w*", name)),
-        frozenset((part.lower(), line) for name, line in names for part in PART.findall(name)),
-        frozenset(
-            (word.lower(), line) for text, line in docstrings(tree) for word in re.findall(r"[A-Za-z]+", text)
-        ),
-    )
+    for is_name, text, line in [(True, path.stem, 1), *statements(tree)]:
+        if not is_name:
+            for word in re.findall(r"[A-Za-z]+", text):
+                words[word.lower()].add(line)
+            continue
+        if re.fullmatch(r"_?[A-Z]+[a-z]\w*", text):
+            classes[text.lstrip("_")].add(line)
+        for part in PART.findall(text):
+            parts[part.lower()].add(line)
+    return Said(dict(classes), dict(parts), dict(words))
 
 
 def places(path: Path, retired: Retired) -> list[int]:
     """The lines on which a file says a retired word."""
     file = said(path)
     if retired.kind == "class" or not retired.word.islower():
-        return sorted({line for name, line in file.classes if name.lstrip("_") == retired.word})
-    heard = file.parts | (file.words if retired.kind == "word" else frozenset())
-    return sorted({line for word, line in heard if word == retired.word})
+        return sorted(file.classes.get(retired.word, ()))
+    documented = file.words.get(retired.word, set()) if retired.kind == "word" else set()
+    return sorted(file.parts.get(retired.word, set()) | documented)
 
 
 def uses(files: Iterable[Path], words: Iterable[Retired], root: Path = ROOT) -> dict[str, list[str]]:
