@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from example_budget import examples
 from golden_case import GoldenCase, check_golden
+from late import LOADED_BY_COLLECTION
 
 # With the checkout on the path, libraries that look for a package named `kernels` would find ours.
 _ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +31,11 @@ settings.load_profile("sglc")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the [out] sections that differ")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    heavy = {"torch", "transformers.modeling_utils"} & set(sys.modules)
+    session.config.stash[LOADED_BY_COLLECTION] = sorted(heavy)
 
 
 @pytest.fixture

@@ -12,10 +12,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from checkout import ROOT
+from late import LOADED_BY_COLLECTION
 from layers import LAW, OPEN, THIRD_PARTY
 from source_tree import MAPPED, module_name, source_files
 
@@ -30,21 +32,48 @@ def room_of(module: str) -> str:
     return module
 
 
-def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """(line, imported module) of every import in a file, whatever it stands inside of.
+class Imported(NamedTuple):
+    """One name of an import."""
 
-    `from sglc.x import y` yields `sglc.x.y`, because y may be a module; the room is the same either way.
-    Relative imports are yielded with their dots.
-    """
+    line: int
+    name: str
+    """`from sglc.x import y` is `sglc.x.y`, because y may be a module; the room is the same either way.
+    Relative imports keep their dots."""
+    for_types: bool = False
+    """Whether it stands under `if TYPE_CHECKING`: classes may name each other there."""
+
+
+def imports(text: str) -> list[Imported]:
+    """Every import in a file, whatever it stands inside of."""
+    tree = ast.parse(text)
+    found = list(_import_statements(tree, False))
+    if "import_module" in text or "__import__" in text:
+        found += _import_calls(tree)
+    return found
+
+
+def _import_statements(parent: ast.AST, for_types: bool) -> Iterator[Imported]:
+    for part in ("body", "orelse", "handlers", "cases", "finalbody"):
+        hidden = for_types or (part == "body" and _is_for_types(parent))
+        for node in getattr(parent, part, ()):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield Imported(node.lineno, alias.name, hidden)
+            elif isinstance(node, ast.ImportFrom):
+                base = "." * node.level + (node.module or "")
+                for alias in node.names:
+                    yield Imported(node.lineno, f"{base}.{alias.name}", hidden)
+            else:
+                yield from _import_statements(node, hidden)
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _import_calls(tree: ast.AST) -> Iterator[Imported]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name
-        elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            for alias in node.names:
-                yield node.lineno, f"{base}.{alias.name}"
-        elif (
+        if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute | ast.Name)
             and (node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id)
@@ -53,35 +82,21 @@ def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
             and isinstance(node.args[0], ast.Constant)
             and isinstance(node.args[0].value, str)
         ):
-            yield node.lineno, node.args[0].value
-
-
-class _AtRunTime(ast.NodeTransformer):
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        self.generic_visit(node)
-        checking = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        return node.orelse if checking else node
-
-
-def at_run_time(tree: ast.Module) -> ast.AST:
-    """The tree without what stands under `if TYPE_CHECKING`: classes may name each other there."""
-    return _AtRunTime().visit(tree)
+            yield Imported(node.lineno, node.args[0].value)
 
 
 def breaches(path: Path, root: Path = ROOT) -> list[str]:
     """What a file does against the law, one line each."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
     module = module_name(path, root)
     room = room_of(module)
     found: list[str] = []
     if room not in LAW:
         return [f"{module}: no room of that name in the law"]
     face = path.name == "__init__.py" and module not in ("sglc", "sglc.runtime.mask")
-    if face and not (
-        len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) and ast.get_docstring(tree) is not None
-    ):
+    if face and not _is_a_docstring(ast.parse(text)):
         found.append(f"{module}: an __init__ holds a docstring and nothing else")
-    for line, name in imports(tree):
+    for line, name, _ in imports(text):
         where = f"{module}:{line}"
         top = name.split(".")[0]
         if name.startswith("."):
@@ -104,9 +119,23 @@ def breaches(path: Path, root: Path = ROOT) -> list[str]:
     return found
 
 
+def _is_a_docstring(tree: ast.Module) -> bool:
+    return len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) and ast.get_docstring(tree) is not None
+
+
 @pytest.mark.parametrize("path", source_files(), ids=module_name)
 def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
     assert breaches(path) == []
+
+
+def test_imports_are_found_wherever_they_stand() -> None:
+    text = (
+        "import a\nif TYPE_CHECKING:\n    from b import c\nelse:\n    import d\n"
+        "def f():\n    try:\n        from . import e\n    except E:\n        import_module('g.h')\n"
+    )
+    assert imports(text) == [
+        (1, "a", False), (3, "b.c", True), (5, "d", False), (8, "..e", False), (10, "g.h", False),
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -115,11 +144,11 @@ def imported() -> dict[str, dict[str, set[str]]]:
     modules = {module_name(path): path for path in source_files()}
     found: dict[str, dict[str, set[str]]] = {"at run time": {}, "in all": {}}
     for name, path in modules.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for when in ("in all", "at run time"):
+        each = imports(path.read_text(encoding="utf-8"))
+        for when, some in (("in all", each), ("at run time", [one for one in each if not one.for_types])):
             targets = {
                 next((module for module in (full, full.rpartition(".")[0]) if module in modules), name)
-                for _, full in imports(tree if when == "in all" else at_run_time(tree))
+                for _, full, _ in some
             }
             found[when][name] = {
                 target for target in targets if target != name and modules[target].name != "__init__.py"
@@ -251,19 +280,9 @@ def test_what_is_allowed_is_not_caught(tmp_path: Path) -> None:
     assert breaches(path, tmp_path) == []
 
 
-@pytest.mark.slow
-def test_collection_imports_neither_torch_nor_transformers() -> None:
+def test_collection_imports_neither_torch_nor_transformers(pytestconfig: pytest.Config) -> None:
     """They take three seconds; one test that is run by its name should not wait for them."""
-    code = (
-        "import contextlib, io, sys, pytest\n"
-        "with contextlib.redirect_stdout(io.StringIO()):\n"
-        "    status = pytest.main(['--collect-only', '-q', 'tests'])\n"
-        "print(int(status), sorted({'torch', 'transformers.modeling_utils'} & set(sys.modules)))\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-P", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert run.stdout == "0 []\n"
+    assert pytestconfig.stash[LOADED_BY_COLLECTION] == []
 
 
 def test_the_mask_engine_stands_alone() -> None:

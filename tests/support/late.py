@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+LOADED_BY_COLLECTION = pytest.StashKey[list[str]]()
+"""Of the configuration: which of these modules collecting the tests has imported."""
+
 
 class Late:
     """A module that is imported at its first use, which skips the test where it is not installed."""
