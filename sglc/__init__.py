@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what checkers of types see; at run time `__getattr__` imports them
+    from sglc.api import CompileError as CompileError
+    from sglc.api import RunError as RunError
+    from sglc.api import Spans as Spans
+    from sglc.api import load as load
+    from sglc.api import loads as loads
+    from sglc.python.json_data import to_json as to_json
+    from sglc.python.repair import repair as repair
+    from sglc.python.repair import repair_async as repair_async
+    from sglc.python.typed import SglFunction as SglFunction
 
 __version__ = "0.1.0"
 
@@ -10,6 +21,7 @@ _API = {
     "CompileError": "sglc.api",
     "LocalModel": "sglc.runtime.repair.local_model",
     "RunError": "sglc.api",
+    "SglFunction": "sglc.python.typed",
     "Spans": "sglc.api",
     "load": "sglc.api",
     "loads": "sglc.api",

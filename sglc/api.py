@@ -100,17 +100,17 @@ class Function:
     def __repr__(self) -> str:
         return f"<function {self.__name__}{self.signature} of {self._module!r}>"
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
+    def __call__(self, /, *values: Any, **named: Any) -> Any:
         """Run and wait for the value."""
         return self.run(*values, **named).value
 
-    async def aio(self, *values: Any, **named: Any) -> Any:
+    async def aio(self, /, *values: Any, **named: Any) -> Any:
         """Run without blocking the caller's event loop."""
         arguments, options = self._split(values, named)
         result = await asyncio.wrap_future(LOOP.submit(self._start(arguments, **options)))
         return result.value
 
-    def stream(self, *values: Any, **named: Any) -> Stream:
+    def stream(self, /, *values: Any, **named: Any) -> Stream[Any]:
         """Start and give the events as they happen."""
         arguments, options = self._split(values, named)
         detailed = options.get("trace") is not None
@@ -120,7 +120,7 @@ class Function:
 
         return Stream(start, LOOP.submit, self._partial)
 
-    def run(self, *values: Any, **named: Any) -> RunResult:
+    def run(self, /, *values: Any, **named: Any) -> RunResult:
         """Run and wait for everything: value, conversation, statistics, checks."""
         arguments, options = self._split(values, named)
         return LOOP.wait(self._start(arguments, **options))

@@ -23,6 +23,7 @@ from sglc.commands.shared.invocation import CommandFailed, Invocation
 COMMANDS: dict[str, str] = {
     "check": "Find what is wrong with programs, without running them.",
     "build": "Compile a program into one file, or print a stage of it.",
+    "stubs": "Write what Python sees of programs, for checkers of types.",
     "plan": "Show what a program costs before it runs.",
     "run": "Run a function of a program on a model and print its value.",
     "show": "Show a recorded run as a picture: its text, tokens and holes.",

@@ -9,13 +9,14 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Itera
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 if TYPE_CHECKING:
     from sglc.runtime.session import RunResult
     from sglc.runtime.vm.state.trace import Event, Listener
 
 T = TypeVar("T")
+R_co = TypeVar("R_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def _wake(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-class Stream:
+class Stream(Generic[R_co]):
     """The events of one running call, to be iterated over with `for` or `async for`.
 
     Afterwards `value` is the call's result; `await stream` waits for it in a coroutine. Leaving a `with` or
@@ -122,11 +123,12 @@ class Stream:
             elif event.kind != "token":
                 yield self._piece(event)
 
-    def __await__(self) -> Generator[Any, None, Any]:
+    def __await__(self) -> Generator[Any, None, R_co]:
         return self._value().__await__()
 
-    async def _value(self) -> Any:
-        return (await self._finished()).value
+    async def _value(self) -> R_co:
+        value: R_co = (await self._finished()).value
+        return value
 
     async def _finished(self) -> RunResult:
         # A wait that is cancelled does not cancel the call, which others may wait for too.
@@ -144,9 +146,10 @@ class Stream:
         return Piece(event.kind, event.text, hole, partial, event)
 
     @property
-    def value(self) -> Any:
+    def value(self) -> R_co:
         """The call's result; waits for it. In a coroutine, `await stream`."""
-        return self._future.result().value
+        value: R_co = self._future.result().value
+        return value
 
     @property
     def result(self) -> RunResult:
@@ -157,7 +160,7 @@ class Stream:
         """Stop the run at its next token."""
         self._future.cancel()
 
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -165,7 +168,7 @@ class Stream:
     ) -> None:
         self.cancel()
 
-    async def __aenter__(self) -> Stream:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(

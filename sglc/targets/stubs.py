@@ -46,63 +46,42 @@ from sglc.types.type import (
     UnionType,
 )
 
-_OPTIONS = (
-    "*",
-    "seed_: int = ...",
-    "max_tokens_: int | None = ...",
-    "timeout_: float | None = ...",
-    "priority_: int = ...",
-    "concurrency_: int | None = ...",
-    "pressure_: bool | None = ...",
-    "trace_top_: int = ...",
-    'decode_: Literal["local"] | None = ...',
-    "trace_: Callable[[Any], object] | None = ...",
+_OPTION_NAMES = frozenset(
+    f"{name}_"
+    for name in (
+        *("seed", "max_tokens", "timeout", "priority", "concurrency"),
+        *("pressure", "trace_top", "decode", "trace"),
+    )
 )
-"""Options of a call, as `sglc.api` checks them."""
-_OPTION_NAMES = frozenset(option.partition(":")[0] for option in _OPTIONS)
+"""Options of a call, those of `sglc.python.typed.CallOptions`; no parameter has their names."""
 _HEADER = """\
-from collections.abc import Callable, Generator
 from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
 from enum import Enum
-from inspect import Signature
-from typing import Any, Generic, Literal, Protocol, TypeVar
-
-from sglc.python.stream import Stream
-from sglc.runtime.vm.state.run import CheckRecord, Statistics
+from typing import Any, Literal
 """
 _FORMS = """\
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, Unpack
+
+from sglc.python.typed import CallOptions, SglFunction
+
+_P = ParamSpec("_P")
 _R = TypeVar("_R")
-_R_co = TypeVar("_R_co", covariant=True)
 
-class _Run(Protocol[_R_co]):
-    @property
-    def value(self) -> _R_co: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def statistics(self) -> Statistics: ...
-    @property
-    def checks(self) -> tuple[CheckRecord, ...]: ...
-
-class _Stream(Stream, Generic[_R]):
-    @property
-    def value(self) -> _R: ...
-    def __await__(self) -> Generator[Any, None, _R]: ...
-    def __enter__(self) -> _Stream[_R]: ...
-    async def __aenter__(self) -> _Stream[_R]: ...
+def {form}(of: Callable[_P, _R], /) -> SglFunction[_P, _R]: ...
 """
+"""What makes of a function one with the forms of a call: `f(…)`, `f.aio(…)`, `f.run(…)`, `f.stream(…)`."""
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _WORD = re.compile(r"\b[^\W\d]\w*\b")
-_TAKEN = frozenset(re.findall(r"\b[A-Za-z_]\w*\b", _HEADER)) | {
-    "bool",
-    "dict",
-    "float",
-    "int",
-    "list",
-    "str",
-    "tuple",
-}
+_IMPORTED = re.compile(r"(?<= import )\w+|(?<=, )\w+")
+_TAKEN = frozenset(
+    (
+        *_IMPORTED.findall(f"{_HEADER}{_FORMS}"),
+        *("_P", "_R", "bool", "dict", "float", "int", "list", "str", "tuple"),
+    )
+)
+"""Names that annotations need; no class has them."""
 
 
 def write(subject: Subject) -> Written:
@@ -114,9 +93,11 @@ def write(subject: Subject) -> Written:
 def write_stubs(table: TypeTable, functions: Sequence[Function]) -> Written:
     """The same of a table of types and some functions."""
     stubs = _Stubs(table)
+    taken = {*stubs.names.values(), *map(_called, functions)}
+    form = distinct("_function", taken.__contains__)
     parts = [stubs.declaration(name) for name in table]
-    parts += [stubs.function(function) for function in functions]
-    forms = [_FORMS] if functions else []
+    parts += [stubs.function(function, form) for function in functions]
+    forms = [_FORMS.format(form=form)] if functions else []
     text = "\n".join((_HEADER, *forms, *(part for part in parts if part)))
     return Written(text, tuple(stubs.losses))
 
@@ -199,8 +180,8 @@ class _Stubs:
         body = "".join(f"    {line}\n" for line in lines or ["..."])
         return f"@dataclass(frozen=True)\nclass {here}{base}:\n{body}"
 
-    def function(self, function: Function) -> str:
-        """A class with the forms of a call, and the function as an instance of it."""
+    def function(self, function: Function, form: str) -> str:
+        """A function with the options of a call, which `form` gives the forms of a call."""
         given: dict[str, str] = {}
         for parameter in function.parameters:
             default = " = ..." if parameter.has_default else ""
@@ -208,19 +189,11 @@ class _Stubs:
                 safe_name(plain(parameter.name)), lambda name: name in given or name in _OPTION_NAMES
             )
             given[here] = f"{here}: {fold(parameter.type, self)}{default}"
-        taken = ", ".join((distinct("self", given.__contains__), *given.values(), *_OPTIONS))
         result = "None" if function.result is None else fold(function.result, self)
-        called = safe_name(plain(function.name))
-        here = distinct(f"_{plain(function.name)}_function", lambda name: name in self.names.values())
-        doc = f"    {json_text(function.doc)}\n" if function.doc else ""
-        return (
-            f"class {here}:\n{doc}    signature: Signature\n"
-            f"    def __call__({taken}) -> {result}: ...\n"
-            f"    async def aio({taken}) -> {result}: ...\n"
-            f"    def run({taken}) -> _Run[{result}]: ...\n"
-            f"    def stream({taken}) -> _Stream[{result}]: ...\n\n"
-            f"{called}: {here}\n"
-        )
+        doc = f"\n    {json_text(function.doc)}" if function.doc else ""
+        options = distinct("options", given.__contains__)
+        taken = ", ".join((*given.values(), f"**{options}: Unpack[CallOptions]"))
+        return f"@{form}\ndef {_called(function)}({taken}) -> {result}:{doc or ' ...'}\n"
 
     def scalar(self, type: Scalar) -> str:
         match type:
@@ -260,6 +233,11 @@ class _Stubs:
 
     def tuple(self, type: TupleOf, items: Sequence[str]) -> str:
         return f"tuple[{', '.join(items) or '()'}]"
+
+
+def _called(function: Function) -> str:
+    """The name of a function in Python."""
+    return safe_name(plain(function.name))
 
 
 def _union(arms: Sequence[str]) -> str:

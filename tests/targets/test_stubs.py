@@ -7,6 +7,7 @@ import dataclasses
 import enum
 import inspect
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,10 +17,16 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import pytest
 
-import sglc
+import sglc.api
 from checkout import EXAMPLES, ROOT
+from sglc.cli import main
 from sglc.driver import write_target
+from sglc.python.typed import CallOptions, Run, SglFunction
+from sglc.runtime.session import RunResult
 from sglc.source import Source
+from sglc.targets import stubs
+
+PYRIGHT = os.environ.get("SGLC_BASEDPYRIGHT") or shutil.which("basedpyright") or ""
 
 PROGRAM = """\
 record Crew:  ## One member.
@@ -76,6 +83,101 @@ async def wait() -> crew.Crew:
     return await crew.find.aio("d", [], {"a": 1})
 
 print(asyncio.run(wait()).note)
+"""
+KINDS = """\
+pub type Row = sql table "create table row (id integer not null, label varchar(9), at date not null)"
+pub type Point = typescript "interface Point { x: number; y?: number; tags: string[] }"
+pub type Schema = json schema {"type": "array", "items": {"type": "integer"}}
+pub type Code = "none" | (str matching /[0-9]{4}/)
+
+grammar sums:
+    start: DIGIT ("+" DIGIT)*
+    DIGIT: /[0-9]/
+
+pub union Tree:
+    Leaf:
+        value: int in 1..9
+    Node:
+        left: Tree
+        right: Tree
+
+## Every kind of type.
+pub record Kinds:
+    text: str
+    one: line
+    many: lines
+    whole: int multiple of 5
+    exact: decimal in 0..9
+    real: float
+    yes: bool
+    nothing: null
+    euro: "EUR"
+    three: 3 | true
+    code: Code
+    perhaps: [int?]?
+    pairs: {str: (int, [str]); ..8}
+    any: json
+    listed: Schema
+    sum: sums
+    row: Row
+    point: Point
+    tree: Tree
+
+pub pure fn same(kinds: Kinds) -> Kinds:
+    return kinds
+
+pub pure fn nothing():
+    return
+
+pub pure fn both(trees: [Tree], row: Row | Point) -> (Tree?, Row | Point):
+    return (trees[0], row)
+"""
+KINDS_USE = """\
+from collections.abc import Coroutine
+from decimal import Decimal
+from typing import Any, Literal, assert_type
+import sglc
+import kinds
+
+def use(one: kinds.Kinds) -> None:
+    assert_type(one.text, str)
+    assert_type(one.one, str)
+    assert_type(one.many, str)
+    assert_type(one.whole, int)
+    assert_type(one.exact, Decimal)
+    assert_type(one.real, float)
+    assert_type(one.yes, bool)
+    assert_type(one.nothing, None)
+    assert_type(one.euro, Literal["EUR"])
+    assert_type(one.three, Literal[3, True])
+    assert_type(one.code, Literal["none"] | str)
+    assert_type(one.perhaps, list[int | None] | None)
+    assert_type(one.pairs, dict[str, tuple[int, list[str]]])
+    assert_type(one.any, Any)
+    assert_type(one.listed, Any)
+    assert_type(one.sum, str)
+    assert_type(one.row.label, str | None)
+    assert_type(one.point.x, float)
+    assert_type(one.point.tags, list[str])
+    match one.tree:
+        case kinds.Tree.Leaf(value=value):
+            assert_type(value, int)
+        case kinds.Tree.Node(left=left):
+            assert_type(left, kinds.Tree)
+        case _:
+            pass
+    assert_type(kinds.same(one), kinds.Kinds)
+    waiting: Coroutine[Any, Any, kinds.Kinds] = kinds.same.aio(one, seed_=1)
+    waiting.close()
+    assert_type(kinds.same.run(kinds=one, decode_="local").value, kinds.Kinds)
+    assert_type(kinds.same.stream(one, trace_=print).value, kinds.Kinds)
+    kinds.nothing()
+
+def ask(same: sglc.SglFunction[[kinds.Kinds], kinds.Kinds], one: kinds.Kinds) -> kinds.Kinds:
+    return same(one)
+
+def pass_on(one: kinds.Kinds) -> kinds.Kinds:
+    return ask(kinds.same, one)
 """
 WRONG = """\
 import crew
@@ -151,29 +253,41 @@ def agree(text: str, module: sglc.api.Module) -> None:
                 members = {n.targets[0].id: n.value.value for n in node.body if isinstance(n, ast.Assign)}
                 assert members == {member.name: member.value for member in each}
     functions = {
-        node.target.id: written[ast.unparse(node.annotation)]
+        node.name: node
         for node in tree.body
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        if isinstance(node, ast.FunctionDef) and node.name != "_function"
     }
     assert list(functions) == list(module.functions)
     for name, function in module.functions.items():
-        forms = {
-            n.name: n for n in functions[name].body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
-        }
-        assert set(forms) == {"__call__", "aio", "run", "stream"}
-        assert isinstance(forms["aio"], ast.AsyncFunctionDef) == inspect.iscoroutinefunction(function.aio)
+        node = functions[name]
+        assert [ast.unparse(each) for each in node.decorator_list] == ["_function"]
         signature = inspect.signature(function)
-        result = shown(signature.return_annotation)
-        for form, returned in zip(
-            forms, (result, result, f"_Run[{result}]", f"_Stream[{result}]"), strict=True
-        ):
-            arguments = forms[form].args
-            assert ast.unparse(forms[form].returns) == returned
-            given = [(a.arg, ast.unparse(a.annotation)) for a in arguments.args[1:]]
-            assert given == [(p.name, shown(p.annotation)) for p in signature.parameters.values()]
-            defaults = [p for p in signature.parameters.values() if p.default is not p.empty]
-            assert len(arguments.defaults) == len(defaults)
-            assert {a.arg.removesuffix("_") for a in arguments.kwonlyargs} == set(sglc.api._OPTIONS)
+        assert node.returns is not None and ast.unparse(node.returns) == shown(signature.return_annotation)
+        given = [(a.arg, a.annotation and ast.unparse(a.annotation)) for a in node.args.args]
+        assert given == [(p.name, shown(p.annotation)) for p in signature.parameters.values()]
+        defaults = [p for p in signature.parameters.values() if p.default is not p.empty]
+        assert len(node.args.defaults) == len(defaults)
+        assert node.args.kwarg is not None and node.args.kwarg.annotation is not None
+        assert ast.unparse(node.args.kwarg.annotation) == "Unpack[CallOptions]"
+        assert ast.get_docstring(node) == function.__doc__
+
+
+def test_the_options_of_a_call_are_said_once_each() -> None:
+    options = {f"{name}_" for name in sglc.api._OPTIONS}
+    assert set(CallOptions.__annotations__) == options == set(stubs._OPTION_NAMES)
+
+
+def test_functions_have_the_forms_that_stubs_promise() -> None:
+    for form in (SglFunction, Run):
+        real = {SglFunction: sglc.api.Function, Run: RunResult}[form]
+        for name, said in vars(form).items():
+            if name.startswith("_") and name != "__call__":
+                continue
+            found = inspect.getattr_static(real, name, None)
+            if isinstance(said, property):
+                assert found is not None or name in inspect.getsource(real), name
+            else:
+                assert inspect.iscoroutinefunction(found) == inspect.iscoroutinefunction(said), name
 
 
 def stub_of(text: str, path: str = "crew.sgl") -> str:
@@ -182,8 +296,9 @@ def stub_of(text: str, path: str = "crew.sgl") -> str:
     return written
 
 
-def test_stubs_agree_with_what_python_sees() -> None:
-    agree(stub_of(PROGRAM), sglc.loads(PROGRAM))
+@pytest.mark.parametrize("program", [PROGRAM, KINDS])
+def test_stubs_agree_with_what_python_sees(program: str) -> None:
+    agree(stub_of(program), sglc.loads(program))
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.sgl")), ids=lambda path: path.stem)
@@ -224,9 +339,9 @@ def test_a_field_that_hides_a_type_is_lost() -> None:
     assert "class _Enum:" in text and "b: Any" in text
 
 
-@pytest.mark.slow
-def test_mypy_takes_right_uses_and_no_wrong_ones(tmp_path: Path) -> None:
-    pytest.importorskip("mypy")
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with right and wrong uses of a program, its stub, and sglc as checkers find it."""
     package = tmp_path / "packages" / "sglc"
     package.mkdir(parents=True)
     for part in (
@@ -237,12 +352,78 @@ def test_mypy_takes_right_uses_and_no_wrong_ones(tmp_path: Path) -> None:
         ROOT / "grammar",
     ):
         (package / part.name).symlink_to(part)
-    (tmp_path / "crew.pyi").write_text(stub_of(PROGRAM), encoding="utf-8")
+    (tmp_path / "crew.sgl").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "kinds.sgl").write_text(KINDS, encoding="utf-8")
+    assert main(["stubs", str(tmp_path)]) == 0
+    (tmp_path / "kinds_use.py").write_text(KINDS_USE, encoding="utf-8")
     (tmp_path / "right.py").write_text(USE, encoding="utf-8")
     (tmp_path / "wrong.py").write_text(WRONG, encoding="utf-8")
+    return tmp_path
+
+
+def refused(project: Path, command: list[str], mark: str) -> set[str]:
+    """`FILE:LINE` of each error that a checker tells, once."""
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "right.py", "wrong.py"],
-        cwd=tmp_path, env={**os.environ, "MYPYPATH": "packages"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    lines = {line.split(": error")[0] for line in done.stdout.splitlines() if ": error" in line}
-    assert lines == {f"wrong.py:{number}" for number in range(2, 8)}, done.stdout
+        command,
+        cwd=project,
+        env={**os.environ, "MYPYPATH": "packages"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = {line.partition(mark)[0].strip() for line in done.stdout.splitlines() if mark in line}
+    return {":".join(Path(line).name.split(":")[:2]) for line in lines} or {done.stdout + done.stderr}
+
+
+USES = ("right.py", "kinds_use.py", "wrong.py")
+EACH_WRONG_LINE = {f"wrong.py:{number}" for number in range(2, len(WRONG.splitlines()) + 1)}
+
+
+@pytest.mark.slow
+def test_mypy_takes_right_uses_and_no_wrong_ones(project: Path) -> None:
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", *USES]
+    assert refused(project, command, ": error:") == EACH_WRONG_LINE
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PYRIGHT, reason="no basedpyright on PATH, and SGLC_BASEDPYRIGHT not set")
+def test_a_second_checker_agrees(project: Path) -> None:
+    (project / "pyrightconfig.json").write_text(
+        '{"extraPaths": ["packages"], "reportUnusedExpression": false, "reportAny": false,'
+        ' "reportExplicitAny": false, "reportMissingModuleSource": false}',
+        encoding="utf-8",
+    )
+    found = refused(project, [PYRIGHT, *USES], " - error:")
+    assert found == EACH_WRONG_LINE
+
+
+def test_the_command_writes_what_the_target_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "crew.sgl"
+    program.write_text(PROGRAM, encoding="utf-8")
+    assert main(["stubs", str(program)]) == 0
+    written = (tmp_path / "crew.pyi").read_text(encoding="utf-8")
+    assert written == stub_of(PROGRAM)
+    assert "crew.pyi" in capsys.readouterr().out
+    assert main(["stubs", str(program), "-o", "-"]) == 0
+    assert capsys.readouterr().out == written
+    assert main(["stubs", str(tmp_path)]) == 0, "a folder stands for the programs in it"
+    (tmp_path / "other.sgl").write_text(KINDS, encoding="utf-8")
+    assert main(["stubs", str(tmp_path), "-o", str(tmp_path / "x.pyi")]) == 2, "two programs, one output"
+    assert main(["stubs", str(tmp_path / "crew.sglb")]) == 2
+
+
+def test_the_command_writes_nothing_of_a_program_with_errors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong, right, lost = (tmp_path / name for name in ("wrong.sgl", "right.sgl", "lost.sgl"))
+    wrong.write_text("pub record A:\n    n: Nowhere\n", encoding="utf-8")
+    right.write_text("pub record A:\n    n: int\n", encoding="utf-8")
+    lost.write_text("pub record A:\n    str: int\n    b: str\n", encoding="utf-8")
+    assert main(["stubs", str(wrong), str(right), str(lost)]) == 1
+    assert [path.name for path in sorted(tmp_path.glob("*.pyi"))] == ["right.pyi"]
+    said = capsys.readouterr().err
+    assert "E0204" in said or "Nowhere" in said
+    assert "E0817" in said
+    assert main(["stubs", str(lost), "--allow-wider"]) == 0
+    assert "# Lost: " in (tmp_path / "lost.pyi").read_text(encoding="utf-8")

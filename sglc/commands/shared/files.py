@@ -1,14 +1,19 @@
-"""Files that commands write: there whole or not at all."""
+"""Files of commands: those that are named, and those that are written, whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sglc.cache_files import sync_folder
 from sglc.commands.shared.invocation import Invocation, fail, fault
+from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.library import SUFFIX
+
+NONE_BELOW = f"no file below it ends in {SUFFIX}; hidden folders are not looked into"
 
 
 def write_whole(invocation: Invocation, path: Path, data: bytes, *, private: bool = False) -> None:
@@ -46,3 +51,28 @@ def _mode(path: Path, private: bool) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def programs_below(paths: Iterable[Path]) -> tuple[list[Path], list[Diagnostic]]:
+    """The files that are named, and for each folder the `.sgl` files below it in the order of their names.
+
+    Each is there once. Hidden folders are left out, and links to folders are not followed. A folder without
+    a program is told (E0801).
+    """
+    found: dict[Path, None] = {}
+    problems = []
+    for path in paths:
+        if not path.is_dir():
+            found[path] = None
+            continue
+        below = sorted(_sources(path))
+        found.update(dict.fromkeys(below))
+        if not below:
+            problems.append(fault("E0801", f"there is no program in the folder {path}", reason=NONE_BELOW))
+    return list(found), problems
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(place, name) for name in names if name.endswith(SUFFIX))
