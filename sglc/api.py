@@ -365,7 +365,7 @@ class LoadOptions(TypedDict, total=False):
 
 
 def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions]) -> Module:
-    """Compile a `.sgl` file, or read a `.sglb` one.
+    """Compile a `.sgl` file, or read a `.sglb` one. A program that was compiled before comes from the cache.
 
     `model` names what its functions run on; it is loaded at the first call, with the options that follow (see
     `EngineOptions`). Modules with the same model and options share one engine. An `engine` may be given
@@ -380,12 +380,16 @@ def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions
 
         program, diagnostics = read(path.read_bytes())
     else:
-        from sglc.driver import compile_file
+        from sglc.compiled import build
+        from sglc.library import read_source
 
         if not path.exists():
             raise FileNotFoundError(f"there is no file {path}")
-        compiled = compile_file(path, _compile_options(options))
-        program, diagnostics = compiled.program, list(compiled.diagnostics)
+        program = None
+        source, diagnostics = read_source(path)
+        if source is not None:
+            built, diagnostics = build(source, _compile_options(options), told=False, runs=True)
+            program = None if built is None else built.program
     return _module(program, diagnostics, model, path, options)
 
 

@@ -20,7 +20,7 @@ from sglc.emit.program import emit
 from sglc.ir.module import Module
 from sglc.ir.print import print_module
 from sglc.ir.verify import verify
-from sglc.library import Library
+from sglc.library import Library, read_source
 from sglc.lower.program import lower
 from sglc.options import CompileOptions
 from sglc.passes import pipeline
@@ -89,18 +89,8 @@ def lowered(
 
 def compile_file(path: str | Path, options: CompileOptions = DEFAULT) -> CompileResult:
     """`compile_source` for a file. A file that cannot be read gives a diagnostic (E0801, E0802)."""
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        return CompileResult(None, [Diagnostic("E0801", f"there is no file {path}", None)])
-    except OSError as error:
-        reason = error.strerror or str(error)
-        return CompileResult(None, [Diagnostic("E0802", f"{path} cannot be read", None, reason=reason)])
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return CompileResult(None, [Diagnostic("E0802", f"{path} is not UTF-8 text", None)])
-    return compile_source(Source(str(path), text), options)
+    source, problems = read_source(path)
+    return CompileResult(None, problems) if source is None else compile_source(source, options)
 
 
 def compile_type(written: str, source: Source | None = None) -> tuple[Program | None, str, list[Diagnostic]]:

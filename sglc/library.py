@@ -18,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.source import Source
 
 if TYPE_CHECKING:
@@ -57,6 +58,22 @@ class Lookup:
     answer: str
     """SHA-256, in hexadecimal, of what was found with its names, of the reason why it cannot be used, or of
     nothing."""
+
+
+def read_source(path: str | Path) -> tuple[Source | None, list[Diagnostic]]:
+    """A file as a source, or why it cannot be read (E0801, E0802)."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        return None, [Diagnostic("E0801", f"there is no file {path}", None)]
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return None, [Diagnostic("E0802", f"{path} cannot be read", None, reason=reason)]
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None, [Diagnostic("E0802", f"{path} is not UTF-8 text", None)]
+    return Source(str(path), text), []
 
 
 class Library:

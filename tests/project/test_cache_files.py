@@ -130,7 +130,7 @@ def trie() -> tuple[str, Callable[[], object]]:
 
 
 def program() -> tuple[str, Callable[[], object]]:
-    from sglc.commands.shared import compiled
+    from sglc import compiled
     from sglc.driver import compile_source
     from sglc.library import Library
     from sglc.options import CompileOptions

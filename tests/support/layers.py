@@ -90,6 +90,7 @@ WHOLE = (
         "sglc.runtime.preview",
         "sglc.plan",
         "sglc.driver",
+        "sglc.compiled",
         "sglc.targets",
         "sglc.kernels",
         "sglc.runtime.metrics",
@@ -143,6 +144,8 @@ LAW: dict[str, set[str]] = {
     "sglc.targets": LEAVES
     | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.cfg", "sglc.schema", "sglc.show"},
     "sglc.driver": COMPILE | {"sglc.targets"},
+    "sglc.compiled": LEAVES
+    | {"sglc.bytecode", "sglc.cache_files", "sglc.driver", "sglc.library", "sglc.options", "sglc.passes"},
     "sglc.kernels": {"sglc.cache_files"},
     "sglc.kernels.triton": set(),
     "sglc.runtime.errors": LEAVES | {"sglc.bytecode"},
@@ -176,6 +179,7 @@ LAW: dict[str, set[str]] = {
     | {"sglc.runtime.session", "sglc.runtime.vm", "sglc.runtime.engine", "sglc.runtime.errors"}
     | {"sglc.runtime.mask", "sglc.runtime.repair"},
     "sglc.api": WHOLE | {"sglc.python"},
+    "sglc.importer": {"sglc.api", "sglc.library", "sglc.python", "sglc.types"},
     "sglc.commands": WHOLE | {"sglc.testing"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},

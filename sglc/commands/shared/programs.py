@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sglc.cache_files import cache_folder
-from sglc.commands.shared import compiled
-from sglc.commands.shared.compiled import Compiled
+from sglc import compiled
 from sglc.commands.shared.invocation import Invocation, fail, fault, show, summary
+from sglc.compiled import Compiled
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.library import Library
 from sglc.options import CompileOptions
@@ -102,7 +101,10 @@ def compile_path(path: Path, options: CompileOptions = DEFAULT) -> tuple[Program
     source, problem = read_source(path)
     if source is None:
         return None, [problem] if problem else []
-    return _compile(source, options, Library(allow_outside=options.allow_outside))
+    from sglc.driver import compile_source
+
+    result = compile_source(source, options)
+    return (None if has_errors(result.diagnostics) else result.program), result.diagnostics
 
 
 @seldom_collected()
@@ -114,36 +116,11 @@ def build_path(
     told: bool = True,
     runs: bool = False,
 ) -> tuple[Compiled | None, list[Diagnostic]]:
-    """The program of a source file, from the cache if it was compiled before, and all that was found.
-
-    `observe` is told of every pass that ran; then, and where passes are to be verified, the cache is not
-    asked. Where findings are to be `told`, a program with warnings is compiled again. One that `runs` is
-    verified.
-    """
+    """The program of a source file and all that was found; see `compiled.build`."""
     source, problem = read_source(path)
     if source is None:
         return None, [problem] if problem else []
-    folder = cache_folder() / "programs"
-    if observe is None and not options.verify:
-        known = compiled.find(source, options, folder)
-        if known is not None and not (told and known.warned) and not (runs and known.program is None):
-            return known, []
-    library = Library(allow_outside=options.allow_outside)
-    program, diagnostics = _compile(source, options, library, observe)
-    if program is None:
-        return None, diagnostics
-    made = Compiled.of(program, warned=bool(diagnostics))
-    compiled.keep(source, options, made, library, folder)
-    return made, diagnostics
-
-
-def _compile(
-    source: Source, options: CompileOptions, library: Library, observe: Observer | None = None
-) -> tuple[Program | None, list[Diagnostic]]:
-    from sglc.driver import compile_source
-
-    result = compile_source(source, options, library, observe)
-    return (None if has_errors(result.diagnostics) else result.program), result.diagnostics
+    return compiled.build(source, options, observe, told=told, runs=runs)
 
 
 @seldom_collected()

@@ -19,13 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sglc.cache_files import make_private, read_own, write_atomically
+from sglc.cache_files import cache_folder, make_private, read_own, write_atomically
+from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.library import Library, Lookup
 from sglc.options import CompileOptions
 from sglc.source import Source
 
 if TYPE_CHECKING:
     from sglc.bytecode.code import Program
+    from sglc.passes.pipeline import Observer
 
 KEPT = 256
 """Most programs in the cache; those written longest ago go first."""
@@ -88,6 +90,36 @@ class Compiled:
 
             self.made = loads(self.data)[0]
         return self.made
+
+
+def build(
+    source: Source,
+    options: CompileOptions,
+    observe: Observer | None = None,
+    *,
+    told: bool = True,
+    runs: bool = False,
+) -> tuple[Compiled | None, list[Diagnostic]]:
+    """The program of a source, from the cache if it was compiled before, and all that was found.
+
+    `observe` is told of every pass that ran; then, and where passes are to be verified, the cache is not
+    asked. Where findings are to be `told`, a program with warnings is compiled again. One that `runs` is
+    verified.
+    """
+    folder = cache_folder() / "programs"
+    if observe is None and not options.verify:
+        known = find(source, options, folder)
+        if known is not None and not (told and known.warned) and not (runs and known.program is None):
+            return known, []
+    from sglc.driver import compile_source
+
+    library = Library(allow_outside=options.allow_outside)
+    result = compile_source(source, options, library, observe)
+    if result.program is None or has_errors(result.diagnostics):
+        return None, result.diagnostics
+    made = Compiled.of(result.program, warned=bool(result.diagnostics))
+    keep(source, options, made, library, folder)
+    return made, result.diagnostics
 
 
 def find(source: Source, options: CompileOptions, folder: Path) -> Compiled | None:
