@@ -49,7 +49,12 @@ def run_tests(program: Program, words: str = "", *, seed: int = 0, rounds: int =
     """Run the tests that are meant, one after the other; each report comes as soon as its test is done."""
     session = Session(program)
     for code in tests_of(program, words):
-        yield asyncio.run(_run(session, code, seed, rounds))
+        yield run_test(session, code, seed=seed, rounds=rounds)
+
+
+def run_test(session: Session, code: Code, *, seed: int = 0, rounds: int = 1) -> Report:
+    """Run one test of the session's program."""
+    return asyncio.run(_run(session, code, seed, rounds))
 
 
 async def _run(session: Session, code: Code, seed: int, rounds: int) -> Report:

@@ -57,9 +57,13 @@ def command(
       sglc test examples/*.sgl --rounds 5
       sglc test examples/loop.sgl -k "keeps to its time" --seed 3
     """
+    from sglc.commands.shared.files import programs_below
     from sglc.commands.shared.programs import load_program
 
-    programs = [(path, load_program(invocation, path)) for path in files]
+    below, problems = programs_below(files)
+    if problems:
+        raise fail(invocation, *problems, as_json=as_json)
+    programs = [(path, load_program(invocation, path)) for path in below]
     from sglc.testing import run_tests
 
     results: list[bool] = []

@@ -12,8 +12,8 @@ import pytest
 
 from checkout import ROOT
 from command_line_files import write
-from sglc.bytecode.serial import dumps
 from sglc import compiled
+from sglc.bytecode.serial import dumps
 from sglc.commands.shared.invocation import CommandFailed, Invocation
 from sglc.commands.shared.programs import build_path, load_program
 from sglc.driver import compile_source

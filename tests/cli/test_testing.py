@@ -148,3 +148,18 @@ def test_no_function_is_chosen_silently(
         return
     assert code == 1 and "E0717" in captured.err
     assert "a() -> int" in captured.err and "b(" in captured.err and "c()" not in captured.err
+
+
+def test_a_folder_stands_for_the_programs_below_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("b.sgl", "a.sgl", "deep/c.sgl", ".hidden/d.sgl"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f'test "of {name}":\n    expect 1 == 1\n', encoding="utf-8")
+    assert main(["test", str(tmp_path), str(tmp_path / "a.sgl"), "--json"]) == 0
+    titles = [test["title"] for test in json.loads(capsys.readouterr().out)["tests"]]
+    assert titles == ["of a.sgl", "of b.sgl", "of deep/c.sgl"]
+    (tmp_path / "empty").mkdir()
+    assert main(["test", str(tmp_path / "empty")]) == 1
+    assert "E0801" in capsys.readouterr().err

@@ -70,6 +70,7 @@ def test_the_metadata_is_complete() -> None:
     assert (ROOT / "LICENSE").read_text(encoding="utf-8").lstrip().startswith("Apache License")
     assert project["requires-python"] == ">=3.11"
     assert project["scripts"] == {"sglc": "sglc.cli:main"}
+    assert project["entry-points"] == {"pytest11": {"sgl": "sglc.pytest_plugin"}}
 
 
 def test_the_base_needs_neither_torch_nor_transformers() -> None:
@@ -86,7 +87,7 @@ def test_what_the_code_imports_is_declared() -> None:
     from layers import OPEN, THIRD_PARTY
 
     extras = PYPROJECT["project"]["optional-dependencies"]
-    lines = PYPROJECT["project"]["dependencies"] + extras["observe"] + extras["torch"]
+    lines = PYPROJECT["project"]["dependencies"] + extras["observe"] + extras["torch"] + extras["test"]
     names = {re.split(r"[<>=!~ \[]", line)[0].replace("-", "_") for line in lines}
     declared = {name.removesuffix("_api") for name in names}  # opentelemetry-api holds opentelemetry
     come_along = {"typing_extensions", "huggingface_hub", "triton"}  # the last with torch for GPUs

@@ -180,6 +180,10 @@ LAW: dict[str, set[str]] = {
     | {"sglc.runtime.mask", "sglc.runtime.repair"},
     "sglc.api": WHOLE | {"sglc.python"},
     "sglc.importer": {"sglc.api", "sglc.library", "sglc.python", "sglc.types"},
+    "sglc.pytest_plugin": {
+        *("sglc.bytecode", "sglc.compiled", "sglc.diagnostics", "sglc.library", "sglc.options"),
+        *("sglc.runtime.errors", "sglc.runtime.session", "sglc.testing"),
+    },
     "sglc.commands": WHOLE | {"sglc.testing"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},
@@ -199,6 +203,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "jinja2": {"sglc.runtime.chat", "sglc.runtime.chat_sandbox", "sglc.viewer"},
     "prometheus_client": {"sglc.runtime.metrics"},
     "opentelemetry": {"sglc.runtime.metrics"},
+    "pytest": {"sglc.pytest_plugin"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},
     "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
