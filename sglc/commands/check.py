@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from sglc.commands.shared.files import programs_below
 from sglc.commands.shared.invocation import (
     CommandFailed,
     Invocation,
@@ -22,10 +23,18 @@ from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 if TYPE_CHECKING:
     from sglc.commands.shared.fixing import Fixer
 
+FORMATS = ("text", "json", "sarif", "github")
+
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON on stdout.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="How to tell what was found: text, or on stdout json, sarif (2.1.0), github (workflow commands).",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option("--fix", is_flag=True, help="Make the edits that findings carry, then check again.")
 @click.option("--diff", is_flag=True, help="Print those edits as a unified diff and change nothing.")
@@ -42,6 +51,7 @@ if TYPE_CHECKING:
 def command(
     invocation: Invocation,
     files: tuple[Path, ...],
+    form: str | None,
     as_json: bool,
     strict: bool,
     fix: bool,
@@ -53,7 +63,7 @@ def command(
 
     Reports every error it can find in one run: syntax, names, types, constraints that nothing can meet,
     values without a bound, stop texts that could occur inside their value. Needs no model; with --model a
-    tokenizer is read.
+    tokenizer is read. A folder stands for the programs in it.
 
     Findings whose repair is certain carry an edit, shown as the line would read. --fix makes the edits, in
     the program's own files only; --diff shows what --fix would do, and fails where that is something. An edit
@@ -62,35 +72,41 @@ def command(
     \b
     Examples:
       sglc check examples/character.sgl
-      sglc check examples/*.sgl --strict
+      sglc check examples --strict
       sglc check program.sgl --fix
       sglc check program.sgl --diff --accept W0220
       sglc check program.sgl --json | jq '.diagnostics[].message'
+      sglc check src --format sarif > sglc.sarif
     """
-    if diff and as_json:
-        raise click.UsageError("--diff prints a diff, --json prints JSON: give one of them")
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json is --format json, and --format {form} is given")
+    form = "json" if as_json else form or "text"
+    if diff and form != "text":
+        given = "--json" if as_json else f"--format {form}"
+        raise click.UsageError(f"--diff prints a diff, {given} prints {form}: give one of them")
     if accepted and not (fix or diff):
         raise click.UsageError("--accept goes with --fix or --diff")
     if accepted:
         _known(accepted)
     measure = _measure(invocation, model)
+    below, problems = programs_below(files)
     if fix or diff:
         from sglc.commands.shared.fixing import Fixer
 
         fixer = Fixer(invocation.options.allow_outside, frozenset(accepted), measure)
-        found = _each(invocation, files, fixer.fix)
+        found = problems + _each(invocation, below, fixer.fix)
         if diff:
             _print_diff(fixer, found)
             return
         fixer.write(invocation)
-        _report(invocation, files, found, as_json, strict, fixer)
+        _report(invocation, below, found, form, strict, fixer)
     else:
         from sglc.commands.shared.programs import check_path
 
         def look(path: Path) -> list[Diagnostic]:
             return check_path(path, invocation.options.allow_outside, measure)
 
-        _report(invocation, files, _each(invocation, files, look), as_json, strict, None)
+        _report(invocation, below, problems + _each(invocation, below, look), form, strict, None)
 
 
 def _measure(invocation: Invocation, model: str | None) -> Callable[[str], int] | None:
@@ -115,7 +131,7 @@ def _known(codes: tuple[str, ...]) -> None:
 
 
 def _each(
-    invocation: Invocation, files: tuple[Path, ...], look: Callable[[Path], list[Diagnostic]]
+    invocation: Invocation, files: Sequence[Path], look: Callable[[Path], list[Diagnostic]]
 ) -> list[Diagnostic]:
     """What is found in all files, in their order."""
     found: list[Diagnostic] = []
@@ -137,9 +153,9 @@ def _print_diff(fixer: Fixer, left: list[Diagnostic]) -> None:
 
 def _report(
     invocation: Invocation,
-    files: tuple[Path, ...],
+    files: Sequence[Path],
     found: list[Diagnostic],
-    as_json: bool,
+    form: str,
     strict: bool,
     fixer: Fixer | None,
 ) -> None:
@@ -147,7 +163,18 @@ def _report(
     errors = sum(diagnostic.severity == "error" for diagnostic in found)
     warnings = sum(diagnostic.severity == "warning" for diagnostic in found)
     bad = errors > 0 or (strict and warnings > 0)
-    if as_json:
+    if form == "sarif":
+        from sglc import __version__
+        from sglc.diagnostics.sarif import sarif_log
+
+        print_json(sarif_log(found, __version__))
+    elif form == "github":
+        from sglc.diagnostics.github import github_command
+
+        for diagnostic in found:
+            click.echo(github_command(diagnostic))
+        click.echo(f"{counted(len(files), 'file')}: {summary(found) or 'all is well'}", err=True)
+    elif form == "json":
         from sglc.diagnostics.render import to_json
 
         print_json(
