@@ -76,15 +76,12 @@ def _script_of(engine: Engine) -> Script | None:
 
 
 def check_names(program: Program, given: Iterable[str]) -> None:
-    """Raise ArgumentError where a program names a model that is not given."""
-    wanted, given = program.models, tuple(given)
-    missing = [name for name in wanted if name not in given]
-    if missing:
-        holes = [
-            hole.name
-            for hole in program.holes
-            if hole.models and any(view.name in missing for view in hole.models.views)
-        ]
+    """Raise ArgumentError where a program needs a model that is not given; of a chain it needs any one."""
+    wanted, given = program.models, (*given, MAIN)
+    lacking = {hole.name: names for hole in program.holes if (names := _lacking(hole.models, given))}
+    if lacking:
+        holes = list(lacking)
+        missing = list(dict.fromkeys(name for names in lacking.values() for name in names))
         near = nearest(missing[0], [name for name in given if name not in wanted])
         raise ArgumentError(
             "E0721",
@@ -95,6 +92,14 @@ def check_names(program: Program, given: Iterable[str]) -> None:
             + " ".join(f"--model {name}=MODEL" for name in missing)
             + f"; in Python `models={{{', '.join(f'{name!r}: …' for name in missing)}}}`",
         )
+
+
+def _lacking(use: ModelUse | None, given: Iterable[str]) -> list[str]:
+    """The models that a hole needs and that are not given; of a chain it needs one."""
+    if use is None:
+        return []
+    missing = [view.name for view in use.views if view.name not in given]
+    return [] if use.others and len(missing) < len(use.views) else missing
 
 
 def check_unknown(program: Program, given: Iterable[str]) -> None:

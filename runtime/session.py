@@ -135,6 +135,8 @@ class Session:
     def _beginnings(self) -> Iterator[tuple[Prefix, tuple[int, ...]]]:
         """What conversations begin with, and those of its tokens that stay whatever follows."""
         for prefix in self.program.prefixes[-MOST_NAMED:]:
+            if prefix.model.name not in self._served:
+                continue  # of a chain, a model that is not given
             with contextlib.suppress(SglError):  # a model without a role says so when the function runs
                 tokens = self._tokens(prefix)[:-OPEN_END]
                 if tokens:

@@ -297,7 +297,7 @@ class Module:
         from sglc.runtime.served_models import check_names
 
         check_names(self.program, self._models)
-        named = {name: self._models[name] for name in self.program.models}
+        named = {name: self._models[name] for name in self.program.models if name in self._models}
         engine = self._given_engine or shared_engine(self.model, self._options)
         models = {
             name: shared_engine(each, self._options) if isinstance(each, str) else each

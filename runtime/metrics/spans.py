@@ -96,6 +96,8 @@ class RunSpans:
                 self._begin_hole(branch, data)
             case "hole_end":
                 self._end_hole(branch, data)
+            case "fallback":
+                self._end_hole_by(branch, str(data["name"]))
             case "retry":
                 self._top(branch).span.add_event("retry", {"sglc.hole": data["hole"]}, self._now)
                 known = self._drawn.get((branch, data["hole"]))

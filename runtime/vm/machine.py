@@ -20,6 +20,7 @@ from sglc.runtime.vm.holes.models import warm
 from sglc.runtime.vm.instructions import calls as call_steps
 from sglc.runtime.vm.instructions import control_flow as control_steps
 from sglc.runtime.vm.instructions import expectations as expectation_steps
+from sglc.runtime.vm.instructions import streams as stream_steps
 from sglc.runtime.vm.instructions import text as text_steps
 from sglc.runtime.vm.instructions import values as value_steps
 from sglc.runtime.vm.state.frame import Allowance, Frame, Signal
@@ -100,8 +101,10 @@ class Machine(Strand):
             error.calls = self.names()
         while self.frames:
             frame = self.frames[-1]
-            while frame.handlers and frame.handlers[-1].target is None:
-                frame.handlers.pop()
+            kept = len(frame.handlers)
+            while kept and frame.handlers[kept - 1].target is None:
+                kept -= 1
+            frame.drop_handlers(kept)
             if frame.handlers and not error.fatal:
                 handler = frame.handlers.pop()
                 assert handler.target is not None
@@ -209,7 +212,7 @@ async def _cancel(tasks: list[asyncio.Task[object]]) -> None:
 
 _STEPS: dict[str, Step] = {
     name: step
-    for module in (value_steps, control_steps, call_steps, text_steps, expectation_steps)
+    for module in (value_steps, control_steps, call_steps, stream_steps, text_steps, expectation_steps)
     for name, step in vars(module).items()
     if name.startswith("do_")
 } | {"do_fork": do_fork, "do_call_part": call_steps.do_call}

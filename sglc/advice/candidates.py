@@ -102,8 +102,8 @@ class _Reading:
                     self._read(handler.body)
             case ast.Think():
                 raise _Ended
-            case ast.While() | ast.Role() | ast.Using() | ast.Parallel() | ast.Forget():
-                self._varied |= isinstance(statement, ast.While)
+            case ast.StreamFor() | ast.While() | ast.Role() | ast.Using() | ast.Parallel() | ast.Forget():
+                self._varied |= isinstance(statement, ast.StreamFor | ast.While)
                 self._read(statement.body)
 
     def _piece(self, piece: ast.TextPart) -> None:

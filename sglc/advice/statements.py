@@ -45,5 +45,13 @@ def _inner(statement: ast.Statement) -> Iterator[Body]:
         case ast.Try(body, handlers):
             yield body
             yield from (handler.body for handler in handlers)
-        case ast.For() | ast.While() | ast.Role() | ast.Using() | ast.Parallel() | ast.Forget():
+        case (
+            ast.For()
+            | ast.StreamFor()
+            | ast.While()
+            | ast.Role()
+            | ast.Using()
+            | ast.Parallel()
+            | ast.Forget()
+        ):
             yield statement.body

@@ -43,13 +43,14 @@ NOTHING = FunctionEffects(Effect.NONE, frozenset())
 _OWN = {
     ops.Generate: Effect.MODEL,
     ops.SelectOption: Effect.MODEL,
+    ops.NextPart: Effect.MODEL,
     ops.MockHole: Effect.ORDERED,
     ops.SetFuzz: Effect.ORDERED,
     ops.ExpectTrue: Effect.ORDERED,
     ops.ExpectError: Effect.ORDERED,
     ops.Witness: Effect.ORDERED,
 }
-_CALLS = frozenset({ops.Call, ops.CallPart, ops.RunFork})
+_CALLS = frozenset({ops.Call, ops.OpenStream, ops.CallPart, ops.RunFork})
 
 
 def effects(module: Module) -> dict[str, FunctionEffects]:
@@ -92,7 +93,7 @@ def _own(function: Function) -> tuple[Effect, set[str]]:
 def of_op(op: ops.Op, table: dict[str, FunctionEffects]) -> FunctionEffects:
     """What one operation does: as an effect, and as `fn`s called in this conversation."""
     match op:
-        case ops.Call(function=name):
+        case ops.Call(function=name) | ops.OpenStream(function=name):
             found = table.get(name, NOTHING)
             return FunctionEffects(found.effect, frozenset({name}))
         case ops.CallPart(function=name) | ops.RunFork(function=name):

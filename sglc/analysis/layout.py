@@ -318,6 +318,8 @@ class _Reader:
                 case ops.Call(function=name, arguments=given, span=span) if self._kind(name) != "pure":
                     around, started = SAME.union(*map(of, given)), name in self._started
                     found.append(Called(name, self._kind(name), around, started=started, span=span))
+                case ops.OpenStream(function=name, arguments=given, span=span):
+                    found.append(Called(name, "fn", SAME.union(*map(of, given)), span=span))
                 case ops.CallPart(function=name, arguments=given, span=span):
                     found.append(self._part(name, [of(temp) for temp in given], span))
                     self._begun = None if self._begun is not True else True

@@ -42,6 +42,8 @@ class FunctionOrigins:
     """By variable: of all values that it ever holds."""
     control: dict[str, Origins] = field(default_factory=dict)
     """By block: of the conditions that decide whether control comes to it."""
+    streams: Origins = SAME
+    """Of what is read of streams."""
 
     def of_temps(self, module: Module, block: Block) -> dict[int, Origins]:
         """The origins of each temporary of a block."""
@@ -70,6 +72,8 @@ class FunctionOrigins:
                 return found | {Origin("hole", module.holes[hole].name)}
             case ops.Call(function=name) | ops.CallPart(function=name):
                 return found | {Origin("call", name)} if asks(module, name) else found
+            case ops.NextPart() | ops.GetPart() | ops.CloseStream():
+                return found | self.streams
             case ops.RunFork(function=name):
                 return found | {Origin("fork", name)}
             case ops.HandledError() | ops.Catch():
@@ -91,7 +95,7 @@ def asks(module: Module, name: str) -> bool:
             for op in block.ops:
                 if isinstance(op, ops.Generate | ops.SelectOption):
                     return True
-                if isinstance(op, ops.Call | ops.CallPart | ops.RunFork):
+                if isinstance(op, ops.Call | ops.OpenStream | ops.CallPart | ops.RunFork):
                     work.append(op.function)
     return False
 
@@ -114,6 +118,8 @@ def origins(
         found.slots[parameter.slot] = own if given is None else given.get(parameter.slot, own)
     depends = control_dependence(function)
     blocks = block_map(function)
+    opened = [op.function for block in blocks.values() for op in block.ops if isinstance(op, ops.OpenStream)]
+    found.streams = frozenset(Origin("call", name) for name in opened)
     found.control = dict.fromkeys(blocks, SAME)
     changed = True
     while changed:

@@ -8,7 +8,7 @@ What the verifier guarantees, so that the machine need not check it: the stack d
 handlers at an instruction are the same on every road to it; the stack is empty at SNAPSHOT and at its RETRY,
 and a RETRY is reached only after its SNAPSHOT (handlers opened since then are dropped by the retry); a
 handler starts with the stack depth and the handlers that were there at its TRY; marks are closed in turn
-with handlers; ERROR stands only where an
+with handlers, and so are streams, which are read where they are the newest that is open; ERROR stands only where an
 error was caught (by a TRY of flag 0); an iterator is never seen but by NEXT (STORE s after ITERATE and NEXT,
 LOAD s before NEXT, POP where NEXT jumps to). `xs.max(by = e)` is METHOD `max` with the list and the list of
 keys (so are `min` and `sort`).
@@ -81,6 +81,16 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str], ...] = (
     ("IS_TYPE", ("type",), 1, 1, "value -> bool; membership"),
     ("CALL", ("code", "count"), None, 1, "arguments -> result; a fresh conversation for fn, none for pure"),
     ("START", ("code", "count"), None, 0, "arguments -> ; a hint: a CALL of this fn with them will come"),
+    (
+        "STREAM",
+        ("code", "count"),
+        None,
+        0,
+        "arguments -> ; opens a stream: a CALL of this fn, read as it is written",
+    ),
+    ("STREAM_NEXT", ("name",), 0, 1, "-> bool: more is there of the newest stream; the name is of its hole"),
+    ("STREAM_PART", ("type",), 0, 1, "-> what is there of the newest stream's result, of this partial type"),
+    ("END_STREAM", (), 0, 1, "-> the newest stream's result, null where its call has not ended; closes it"),
     ("CALL_PART", ("code", "count"), None, 1, "arguments -> result; writes into the current message"),
     ("RETURN", (), 1, 0, "value -> to the caller"),
     ("RAISE", ("name", "count"), None, 0, "fields -> raises the error of that name"),

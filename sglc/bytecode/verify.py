@@ -43,6 +43,10 @@ _SPECIAL = frozenset(
         "END_TRY",
         "MARK",
         "FORGET",
+        "STREAM",
+        "STREAM_NEXT",
+        "STREAM_PART",
+        "END_STREAM",
         "RETURN",
         "RAISE",
         "RERAISE",
@@ -54,10 +58,12 @@ _SPECIAL = frozenset(
     )
 )
 """Instructions that the verifier follows specially; all others go on to the next one."""
+_CLOSES = {"END_TRY": "t", "FORGET": "m", "END_STREAM": "s"}
+"""What an instruction closes."""
 _ENDS = frozenset({_N["RETURN"], _N["RAISE"], _N["RERAISE"], _N["JUMP"]})
 
 State = tuple[int, str, frozenset[object]]
-"""Stack depth, open handlers (`t`) and marks (`m`), the newest last, and what surely happened before:
+"""Stack depth, open handlers (`t`), marks (`m`) and streams (`s`), the newest last, and what surely happened before:
 snapshots taken (by retry index), iterators made (`("iterator", slot)`), an error caught (`"error"`)."""
 
 
@@ -185,6 +191,8 @@ def _model_faults(hole: HoleSpec) -> Iterator[str]:
     weighted = hole.models is not None and hole.models.rule == "weight"
     if hole.models is not None and not all(view.name for view in hole.models.views):
         yield f"a model of the hole {hole.name!r} has no name"
+    if blended and hole.models is not None and hole.models.others:
+        yield f"the hole {hole.name!r} has a chain of models and a blend"
     if blended and hole.mode == "select":
         yield f"two models are to score the options of {hole.name!r}"
     if weighted and not blended:
@@ -341,10 +349,15 @@ class _CodeChecker:
                 state = (after, self._opened(at, handlers, "t"), taken)
             elif name == "MARK":
                 state = (after, self._opened(at, handlers, "m"), taken)
-            elif name in ("END_TRY", "FORGET"):
-                if not handlers.endswith("t" if name == "END_TRY" else "m"):
+            elif name == "STREAM":
+                state = (after, self._opened(at, handlers, "s"), taken)
+            elif name in _CLOSES:
+                if not handlers.endswith(_CLOSES[name]):
                     raise _Fault(f"instruction {at}: what it closes is not the newest that is open")
                 state = (after, handlers[:-1], taken)
+            elif name in ("STREAM_NEXT", "STREAM_PART"):
+                if not handlers.endswith("s"):
+                    raise _Fault(f"instruction {at}: no stream is the newest that is open")
             elif name == "RETURN":
                 if handlers or after:
                     raise _Fault(f"instruction {at}: a handler or a value is left behind")
@@ -458,9 +471,9 @@ class _CodeChecker:
                 if fields is None:
                     return "no such variant"
                 return "" if name == "IS_VARIANT" or fields == b else "no variant with so many fields"
-            case "CALL" | "CALL_PART" | "START":
+            case "CALL" | "CALL_PART" | "START" | "STREAM":
                 callee = program.codes[a]
-                kinds = {"CALL": ("fn", "pure"), "CALL_PART": ("part",), "START": ("fn",)}[name]
+                kinds = {"CALL": ("fn", "pure"), "CALL_PART": ("part",)}.get(name, ("fn",))
                 if callee.kind not in kinds or len(callee.parameters) != b:
                     return "no such function with so many parameters"
                 if self.code.kind == "pure" and callee.kind != "pure":

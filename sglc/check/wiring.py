@@ -49,6 +49,7 @@ from sglc.check.statements.parts import Parts
 from sglc.check.statements.prompt_lines import PromptLines
 from sglc.check.statements.retry_policies import RetryPolicies
 from sglc.check.statements.statements import Statements
+from sglc.check.statements.streams import Streams
 from sglc.check.statements.tests import StatementsOfTests
 from sglc.check.statements.unavailable import UnavailableStatements
 from sglc.check.statements.variables import Variables
@@ -132,7 +133,8 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         forks,
         StatementsOfTests(module, scopes, inference, constants, blocks),
         ParallelCalls(module, blocks),
-        UnavailableStatements(module, scopes, inference, loops),
+        Streams(module, scopes, inference, loops),
+        UnavailableStatements(module, inference),
     )
     callbacks.condition_of_type = clauses.where
     callbacks.dependent_type = dependent.given_type

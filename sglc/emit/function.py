@@ -32,6 +32,7 @@ _BY_NAME = {
     ops.IsVariant: ("IS_VARIANT", "name"),
     ops.Catch: ("CATCH", "name"),
     ops.Limit: ("LIMIT", "name"),
+    ops.NextPart: ("STREAM_NEXT", "hole"),
     ops.OpenRole: ("ROLE", "role"),
 }
 _BY_NAME_AND_COUNT = {
@@ -49,6 +50,7 @@ _PLAIN = {
     ops.EndTry: "END_TRY",
     ops.Mark: "MARK",
     ops.Forget: "FORGET",
+    ops.CloseStream: "END_STREAM",
     ops.HandledError: "ERROR",
     ops.CloseRole: "END_ROLE",
     ops.Line: "LINE",
@@ -203,6 +205,10 @@ class FunctionEmitter:
                 self.put(number["CALL"], self.codes[op.function], len(op.arguments))
             case ops.Start():
                 self.put(number["START"], self.codes[op.function], len(op.arguments))
+            case ops.OpenStream():
+                self.put(number["STREAM"], self.codes[op.function], len(op.arguments))
+            case ops.GetPart():
+                self.put(number["STREAM_PART"], pools.type(op.type))
             case ops.CallPart():
                 self.put(number["CALL_PART"], self.codes[op.function], len(op.arguments))
             case ops.Generate():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from sglc.ir.module import Block, Function
-from sglc.ir.ops import EndTry, Forget, Mark, Op, Store
+from sglc.ir.ops import CloseStream, EndTry, Forget, GetPart, Mark, NextPart, Op, OpenStream, Store
 from sglc.ir.shape import successors
 from sglc.ir.terminators import Next, Terminator, Try
 
@@ -90,16 +90,19 @@ def assigned_slots(function: Function, start: frozenset[str]) -> dict[str, froze
 
 
 Opened = tuple[type, ...]
-"""Classes of the operations that are open, handlers (`Try`) and marks (`Mark`), the newest last."""
-_OPENS: dict[type, type] = {EndTry: Try, Forget: Mark}
+"""Classes of the operations that are open, handlers (`Try`), marks (`Mark`) and streams (`OpenStream`), the
+newest last."""
+_OPENS: dict[type, type] = {EndTry: Try, Forget: Mark, CloseStream: OpenStream}
 """What an operation closes."""
 
 
 def after_closing(opened: Opened, op: Op) -> Opened | None:
-    """What is open behind an operation; None where it closes what is not the newest."""
+    """What is open behind an operation; None where it closes or reads what is not the newest."""
     kind = type(op)
-    if kind is Mark:
-        return (*opened, Mark)
+    if kind is Mark or kind is OpenStream:
+        return (*opened, kind)
+    if kind is NextPart or kind is GetPart:
+        return opened if opened and opened[-1] is OpenStream else None
     closes = _OPENS.get(kind)
     if closes is None:
         return opened
@@ -128,7 +131,7 @@ def opened_at(function: Function) -> dict[str, frozenset[Opened]]:
     return forward(function, start, through, edge, frozenset.union)
 
 
-_SEEN = frozenset({EndTry, Mark, Forget})
+_SEEN = frozenset({EndTry, Mark, Forget, OpenStream, NextPart, GetPart, CloseStream})
 
 
 def reverse_postorder(function: Function) -> list[str]:

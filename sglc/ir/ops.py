@@ -279,6 +279,45 @@ class Start:
 
 
 @value
+class OpenStream:
+    """Calls a `fn` whose result is read while it is written. The stream is open until its `CloseStream`."""
+
+    function: FunctionName
+    arguments: tuple[Temp, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
+class NextPart:
+    """Goes on with the call of the newest stream: whether there is more of its result than before.
+
+    `hole` is the name of the hole whose text the result is; empty where the result is seen at the end only.
+    Raises what the call raises.
+    """
+
+    result: Temp
+    hole: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
+class GetPart:
+    """What is there of the result of the newest stream, as a value of a partial type."""
+
+    result: Temp
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
+class CloseStream:
+    """Closes the newest stream and stops its call. Gives the call's result, null where it has not ended."""
+
+    result: Temp
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
 class CallPart:
     """Calls a `part`: it writes into the current message."""
 
@@ -493,8 +532,8 @@ class ExpectError:
 Op = (
     Const | Load | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append
     | Unary | Binary | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField
-    | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | Start | CallPart
-    | EndTry | Mark | Forget | Catch | HandledError | Limit | OpenRole | CloseRole | Line | Glue | Text
+    | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | Start | OpenStream
+    | NextPart | GetPart | CloseStream | CallPart | EndTry | Mark | Forget | Catch | HandledError | Limit | OpenRole | CloseRole | Line | Glue | Text
     | Insert | Generate | SelectOption | Snapshot | TryAgain | RecordCheck | SetSeed | RunFork | AdoptBranch
     | MockHole | SetFuzz | Witness | ExpectTrue | ExpectError
 )  # fmt: skip

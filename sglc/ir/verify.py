@@ -20,6 +20,7 @@ from sglc.ir.ops import (
     MakeRecord,
     MakeVariant,
     Op,
+    OpenStream,
     RunFork,
     SelectOption,
     Snapshot,
@@ -40,7 +41,7 @@ BINARY_OPERATORS = frozenset(
 )
 
 
-CALLEES = {Call: ("fn", "pure"), Start: ("fn",), CallPart: ("part",)}
+CALLEES = {Call: ("fn", "pure"), Start: ("fn",), OpenStream: ("fn",), CallPart: ("part",)}
 """Kinds of the functions that each operation may name."""
 
 
@@ -172,12 +173,12 @@ class _Checker:
             for op in block.ops:
                 behind = after_closing(opened, op)
                 if behind is None:
-                    self.fault(block, op, "what it closes is not the newest that is open")
+                    self.fault(block, op, "what it closes or reads is not the newest that is open")
                     break
                 opened = behind
             else:
                 if isinstance(block.end, Return) and opened:
-                    self.fault(block, block.end, "a handler or a mark is still open")
+                    self.fault(block, block.end, "a handler, a mark or a stream is still open")
 
     def _snapshots(self) -> None:
         def through(state: frozenset[int], block: Block) -> frozenset[int]:
@@ -217,6 +218,7 @@ class _Checker:
             case (
                 Call(function=name, arguments=arguments)
                 | Start(function=name, arguments=arguments)
+                | OpenStream(function=name, arguments=arguments)
                 | CallPart(function=name, arguments=arguments)
             ):
                 kinds = CALLEES[type(op)]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from sglc.check.core.result import CheckedModule, LocalSymbol
 from sglc.ir.builder import FunctionBuilder
 from sglc.ir.module import Function, HoleInfo, RetryPolicy
-from sglc.ir.ops import CloseRole, EndTry, Forget, Snapshot
+from sglc.ir.ops import CloseRole, CloseStream, EndTry, Forget, Snapshot
 from sglc.syntax.tree import ast
 
 HoleNode = ast.Gen | ast.Choose | ast.Select
@@ -34,7 +34,7 @@ class ProgramContext:
 class Surrounding:
     """One thing that a jump out of the current statement has to leave."""
 
-    kind: Literal["loop", "try", "role", "forget"]
+    kind: Literal["loop", "try", "role", "forget", "stream"]
     done: str = ""
     again: str = ""
 
@@ -87,6 +87,8 @@ class Context:
                 self.build.add(EndTry())
             elif surrounding.kind == "forget":
                 self.build.add(Forget())
+            elif surrounding.kind == "stream":
+                self.build.value(CloseStream)
             elif surrounding.kind == "role":
                 self.build.add(CloseRole())
         return None

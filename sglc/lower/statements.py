@@ -131,6 +131,29 @@ class Statements:
         build.end(terminators.Jump(each))
         build.start(done)
 
+    def _stream(self, node: ast.StreamFor) -> None:
+        """A loop that reads what is there of a result. However it is left, the stream is closed."""
+        build = self.build
+        symbol: Any = self.checked.symbols[id(node.call)]
+        hole: Any = self.checked.constants[id(node)]
+        arguments = self.expressions.values(self.checked.arguments[id(node.call)], node.call.span)
+        build.add(ops.OpenStream(symbol.name, arguments, node.call.span))
+        self.context.surroundings.append(Surrounding("stream"))
+        each, body, done = (build.fresh_label(stem) for stem in ("each", "body", "done"))
+        build.start(each)
+        more = build.value(ops.NextPart, hole, span=node.call.span)
+        build.end(terminators.Branch(more, body, done, node.variable.span))
+        build.start(body)
+        part = build.value(ops.GetPart, self.checked.resolved[id(node)], span=node.variable.span)
+        build.store(self.context.slot_of(node), part, node.variable.span)
+        self.inside(Surrounding("loop", done, each), node.body)
+        build.end(terminators.Jump(each))
+        build.start(done)
+        self.context.surroundings.pop()
+        whole = build.value(ops.CloseStream, span=node.call.span)
+        if node.whole is not None:
+            build.store(self.context.slot_of(node.whole), whole, node.whole.span)
+
     def _while(self, node: ast.While) -> None:
         build = self.build
         left = build.fresh_slot("rounds")
@@ -247,6 +270,7 @@ _LOWER: dict[type, Callable[[Statements, Any], None]] = {
     ast.Evaluate: Statements._evaluate,
     ast.If: Statements._if,
     ast.For: Statements._for,
+    ast.StreamFor: Statements._stream,
     ast.While: Statements._while,
     ast.Match: Statements._match,
     ast.Return: Statements._return,

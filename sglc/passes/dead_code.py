@@ -195,4 +195,4 @@ def _called(functions: dict[str, Function], holes: Sequence[HoleInfo]) -> dict[s
     return functions if len(live) == len(functions) else {n: f for n, f in functions.items() if n in live}
 
 
-_CALLS = frozenset({ops.Call, ops.Start, ops.CallPart, ops.RunFork})
+_CALLS = frozenset({ops.Call, ops.Start, ops.OpenStream, ops.CallPart, ops.RunFork})

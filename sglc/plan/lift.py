@@ -238,6 +238,12 @@ class _Lifter:
                 return ops.Iterate(result, given[0], span)
             case "CALL":
                 return ops.Call(result, program.codes[a].name, given, span)
+            case "STREAM_NEXT":
+                return ops.NextPart(result, program.names[a], span)
+            case "STREAM_PART":
+                return ops.GetPart(result, program.types[a], span)
+            case "END_STREAM":
+                return ops.CloseStream(result, span)
             case "CALL_PART":
                 return ops.CallPart(result, program.codes[a].name, given, span)
             case "CATCH":
@@ -271,6 +277,7 @@ def _text(lifter: _Lifter, a: int, b: int, given: tuple[int, ...], span: Span | 
 _MAKERS: dict[str, _Maker] = {
     "STORE": lambda lifter, a, b, given, span: ops.Store(lifter.code.slots[a], given[0], span),
     "START": lambda lifter, a, b, given, span: ops.Start(lifter.program.codes[a].name, given, span),
+    "STREAM": lambda lifter, a, b, given, span: ops.OpenStream(lifter.program.codes[a].name, given, span),
     "END_TRY": lambda lifter, a, b, given, span: ops.EndTry(span),
     "MARK": lambda lifter, a, b, given, span: ops.Mark(span),
     "FORGET": lambda lifter, a, b, given, span: ops.Forget(span),

@@ -29,24 +29,26 @@ MAIN_VIEW = ModelView()
 class ModelUse:
     """The model of a hole; with a `teacher` the two are blended: one distribution q ∝ base^(1-α) · teacher^α.
 
-    `rule` finds α for each token. See `sglc.kernels.bitmask.mix`.
+    `rule` finds α for each token. See `sglc.kernels.bitmask.mix`. `others` are a chain behind `base`: each is
+    asked where those before it cannot be had or fail. A chain has no teacher.
     """
 
     base: ModelView = MAIN_VIEW
     teacher: ModelView | None = None
     rule: Rule = "kl"
+    others: tuple[ModelView, ...] = ()
 
     @property
     def views(self) -> tuple[ModelView, ...]:
-        """The one or two."""
-        return (self.base,) if self.teacher is None else (self.base, self.teacher)
+        """All that may be asked: the one or two, or the chain in its order."""
+        return (self.base, *self.others) if self.teacher is None else (self.base, self.teacher)
 
     def shown(self) -> str:
-        """As it stands in a program: `big`, `blend(main, big)`."""
+        """As it stands in a program: `big`, `big or small`, `blend(main, big)`."""
         names = [
             view.name + (f' without "{_brief(view.without)}"' if view.without else "") for view in self.views
         ]
-        return names[0] if self.teacher is None else f"blend({', '.join(names)})"
+        return " or ".join(names) if self.teacher is None else f"blend({', '.join(names)})"
 
 
 def _brief(text: str) -> str:

@@ -93,6 +93,7 @@ class Builder:
             "hole_start": self._hole_start,
             "hole_end": self._hole_end,
             "token": self._token,
+            "fallback": self._fallback,
             "retry": self._retry,
             "check": self._check,
             "fork": self._fork,
@@ -194,6 +195,11 @@ class Builder:
         fill.value = event.text("text") if isinstance(event.data.get("text"), str) else None
         settle(fill)
         strand.fill = None
+
+    def _fallback(self, strand: _Strand, event: Event) -> None:
+        """A model failed, and the next one of its chain is asked."""
+        strand.fill = None
+        self._put(strand, Mark(f"{event.text('model')} failed: {event.text('message')}"))
 
     def _token(self, strand: _Strand, event: Event) -> None:
         run = self.run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -21,8 +22,9 @@ from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.vm.holes import scoring
+from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.fuzz import random_figures, random_good_word, random_scores, random_word
-from sglc.runtime.vm.holes.models import asked, model_shown, share_figures, shares_shown
+from sglc.runtime.vm.holes.models import asked, share_figures, shares_shown
 from sglc.runtime.vm.holes.options import Options
 from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, shown_figures
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
@@ -34,10 +36,16 @@ from sglc.runtime.vm.state.values import Scored, failure
 from sglc.types.decoding import LOCAL, certain_figures
 from sglc.types.json_text import json_text
 from sglc.types.language.language import language
+from sglc.types.model_use import ModelUse
 from sglc.types.text.decode import DecodeError, decode
 from sglc.types.text.printer import PrintError, print_value
 from sglc.types.type import Str, Type
 from sglc.values.kinds import kind
+
+PIECE = 4
+"""Characters of a piece of a mock or random text in a stream: about those of a token of English."""
+MOST_PIECES = 64
+"""Most of these pieces of one text: each is read with all that is there before it."""
 
 
 class _Report:
@@ -54,6 +62,8 @@ class _Report:
 
     def piece(self, text: str, forced: bool) -> None:
         self._machine.emit("forced" if forced else "generated", {"hole": self._hole, "text": text})
+        if self._machine.stream is not None:
+            self._machine.stream.wrote(self._machine, self._hole, text)
 
     def token(self, drawn: Sampled, data: bytes, allowed: int, draft: tuple[str, int] | None = None) -> None:
         shown: dict[str, object] = {
@@ -196,7 +206,9 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
     request, values, type = _request(machine, frame, index, options)
     verdicts = _verdicts(machine, spec, options.asked()) if spec.validators else None
     if run.listeners:
-        machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode, **model_shown(spec.models)})
+        machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode, **asked_first(run, spec.models)})
+    if machine.stream is not None:
+        machine.stream.begins(machine, spec.name)
     try:
         result = await _filled(machine, frame, index, request, values, type, verdicts)
     except SglError as error:
@@ -249,7 +261,7 @@ async def _filled(
         text = _mocked_text(machine, type, mocked[0])
         await _accept_mock(machine, request, type, text, verdicts)
         options = (scoring.choices(machine, spec, request, values, type) if spec.told else None) or [text]
-        return _simulated(machine, frame, spec, text, _given(spec, options, text, mocked[0]))
+        return await _simulated(machine, frame, spec, text, _given(spec, options, text, mocked[0]))
     if run.fuzzing:
         words: list[str] = []
         while len(words) < frame.wanted:
@@ -261,13 +273,19 @@ async def _filled(
             figures = {"scores": random_scores(options, run.random)}
         elif spec.told and spec.decoding is not None:
             figures = random_figures(spec.decoding, run.random)
-        return _simulated(machine, frame, spec, words[0], figures, *words[1:])
+        return await _simulated(machine, frame, spec, words[0], figures, *words[1:])
     if not run.model.can_be_asked:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
     texts = scoring.choices(machine, spec, request, values, type)
+
+    async def ask(use: ModelUse | None) -> HoleResult:
+        if texts is not None:
+            return await scoring.choose(machine, frame, index, request, texts, use)
+        return await _generated(machine, frame, index, request, verdicts, use)
+
+    result = await first_answer(machine, frame, spec, ask)
     if texts is not None:
-        return await scoring.choose(machine, frame, index, request, texts)
-    result = await _generated(machine, frame, index, request, verdicts)
+        return result
     if spec.mode == "choose" and not result.sampled and result.ended != "budget":
         result.scores = {result.text: 1.0}  # no other option was left
     return result
@@ -343,27 +361,39 @@ def _given(spec: HoleSpec, options: list[str], text: str, mock: object) -> dict[
     return {**certain_figures(spec.decoding or LOCAL), **found.figures}
 
 
-def _simulated(
+async def _simulated(
     machine: Strand, frame: Frame, spec: HoleSpec, text: str, figures: Mapping[str, Any], *others: str
 ) -> HoleResult:
+    """Write a text that is given. The reader of a stream gets it in pieces of about the length of a token."""
     assert frame.conversation is not None
-    frame.conversation.text(text)
-    if machine.run.listeners and text:
-        machine.emit("generated", {"hole": spec.name, "text": text})
+    size = max(PIECE, -(-len(text) // MOST_PIECES)) if machine.stream is not None else len(text)
+    for at in range(0, len(text), max(1, size)):
+        piece = text[at : at + size]
+        frame.conversation.text(piece)
+        if machine.run.listeners:
+            machine.emit("generated", {"hole": spec.name, "text": piece})
+        if machine.stream is not None:
+            machine.stream.wrote(machine, spec.name, piece)
+            await asyncio.sleep(0)  # here the call is held, as it is while it waits for a model
     return HoleResult(text, ended="mock", others=others, **figures)
 
 
 async def _generated(
-    machine: Strand, frame: Frame, index: int, request: HoleRequest, verdicts: Verdicts | None
+    machine: Strand,
+    frame: Frame,
+    index: int,
+    request: HoleRequest,
+    verdicts: Verdicts | None,
+    use: ModelUse | None,
 ) -> HoleResult:
-    """Let the model fill a hole. A repair is shown to the model as turns, and taken out again."""
+    """Let a model fill a hole, or two together. A repair is shown to the model as turns, and taken out again."""
     run = machine.run
     conversation = frame.conversation
     assert conversation is not None
     behind = constant_behind(machine, conversation)
     _, repairs, _ = earlier_values(frame, index)
     mark = show_repairs(conversation, repairs)
-    filler = asked(run, conversation, machine.program.holes[index].models)
+    filler = asked(run, conversation, use)
     model = filler.model
     if model.script is not None:
         request = request.answered(model.script.answer(request.name, request.stops))

@@ -80,6 +80,8 @@ async def warm(run: Run, conversation: Conversation, uses: Iterable[ModelUse | N
     conversation.digest()
     views = {view: None for use in uses for view in (use or _MAIN_USE).views}
     for view in views or {MAIN_VIEW: None}:
+        if view.name not in run.models:
+            continue  # of a chain, one that the run does not have
         if not run.model.can_be_asked:
             return
         seen = None

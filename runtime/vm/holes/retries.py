@@ -40,7 +40,7 @@ def go_back(frame: Frame, number: int, text: str, reason: str) -> None:
                 frame.again.add(other)
     snapshot.failed = Failed(frame.pc, list(frame.slots), list(frame.stack), dict(frame.texts), mark)
     frame.slots[:] = snapshot.slots
-    del frame.handlers[snapshot.handlers :]
+    frame.drop_handlers(snapshot.handlers)
     if snapshot.mark is not None and frame.conversation is not None:
         frame.conversation.restore(snapshot.mark)
     frame.pc = snapshot.resume

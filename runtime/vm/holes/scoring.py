@@ -16,8 +16,9 @@ from sglc.runtime.decoding.strategies.drawn_texts import drawn_texts
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import selection
+from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.fuzz import random_scores
-from sglc.runtime.vm.holes.models import model_shown, viewed
+from sglc.runtime.vm.holes.models import viewed
 from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
 from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, scores_shown
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
@@ -58,7 +59,12 @@ def choices(
 
 
 async def choose(
-    machine: Strand, frame: Frame, index: int, request: HoleRequest, texts: list[str]
+    machine: Strand,
+    frame: Frame,
+    index: int,
+    request: HoleRequest,
+    texts: list[str],
+    model: ModelUse | None,
 ) -> HoleResult:
     """Draw one of some texts by the model's probability of each, and write it. Where several are
     wanted they are drawn without replacement; the first is written, and the result has the others.
@@ -73,7 +79,7 @@ async def choose(
     result = HoleResult("", ended="choose", behind=constant_behind(machine, conversation))
     _, repairs, _ = earlier_values(frame, index)
     mark = show_repairs(conversation, repairs)
-    use = spec.models or ModelUse()
+    use = model or ModelUse()
     seen = viewed(run, conversation, use.base)
     begun = seen.mark()
     started, error = perf_counter(), ""
@@ -85,7 +91,7 @@ async def choose(
         # Of the tokens of a text that is joined to what stands before it, at least one is its own.
         sizes = [max(1, scores.prompt + len(tail) - before) for tail in scores.tokens]
         _within(frame, request, sizes)
-        place, *others = _drawn(machine, spec, request, texts, sizes, scores.sums(), result, frame.wanted)
+        place, *others = _drawn(machine, use, request, texts, sizes, scores.sums(), result, frame.wanted)
         result.text, result.tokens = texts[place], sizes[place]
         result.others = tuple(texts[other] for other in others)
         result.lost = sum(sizes[other] for other in others)
@@ -125,7 +131,7 @@ def _truncated(request: HoleRequest, budget: Budget) -> SglError:
 
 def _drawn(
     machine: Strand,
-    spec: HoleSpec,
+    use: ModelUse,
     request: HoleRequest,
     texts: list[str],
     sizes: list[int],
@@ -135,8 +141,8 @@ def _drawn(
 ) -> list[int]:
     """Which texts are taken, all different: as many as are wanted, or fewer where fewer are left. `result`
     gets the log-probability of the first and the pressure of them all."""
-    script = machine.run.models[(spec.models or ModelUse()).base.name].script
-    wish = None if script is None else script.option(spec.name, texts)
+    script = machine.run.models[use.base.name].script
+    wish = None if script is None else script.option(request.name, texts)
     if wish is not None:
         return [wish, *(place for place in range(len(texts)) if place != wish)][:wanted]
     budget = request.budget
@@ -144,7 +150,7 @@ def _drawn(
     fitting = [score if size <= most else -math.inf for score, size in zip(sums, sizes, strict=True)]
     places = drawn_texts(fitting, request.sampling, request.seed, wanted)
     if not places:
-        message = f"the model gives no legal token of hole `{spec.name}` any probability"
+        message = f"the model gives no legal token of hole `{request.name}` any probability"
         raise SglError("Backend", message)
     result.logprob = sums[places[0]]
     if machine.run.weighed:
@@ -177,7 +183,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
         raise failure(f"`select` scores at most {SCORED_LIMIT} options; use `choose` for more")
     texts = list(options)
     if run.listeners:
-        machine.emit("hole_start", {"hole": spec.name, "mode": "select", **model_shown(spec.models)})
+        machine.emit("hole_start", {"hole": spec.name, "mode": "select", **asked_first(run, spec.models)})
     mocked = run.mocked(spec.name, machine.branch)
     if mocked is not None:
         wanted = mocked[0].text if isinstance(mocked[0], Written) else display(mocked[0], table)
@@ -198,7 +204,11 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
         result = HoleResult("", ended="select", behind=constant_behind(machine, frame.conversation))
         started, error = perf_counter(), ""
         try:
-            top, probabilities = await _scored(machine, frame, spec, texts, repairs, result)
+
+            async def ask(use: ModelUse | None) -> tuple[int, list[float]]:
+                return await _scored(machine, frame, spec, use or ModelUse(), texts, repairs, result)
+
+            top, probabilities = await first_answer(machine, frame, spec, ask)
         except BaseException as raised:
             error = error_name(raised)
             raise
@@ -220,6 +230,7 @@ async def _scored(
     machine: Strand,
     frame: Frame,
     spec: HoleSpec,
+    use: ModelUse,
     texts: list[str],
     repairs: list[tuple[str, str]],
     result: HoleResult,
@@ -231,7 +242,6 @@ async def _scored(
     if len(texts) == 1:
         return 0, [1.0]
     mark = show_repairs(conversation, repairs)
-    use = spec.models or ModelUse()
     seen = viewed(run, conversation, use.base)
     script = run.models[use.base.name].script
     begun = seen.mark()
@@ -247,7 +257,7 @@ async def _scored(
         if spec.by == "mean":
             sums = [total / len(tail) for total, tail in zip(sums, scores.tokens, strict=True)]
         elif spec.by == "contrast":
-            base = await _premise(machine, seen, begun, spec, texts, result)
+            base = await _premise(machine, seen, begun, spec, use, texts, result)
             sums = [total - other for total, other in zip(sums, base, strict=True)]
     except EngineError as fault:
         raise language_error(fault) from fault
@@ -279,6 +289,7 @@ async def _premise(
     conversation: Conversation,
     mark: Transcript,
     spec: HoleSpec,
+    use: ModelUse,
     texts: list[str],
     result: HoleResult,
 ) -> list[float]:
@@ -286,7 +297,7 @@ async def _premise(
     run = machine.run
     role = mark.roles[-1] if mark.roles else ""
     follow = _follow(spec)
-    key = (spec.models, role, mark.line, tuple(texts), follow)
+    key = (use.base, role, mark.line, tuple(texts), follow)
     known = run.premises.get(key)
     if known is None:
         alone = conversation.sibling()

@@ -21,7 +21,18 @@ _LOUD = frozenset(
     BY_NAME[name].number
     for name in (
         *("ROLE", "END_ROLE", "LINE", "GLUE", "TEXT", "INSERT", "GEN", "SELECT"),
-        *("CALL_PART", "FORK", "ADOPT", "SNAPSHOT", "TRY", "END_TRY", "MARK", "FORGET"),
+        *(
+            "STREAM",
+            "END_STREAM",
+            "CALL_PART",
+            "FORK",
+            "ADOPT",
+            "SNAPSHOT",
+            "TRY",
+            "END_TRY",
+            "MARK",
+            "FORGET",
+        ),
     )
 )
 """What the conversation shows, and what must not be left out: handlers and marks."""

@@ -69,14 +69,15 @@ class Record:
         self.uncertain = False
         """Whether a value is unknown yet. Before that nobody needs to look for one."""
 
-    def enter(self, machine: Strand) -> None:
-        """The newest frame has begun a conversation."""
+    def enter(self, machine: Strand, called: Place | None = None) -> None:
+        """The newest frame has begun a conversation; `called` is where, if another machine did."""
         frames = machine.frames
         frame = frames[-1]
         if frame.conversation is None or not frame.owns:
             return
-        called = machine.place(frames[-2]) if len(frames) > 1 else None
-        path = tuple(known_name(each.code) for each in frames if each.code.kind != "pure")
+        called = machine.place(frames[-2]) if len(frames) > 1 else called
+        own = tuple(known_name(each.code) for each in frames if each.code.kind != "pure")
+        path = (*machine.callers, *own)
         self.conversations.append(RecordedConversation(frame.conversation, path, machine.branch, called))
 
     def of(self, machine: Strand, frame: Frame) -> RecordedConversation:
@@ -85,7 +86,7 @@ class Record:
             if known.conversation is frame.conversation:
                 return known
         assert frame.conversation is not None
-        path = tuple(known_name(each.code) for each in machine.frames)
+        path = machine.names()
         self.conversations.append(RecordedConversation(frame.conversation, path, machine.branch, None))
         return self.conversations[-1]
 

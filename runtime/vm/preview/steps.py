@@ -16,12 +16,14 @@ from sglc.bytecode.code import HoleSpec
 from sglc.bytecode.opcodes import BY_NAME, OPCODES, Opcode
 from sglc.runtime.vm.holes.retries import earlier_values, show_repairs
 from sglc.runtime.vm.instructions.calls import do_return
+from sglc.runtime.vm.instructions.streams import newest
 from sglc.runtime.vm.machine import HANDLERS
 from sglc.runtime.vm.preview.joins import pops, quiet_join
 from sglc.runtime.vm.preview.record import Asked, Record, Remark
 from sglc.runtime.vm.preview.unknown import Unknown, holes_of
 from sglc.runtime.vm.state.frame import Frame, take
 from sglc.runtime.vm.state.strand import Outcome, Step, Strand
+from sglc.runtime.vm.state.streams import CallStream
 from sglc.runtime.vm.state.values import failure
 from sglc.types.notation.sgl import show_type
 
@@ -46,6 +48,7 @@ TAKES: dict[str, str] = {
     "BUILTIN len": "+",
     "BINARY +": "++",
     "CALL": "-",
+    "STREAM": "-",
     "CALL_PART": "-",
     "RETURN": "-",
     "FORK": "+",
@@ -62,6 +65,9 @@ def preview_steps(record: Record) -> tuple[Step, ...]:
         "END_ROLE": _noting("end"),
         "START": _not_early,
         "CALL": _calling(record),
+        "STREAM": _streaming(record),
+        "STREAM_NEXT": _reading(record),
+        "STREAM_PART": _part(record),
         "FORK": _forking,
         "GEN": _asking(record),
         "SELECT": _asking(record),
@@ -189,6 +195,46 @@ def _calling(record: Record) -> Step:
         outcome = usual(machine, frame, a, b)
         record.enter(machine)
         return outcome
+
+    return step
+
+
+def _streaming(record: Record) -> Step:
+    """Open a stream, and note the conversation of its call."""
+    usual = HANDLERS[BY_NAME["STREAM"].number]
+
+    def step(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+        usual(machine, frame, a, b)
+        record.enter(newest(frame).machine, machine.place(frame))
+        return None
+
+    return step
+
+
+def _reading(record: Record) -> Step:
+    """Read a stream; whether there is more of a result that is not known is not known."""
+
+    async def read(frame: Frame, stream: CallStream, hole: str) -> None:
+        more = await stream.next(hole)
+        holes = holes_of((stream.current,)) if record.uncertain else ()
+        frame.stack.append(Unknown(holes) if holes else more)
+
+    def step(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+        return read(frame, newest(frame), machine.program.names[a])
+
+    return step
+
+
+def _part(record: Record) -> Step:
+    """What is there of a result; unknown where it is not all known."""
+    usual = HANDLERS[BY_NAME["STREAM_PART"].number]
+
+    def step(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+        holes = holes_of((newest(frame).current,)) if record.uncertain else ()
+        if not holes:
+            return usual(machine, frame, a, b)
+        frame.stack.append(Unknown(holes))
+        return None
 
     return step
 

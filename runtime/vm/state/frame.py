@@ -16,6 +16,7 @@ from sglc.runtime.vm.state.seed import Seeds
 
 if TYPE_CHECKING:
     from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
+    from sglc.runtime.vm.state.streams import CallStream
     from sglc.runtime.vm.state.tasks import Task
     from sglc.runtime.vm.state.values import BranchValue
 
@@ -55,6 +56,8 @@ class Handler:
     depth: int
     mark: Transcript | None
     quiet: bool = False
+    stream: CallStream | None = None
+    """The call that is read, where this is no handler but a stream; one without a target, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +122,18 @@ class Frame:
 
     def leave(self) -> None:
         """Free what the frame holds of the engine."""
+        self.drop_handlers(0)
         self.drop_tasks()
         self.drop_branches()
         if self.owns and self.conversation is not None:
             self.conversation.close()
+
+    def drop_handlers(self, kept: int) -> None:
+        """Drop handlers, marks and streams but for the oldest; the calls of streams are stopped."""
+        while len(self.handlers) > kept:
+            stream = self.handlers.pop().stream
+            if stream is not None:
+                stream.drop()
 
     def drop_tasks(self) -> None:
         """End the calls that run ahead: other calls may come now."""

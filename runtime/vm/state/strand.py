@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import Code, Place
 from sglc.runtime.vm.state.frame import Allowance, Frame, Signal
@@ -11,6 +12,9 @@ from sglc.runtime.vm.state.seed import Seeds, known_name
 from sglc.runtime.vm.state.trace import Event, ListenerFault
 from sglc.runtime.vm.state.values import failure
 from sglc.values.text import display
+
+if TYPE_CHECKING:
+    from sglc.runtime.vm.state.streams import CallStream
 
 Outcome = Signal | Awaitable[Signal | None] | None
 """What a step gives the loop: nothing, a signal, or work to wait for that gives one of these."""
@@ -31,6 +35,8 @@ class Strand:
         self.frames: list[Frame] = []
         self.callers: tuple[str, ...] = ()
         """Of a task: the functions around its call, outermost first."""
+        self.stream: CallStream | None = None
+        """Of the call of a stream: what reads its result."""
         self.result: object = None
         self.last: Frame | None = None
         """The first frame, once it has returned. The one who started the machine frees it."""

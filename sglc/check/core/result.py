@@ -229,11 +229,11 @@ class CheckedModule:
     types: Mapping[int, ExpressionType]
     """Type of every Expression."""
     resolved: Mapping[int, Type]
-    """Type that every TypeExpression stands for."""
+    """Type that every TypeExpression stands for; the type of the parts of each StreamFor."""
     symbols: Mapping[int, Symbol]
     """Meaning of Reference, NamePattern (LocalSymbol: a new binding), ConstructorPattern, Raise,
     each Name of Except, ExpectRaises; of Let, For, Fork, Comprehension, Parameter, Except (the variable
-    they bind); of a Call whose function is a plain name or a method (BuiltinSymbol named `.method`).
+    they bind), and the name that a StreamFor gives its result; of a Call whose function is a plain name or a method (BuiltinSymbol named `.method`).
 
     Also: of an Attribute that names a member or variant through its type (`Mood.calm`: ConstantSymbol,
     VariantSymbol); of Ensure (its `each` variable), Part (its binding, else the FunctionSymbol of the part
@@ -246,7 +246,7 @@ class CheckedModule:
     """For each Ensure with a retry: the hole that it draws again (in the same or an enclosing block)."""
     constants: Mapping[int, Value] = field(default_factory=dict)
     """Compile-time values of expressions where one was needed (counts, option values, schema texts); the text
-    of each Include."""
+    of each Include; the hole that a StreamFor reads, empty where it sees the whole value only."""
     coercions: Mapping[int, Type] = field(default_factory=dict)
     """Expressions whose value must be checked at run time to be a member of a type that their own does not
     prove (`int` where `int in 0..5` is due), or widened to it (int to decimal or float, decimal to float). Of

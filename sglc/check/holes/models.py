@@ -53,14 +53,28 @@ class HoleModels:
                 hint="write it at a `fn`, or at a block or hole of one",
             )
             return None
-        if len(clause.models) > 1 and not clause.blended:
-            self.module.unavailable(
-                "E0911", "a chain of models", clause.span, "name one: what answers must not depend on luck"
-            )
-            return None
-        base, *teacher = (self._view(model) for model in clause.models)
-        found = ModelUse(base, teacher[0] if teacher else None)
+        base, *more = (self._view(model) for model in clause.models)
+        if clause.blended:
+            found = ModelUse(base, more[0])
+        else:
+            self._twice(clause)
+            found = ModelUse(base, others=tuple(more))
         return None if found == _PLAIN else found
+
+    def _twice(self, clause: ast.ModelClause) -> None:
+        """Report a model that stands in a chain twice: it would be asked again for what it failed at."""
+        first: dict[str, ast.ModelName] = {}
+        for model in clause.models:
+            known = first.setdefault(model.name.text, model)
+            if known is not model:
+                self.module.report(
+                    "E0360",
+                    f"`{model.name.text}` stands in this chain twice",
+                    model.span,
+                    label="named again",
+                    secondary=(Label(known.span, "first named here"),),
+                    hint="name each model once",
+                )
 
     def _view(self, model: ast.ModelName) -> ModelView:
         if model.without is None:

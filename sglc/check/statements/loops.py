@@ -113,7 +113,15 @@ def _assigned_names(statements: Body) -> set[str]:
                 found |= _assigned_names(body)
                 for handler in handlers:
                     found |= _assigned_names(handler.body)
-            case ast.For() | ast.While() | ast.Role() | ast.Using() | ast.Parallel() | ast.Forget():
+            case (
+                ast.For()
+                | ast.StreamFor()
+                | ast.While()
+                | ast.Role()
+                | ast.Using()
+                | ast.Parallel()
+                | ast.Forget()
+            ):
                 found |= _assigned_names(statement.body)
     return found
 
@@ -129,4 +137,6 @@ def _leaves(statement: ast.Statement) -> bool:
             return any(_leaves(s) for case in cases for s in case.body)
         case ast.Role(_, body) | ast.Try(body):
             return any(_leaves(s) for s in body)
+        case ast.StreamFor():
+            return any(_leaves(s) for s in statement.body)
     return False

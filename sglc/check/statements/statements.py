@@ -17,6 +17,7 @@ from sglc.check.statements.parallel import ParallelCalls
 from sglc.check.statements.parts import Parts
 from sglc.check.statements.prompt_lines import PromptLines
 from sglc.check.statements.retry_policies import RetryPolicies
+from sglc.check.statements.streams import Streams
 from sglc.check.statements.tests import StatementsOfTests
 from sglc.check.statements.unavailable import UnavailableStatements
 from sglc.check.statements.variables import Variables
@@ -49,6 +50,7 @@ class Statements:
     forks: Forks
     tests: StatementsOfTests
     parallel_calls: ParallelCalls
+    streams: Streams
     unavailable: UnavailableStatements
 
     def statement(self, node: ast.Statement, after: ast.Statement | None) -> bool:
@@ -109,7 +111,7 @@ class Statements:
             case ast.Using():
                 return self.control_flow.using(node)
             case ast.StreamFor():
-                return self.unavailable.stream(node)
+                return self.streams.stream(node)
             case ast.Golden() | ast.Replay():
                 return self.unavailable.golden(node)
 

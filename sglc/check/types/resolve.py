@@ -20,6 +20,7 @@ from sglc.check.types.unknown_types import report_arguments, report_unknown_type
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.language.language import LanguageError, keys_dfa
+from sglc.types.partial import partial_type
 from sglc.types.type import Alternatives, Constant, ListOf, MapOf, Named, Null, Optional, Str, TupleOf, Type
 
 BUILTIN_TYPES: dict[str, Type] = {
@@ -70,6 +71,9 @@ class TypeResolver:
         match node:
             case ast.TypeName():
                 return self._name(node)
+            case ast.TypePartial():
+                base = self.resolve(node.base)
+                return base if isinstance(base, Unknown) else partial_type(base, self.module.table)
             case ast.TypeLines():
                 return TEXT_TYPES["lines"]
             case ast.TypeRefined():

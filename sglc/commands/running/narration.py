@@ -95,6 +95,9 @@ class Narrator:
             case "generated":
                 self._sink.token()
                 self._say(event.branch, data["text"], True)
+            case "fallback":
+                self._new_line(event.branch)
+                self._say(event.branch, f"({data['model']} failed: {data['message']})\n", False)
             case "retry":
                 self._new_line(event.branch)
                 self._say(event.branch, f"({data['strategy']}: {data['reason']})\n", False)

@@ -296,4 +296,24 @@ pub fn f() -> int:
         _ASK + 'pub fn f() -> str:\n    par:\n        let a = ask("x")\n        let b = ask("y")\n'
         "    return a + b\n",
     ),
+    Entry(
+        "E0430",
+        "a stream of what no `fn` returns",
+        "`for p in stream f(x)` shows the result of a `fn` while its model writes it. A part writes into the "
+        "conversation around it, a `pure fn` is asked nothing, and without a result there is nothing to see.",
+        _ASK + "pure fn twice(s: str) -> str:\n    return s + s\n\npub fn f() -> int:\n    var n = 0\n"
+        '    for p in stream twice(ask("x")):\n        n += len(p)\n    return n\n',
+        _ASK + 'pub fn f() -> int:\n    var n = 0\n    for p in stream ask("x"):\n        n += len(p)\n'
+        "    return n\n",
+    ),
+    Entry(
+        "W0240",
+        "a stream of which only the end is seen",
+        "Parts are seen of a function that returns what one of its holes was filled with: every `return` in "
+        "it names that hole. Of any other the loop has one round, with the whole value.",
+        _ASK + "fn loud(s: str) -> str:\n    return ask(s).upper()\n\npub fn f() -> int:\n    var n = 0\n"
+        '    for p in stream loud("x"):\n        n += len(p)\n    return n\n',
+        _ASK + 'pub fn f() -> int:\n    var n = 0\n    for p in stream ask("x"):\n        n += len(p)\n'
+        "    return n\n",
+    ),
 )

@@ -365,6 +365,15 @@ ENTRIES: tuple[Entry, ...] = (
         "pub type Word = str matching /[a-z]{1,9}/\n",
     ),
     Entry(
+        "E0150",
+        "a part that a type does not have",
+        "`Crew.Partial` is what is there of a `Crew` while it is written. Types have no other parts.",
+        "pub record Crew:\n    name: str max 9 chars\n\npub pure fn f(c: Crew.Part) -> bool:\n"
+        "    return c.name != null\n",
+        "pub record Crew:\n    name: str max 9 chars\n\npub pure fn f(c: Crew.Partial) -> bool:\n"
+        "    return c.name != null\n",
+    ),
+    Entry(
         "W0101",
         "blanks at the end of a pipe line",
         "Blanks at the end of prompt text are invisible to people and real to the model; a blank before a "

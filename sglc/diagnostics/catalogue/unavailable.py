@@ -42,22 +42,10 @@ ENTRIES: tuple[Entry, ...] = (
         "max 80 chars\n",
     ),
     _entry(
-        "E0911", "a chain of models", "Name one model, and load another one under its name where it is "
-        "not to be had.",
-        "pub fn f() -> int using big or small:\n    user: | A number?\n    assistant: | ?{n: int}\n" + _END,
-        "pub fn f() -> int using big:\n    user: | A number?\n    assistant: | ?{n: int}\n" + _END,
-    ),
-    _entry(
         "E0912", "tools", "Ask for a typed request and call the function yourself.",
         "pub pure fn double(n: int) -> int:\n    return 2 * n\n\n" + _FN
         + "    assistant with tools [double] limit 2 calls: | ?{n: int}\n" + _END,
         _GOOD,
-    ),
-    _entry(
-        "E0913", "`stream` in programs", "Call the function and use its result.",
-        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    for p in stream ask():\n      "
-        "  continue\n",
-        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    ask()\n",
     ),
     _entry(
         "E0915", "`extern py`", "Write the helper as a `pure fn`, or compute the value before the call.",

@@ -247,10 +247,10 @@ def for_(context: Context, start: int, end: int, variable: Name, iterable: Expre
 
 
 def stream_for(
-    context: Context, start: int, end: int, variable: Name, call: Expression, body: Body
+    context: Context, start: int, end: int, variable: Name, call: Expression, whole: Name | None, body: Body
 ) -> ast.StreamFor:
-    """`for NAME in stream CALL:` with its block."""
-    return ast.StreamFor(variable, _called(context, call, "stream"), body, context.span(start, end))
+    """`for NAME in stream CALL as NAME:` with its block."""
+    return ast.StreamFor(variable, _called(context, call, "stream"), whole, body, context.span(start, end))
 
 
 def while_(

@@ -21,6 +21,19 @@ def type_name(context: Context, start: int, end: int, name: ast.Name) -> ast.Typ
     return ast.TypeName(name.text, (), name.span)
 
 
+def type_partial(context: Context, start: int, end: int, name: ast.Name, part: ast.Name) -> ast.TypePartial:
+    """`NAME.NAME` as a type; reported where the second name is not `Partial`."""
+    if part.text != "Partial":
+        context.reporter.error(
+            "E0150",
+            f"a type has no part `{part.text}`",
+            part.span.start,
+            part.span.end,
+            hint=f"`{name.text}.Partial` is what is there of a `{name.text}` while it is written",
+        )
+    return ast.TypePartial(ast.TypeName(name.text, (), name.span), context.span(start, end))
+
+
 def type_call(
     context: Context, start: int, end: int, name: ast.Name, *arguments: ast.Argument | None
 ) -> ast.TypeName:

@@ -276,10 +276,11 @@ class Using:
 
 @node
 class StreamFor:
-    """`for p in stream f(x):`."""
+    """`for p in stream f(x) as value:`; `whole` is the name of the result, None where it has none."""
 
     variable: Name
     call: Call
+    whole: Name | None
     body: tuple[Statement, ...]
     span: Span
 

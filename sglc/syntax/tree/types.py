@@ -26,6 +26,14 @@ class TypeName:
 
 
 @node
+class TypePartial:
+    """`Crew.Partial`: what is there of a value while it is written."""
+
+    base: TypeName
+    span: Span
+
+
+@node
 class TypeLiteral:
     """`"EUR"`, `3`, `true` as a type."""
 
@@ -200,6 +208,7 @@ class TypeUnreadable:
 
 TypeExpression = (
     TypeName
+    | TypePartial
     | TypeLines
     | TypeLiteral
     | TypeList

@@ -267,6 +267,20 @@ class Statements:
         self.context.add(f"for {self.context.variable(symbol.slot, kind)} in {iterable}:")
         self._loop(node.body)
 
+    def _stream(self, node: ast.StreamFor) -> None:
+        """One round with the whole result: what asks models there gives it at its end."""
+        self.context.lose("the parts of a stream", "one round with the whole result")
+        whole = self.context.names.fresh("whole")
+        symbol: Any = self.checked.symbols[id(node)]
+        self.context.add(f"{whole}: Any = {self.expressions.code(node.call)}")
+        if node.whole is not None:
+            behind: Any = self.checked.symbols[id(node.whole)]
+            self.bind(behind.slot, None, "None")
+        self.context.add(f"for {self.context.variable(symbol.slot, None)} in [{whole}]:")
+        self._loop(node.body)
+        if node.whole is not None:
+            self.context.add("else:", f"    {self.context.variable(behind.slot, None)} = {whole}")
+
     def _while(self, node: ast.While) -> None:
         rounds = ""
         if node.limit is not None:
@@ -400,6 +414,7 @@ _WRITE: dict[type, Callable[[Statements, Any], None]] = {
     ast.Evaluate: Statements._evaluate,
     ast.If: Statements._if,
     ast.For: Statements._for,
+    ast.StreamFor: Statements._stream,
     ast.While: Statements._while,
     ast.Match: Statements._match,
     ast.Return: Statements._return,
