@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +26,7 @@ from sglc.runtime.vm.state.frame import Allowance
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.run import (
     CheckRecord,
+    GoldenCall,
     HoleRecord,
     Limits,
     Missed,
@@ -40,7 +41,7 @@ from sglc.runtime.vm.state.values import BranchValue, Scored, failure
 from sglc.types.language.membership import MemberError, is_member
 from sglc.types.model_use import MAIN
 from sglc.types.notation.sgl import show_type
-from sglc.types.text.plain_json import from_json
+from sglc.types.text.plain_json import from_json, to_json
 from sglc.types.type import Type
 from sglc.types.values import TOO_DEEP, RecordValue, Value, is_too_deep
 from sglc.values.coerce import coerce
@@ -87,6 +88,10 @@ class TestResult:
     error: SglError | None
     seconds: float
     unused: tuple[tuple[str, Place | None], ...] = ()
+    goldens: tuple[GoldenCall, ...] = ()
+    """Calls that are to be held against an earlier run."""
+    replays: tuple[tuple[str, Place | None], ...] = ()
+    """Traces of runs that are to be run again."""
 
     @property
     def passed(self) -> bool:
@@ -347,7 +352,7 @@ class Session:
         started = perf_counter()
         ended = ""
         try:
-            machine.emit("start", {"function": code.name, "seed": seed, "program": self.program.name})
+            machine.emit("start", self._started(code, bound, seed))
             async with asyncio.timeout(timeout):
                 value = await machine.call(code, bound, allowances)
             if is_too_deep(value):
@@ -395,6 +400,48 @@ class Session:
         records = run.records
         return RunResult(_plain(value), result, text, statistics, tuple(records.checks), tuple(records.holes))
 
+    def _started(self, code: Code, bound: list[object], seed: int) -> dict[str, object]:
+        """What the event of a run's beginning tells of its call; arguments as JSON has them."""
+        program = self.program
+        types = [program.types[parameter.type] for parameter in code.parameters]
+        arguments = {
+            parameter.name: to_json(value, type, program.table)
+            for parameter, value, type in zip(code.parameters, bound, types, strict=True)
+        }
+        told = {"arguments": arguments} if arguments else {}
+        return {"function": code.name, "seed": seed, "program": program.name, **told}
+
+    async def rerun(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        answers: Mapping[str, Sequence[object]],
+        *,
+        seed: int = 0,
+        on_event: Listener | None = None,
+    ) -> object:
+        """The value of a function whose holes have these answers, without a model.
+
+        `answers` are values or what is `Written`, by hole (`function.hole`, with `@branch` in one branch of
+        forks), each for one fill. Raises ArgumentError before it starts, SglError when it fails.
+        """
+        code = self.function(name)
+        bound = self.bind(code, arguments)
+        run = self._new_run(seed, () if on_event is None else (on_event,))
+        for hole, given in answers.items():
+            for each in given:
+                run.mock(hole, each, always=False)
+        machine = Machine(run)
+        try:
+            machine.emit("start", self._started(code, bound, seed))
+            value = await machine.call(code, bound)
+        except SglError as error:
+            raise self._failed(machine, error) from error.__cause__
+        if machine.last is not None:
+            machine.last.leave()
+        machine.emit("finish", {"function": code.name})
+        return value
+
     async def run_test(self, name: str, *, seed: int = 0, on_event: Listener | None = None) -> TestResult:
         """Run one test, without a model: holes are answered by its mocks or at random."""
         code = next((code for code in self.tests if code.name == name), None)
@@ -413,7 +460,17 @@ class Session:
             error = raised
         seconds = perf_counter() - started
         unused = tuple(run.unused_mocks()) if error is None else ()
-        return TestResult(code.name, seed, run.expectations, tuple(run.missed), error, seconds, unused)
+        return TestResult(
+            code.name,
+            seed,
+            run.expectations,
+            tuple(run.missed),
+            error,
+            seconds,
+            unused,
+            tuple(run.goldens),
+            tuple(run.replays),
+        )
 
     def _new_run(
         self,

@@ -19,7 +19,7 @@ import pytest
 if TYPE_CHECKING:
     from sglc.bytecode.code import Code
     from sglc.diagnostics.diagnostic import Diagnostic
-    from sglc.runtime.session import Session
+    from sglc.recorded.judging import Recorded
     from sglc.testing import Report
 
 SUFFIX = ".sgl"
@@ -86,6 +86,8 @@ class SglFile(pytest.File):
         from sglc.compiled import build
         from sglc.library import read_source
         from sglc.options import CompileOptions
+        from sglc.recorded.goldens import GoldenFault, Goldens, golden_path
+        from sglc.recorded.judging import Recorded
         from sglc.runtime.session import Session
         from sglc.testing import tests_of
 
@@ -96,17 +98,22 @@ class SglFile(pytest.File):
         if built is None or built.program is None:
             raise self.CollectError(_drawn(diagnostics))
         session = Session(built.program)
+        try:
+            goldens = Goldens.open(golden_path(self.path))
+        except GoldenFault as fault:
+            raise self.CollectError(str(fault)) from None
+        recorded = Recorded(session, self.path, goldens)
         for code in tests_of(built.program):
-            item: SglItem = SglItem.from_parent(self, name=code.name, session_of=session, code=code)
+            item: SglItem = SglItem.from_parent(self, name=code.name, recorded=recorded, code=code)
             yield item
 
 
 class SglItem(pytest.Item):
-    """One test block."""
+    """One test block. Golden calls are compared with what `sglc test --update-golden` has kept."""
 
-    def __init__(self, *, session_of: Session, code: Code, **given: object) -> None:
+    def __init__(self, *, recorded: Recorded, code: Code, **given: object) -> None:
         super().__init__(**given)  # type: ignore[arg-type]
-        self._session = session_of
+        self._recorded = recorded
         self._code = code
         for tag in code.tags:
             self.config.addinivalue_line("markers", f"{tag}: a tag of a test in an .sgl file")
@@ -117,7 +124,7 @@ class SglItem(pytest.Item):
         from sglc.testing import run_test
 
         seed, rounds = self.config.getoption("--sgl-seed"), self.config.getoption("--sgl-rounds")
-        report = run_test(self._session, self._code, seed=seed, rounds=rounds)
+        report = run_test(self._code, self._recorded, seed=seed, rounds=rounds)
         for found in report.warnings:
             self.warn(SglWarning(f"{found.code}: {found.message} ({found.span!r})"))
         if not report.passed:
@@ -137,7 +144,7 @@ class SglItem(pytest.Item):
         from sglc.runtime.errors import span_of
 
         places = self._code.places
-        span = span_of(self._session.program, places[0] if places else None)
+        span = span_of(self._recorded.session.program, places[0] if places else None)
         line = None if span is None else span.source.position(span.start)[0] - 1
         return self.path, line, self.name
 

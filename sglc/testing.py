@@ -6,11 +6,15 @@ A test is run once a round; round n has the seed `seed + n`, so that any failure
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from sglc.bytecode.code import Code, Place, Program
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.recorded.differences import differences
+from sglc.recorded.goldens import Goldens
+from sglc.recorded.judging import Recorded
 from sglc.runtime.errors import diagnostic_of, span_of
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.run import Missed
@@ -36,6 +40,7 @@ class Report:
     failures: tuple[Diagnostic, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     """What a test that passed may not have tested."""
+    tags: tuple[str, ...] = ()
 
 
 def tests_of(program: Program, words: str = "") -> list[Code]:
@@ -45,19 +50,34 @@ def tests_of(program: Program, words: str = "") -> list[Code]:
     ]
 
 
-def run_tests(program: Program, words: str = "", *, seed: int = 0, rounds: int = 1) -> Iterator[Report]:
-    """Run the tests that are meant, one after the other; each report comes as soon as its test is done."""
+def run_tests(
+    program: Program,
+    words: str = "",
+    *,
+    seed: int = 0,
+    rounds: int = 1,
+    chosen: Callable[[Code], bool] | None = None,
+    place: Path | None = None,
+    goldens: Goldens | None = None,
+) -> Iterator[Report]:
+    """Run the tests that are meant, one after the other; each report comes as soon as its test is done.
+
+    `words` stand in their titles, `chosen` judges them. `place` is the program's file: traces that are
+    replayed lie beside it. `goldens` are what is kept of earlier runs.
+    """
     session = Session(program)
+    recorded = Recorded(session, place, goldens)
     for code in tests_of(program, words):
-        yield run_test(session, code, seed=seed, rounds=rounds)
+        if chosen is None or chosen(code):
+            yield run_test(code, recorded, seed=seed, rounds=rounds)
 
 
-def run_test(session: Session, code: Code, *, seed: int = 0, rounds: int = 1) -> Report:
-    """Run one test of the session's program."""
-    return asyncio.run(_run(session, code, seed, rounds))
+def run_test(code: Code, recorded: Recorded, *, seed: int = 0, rounds: int = 1) -> Report:
+    """Run one test of a program in the session of what earlier runs have left of it."""
+    return asyncio.run(_run(recorded.session, code, seed, rounds, recorded))
 
 
-async def _run(session: Session, code: Code, seed: int, rounds: int) -> Report:
+async def _run(session: Session, code: Code, seed: int, rounds: int, recorded: Recorded) -> Report:
     expectations, seconds = 0, 0.0
     unused: tuple[tuple[str, Place | None], ...] | None = None
     """Mocks that no round has used."""
@@ -65,16 +85,26 @@ async def _run(session: Session, code: Code, seed: int, rounds: int) -> Report:
         result = await session.run_test(code.name, seed=seed + number)
         expectations += result.expectations
         seconds += result.seconds
-        if not result.passed:
-            failures = [_missed(session.program, missed) for missed in result.missed]
-            if result.error is not None:
-                failures.append(diagnostic_of(result.error, session.program))
-            return Report(code.name, False, seed + number, number + 1, expectations, seconds, tuple(failures))
+        failures = [_missed(session.program, missed) for missed in result.missed]
+        if result.error is not None:
+            failures.append(diagnostic_of(result.error, session.program))
+        failures += await recorded.failures(result, first=number == 0)
+        if failures:
+            return Report(
+                code.name,
+                False,
+                seed + number,
+                number + 1,
+                expectations,
+                seconds,
+                tuple(failures),
+                tags=code.tags,
+            )
         unused = result.unused if unused is None else tuple(mock for mock in unused if mock in result.unused)
     found = [_unused(session.program, hole, place) for hole, place in unused or ()]
     if not expectations:
         found.append(_untested(session.program, code))
-    return Report(code.name, True, seed, rounds, expectations, seconds, warnings=tuple(found))
+    return Report(code.name, True, seed, rounds, expectations, seconds, warnings=tuple(found), tags=code.tags)
 
 
 def _unused(program: Program, hole: str, place: Place | None) -> Diagnostic:
@@ -105,7 +135,24 @@ def _missed(program: Program, missed: Missed) -> Diagnostic:
     values = [f"{name} = {_short(text)}" for name, text in list(missed.values.items())[:SHOWN_VALUES]]
     span = span_of(program, missed.place)
     label = "this does not hold" if missed.values else ""
-    return Diagnostic(MISSED, missed.message, span, label=label, reason="; ".join(values))
+    reason = "; ".join(values)
+    sides = _sides("" if span is None else span.text, missed.values)
+    if sides is not None and (lines := differences(*sides)):
+        reason = "\n".join((reason, "they differ:", *(f"  {line}" for line in lines)))
+    return Diagnostic(MISSED, missed.message, span, label=label, reason=reason)
+
+
+def _sides(expectation: str, values: Mapping[str, str]) -> tuple[str, str] | None:
+    """The values of both sides of `expect left == right`; None where it is something else."""
+    condition = " ".join(expectation.split()).removeprefix("expect ")
+    texts = [name.removesuffix("…") for name in values]
+    for left, one in zip(texts, values.values(), strict=True):
+        for right, other in zip(texts, values.values(), strict=True):
+            if condition.startswith(left) and f" == {right}" in condition[len(left) :]:
+                whole = f"{left} == {right}"
+                if condition == whole or "…" in "".join(values):
+                    return one, other
+    return None
 
 
 def _short(text: str) -> str:

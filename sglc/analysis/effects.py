@@ -49,6 +49,9 @@ _OWN = {
     ops.ExpectTrue: Effect.ORDERED,
     ops.ExpectError: Effect.ORDERED,
     ops.Witness: Effect.ORDERED,
+    ops.BeginGolden: Effect.ORDERED,
+    ops.EndGolden: Effect.ORDERED,
+    ops.ReplayTrace: Effect.ORDERED,
 }
 _CALLS = frozenset({ops.Call, ops.OpenStream, ops.CallPart, ops.RunFork})
 

@@ -8,10 +8,10 @@ What the verifier guarantees, so that the machine need not check it: the stack d
 handlers at an instruction are the same on every road to it; the stack is empty at SNAPSHOT and at its RETRY,
 and a RETRY is reached only after its SNAPSHOT (handlers opened since then are dropped by the retry); a
 handler starts with the stack depth and the handlers that were there at its TRY; marks are closed in turn
-with handlers, and so are streams, which are read where they are the newest that is open; ERROR stands only where an
-error was caught (by a TRY of flag 0); an iterator is never seen but by NEXT (STORE s after ITERATE and NEXT,
-LOAD s before NEXT, POP where NEXT jumps to). `xs.max(by = e)` is METHOD `max` with the list and the list of
-keys (so are `min` and `sort`).
+with handlers, and so are streams, which are read where they are the newest that is open; ERROR stands only
+where an error was caught (by a TRY of flag 0); an iterator is never seen but by NEXT (STORE s after ITERATE
+and NEXT, LOAD s before NEXT, POP where NEXT jumps to). `xs.max(by = e)` is METHOD `max` with the list and
+the list of keys (so are `min` and `sort`).
 """
 
 from __future__ import annotations
@@ -122,6 +122,9 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str], ...] = (
     ("FUZZ", ("flag",), 0, 0, "1: the model is a sampler over the masks; 0: back to the mocks"),
     ("WITNESS", ("name",), 1, 0, "value -> ; a part of the expectation that follows, under its text"),
     ("EXPECT", (), 1, 0, "bool -> ; records a failed expectation"),
+    ("GOLDEN", (), 0, 0, "from here on it is noted what holes are asked"),
+    ("END_GOLDEN", (), 1, 0, "value -> ; what was noted is held against an earlier run"),
+    ("REPLAY", ("name",), 0, 0, "the run in the trace of that name is to be run again after the test"),
     ("EXPECT_RAISES", ("name", "flag"), 0, 0, "an error of that name was due: 0 it came, 1 it did not"),
 )
 

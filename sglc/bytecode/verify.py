@@ -63,8 +63,9 @@ _CLOSES = {"END_TRY": "t", "FORGET": "m", "END_STREAM": "s"}
 _ENDS = frozenset({_N["RETURN"], _N["RAISE"], _N["RERAISE"], _N["JUMP"]})
 
 State = tuple[int, str, frozenset[object]]
-"""Stack depth, open handlers (`t`), marks (`m`) and streams (`s`), the newest last, and what surely happened before:
-snapshots taken (by retry index), iterators made (`("iterator", slot)`), an error caught (`"error"`)."""
+"""Stack depth, open handlers (`t`), marks (`m`) and streams (`s`), the newest last, and what surely happened
+before: snapshots taken (by retry index), iterators made (`("iterator", slot)`), an error caught
+(`"error"`)."""
 
 
 class _Fault(Exception):

@@ -51,7 +51,6 @@ from sglc.check.statements.retry_policies import RetryPolicies
 from sglc.check.statements.statements import Statements
 from sglc.check.statements.streams import Streams
 from sglc.check.statements.tests import StatementsOfTests
-from sglc.check.statements.unavailable import UnavailableStatements
 from sglc.check.statements.variables import Variables
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import TypeResolver
@@ -134,7 +133,6 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         StatementsOfTests(module, scopes, inference, constants, blocks),
         ParallelCalls(module, blocks),
         Streams(module, scopes, inference, loops),
-        UnavailableStatements(module, inference),
     )
     callbacks.condition_of_type = clauses.where
     callbacks.dependent_type = dependent.given_type

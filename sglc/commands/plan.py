@@ -129,7 +129,6 @@ def command(
       sglc plan examples/triage.sgl triage --trace run.jsonl --json
       sglc plan examples/orders.sgl --model smollm2 --diff orders.sglb
     """
-    model = models.own
     if models.named and not runs:
         raise click.UsageError("--model NAME=MODEL belongs to --run: without a run nothing is asked")
     _check_usage(runs, trace, old, pairs, arguments)
@@ -139,11 +138,24 @@ def command(
     names, problems = _functions(program, function, runs)
     if problems:
         raise _refused(invocation, problems, as_json)
+    from sglc.commands.shared.settings import engine_of, models_of, project_for, setting
+
+    project = project_for(invocation, file, as_json=as_json)
+    model, named = models_of(project, models, program)
     if runs:
         if sequential and concurrency is not None:
             raise click.UsageError("--sequential and --concurrency say two things of the same calls")
-        ahead = 0 if sequential else concurrency
-        run = Run(pairs, arguments, seed, max_tokens, timeout, ahead, engine, models.named)
+        ahead = 0 if sequential else setting(project.run, "concurrency", concurrency)
+        run = Run(
+            pairs,
+            arguments,
+            setting(project.run, "seed", seed),
+            setting(project.run, "max_tokens", max_tokens),
+            setting(project.run, "timeout", timeout),
+            ahead,
+            engine_of(project, engine),
+            named,
+        )
         _with_run(invocation, program, file, names[0], model or DEFAULT_MODEL, run, as_json)
         return
     plan = _plan(invocation, program, file, names, model)

@@ -161,24 +161,29 @@ def command(
         raise _refused(invocation, problems, as_json)
 
     from sglc.commands.running.execution import Call
+    from sglc.commands.shared.settings import engine_of, models_of, project_for, setting
     from sglc.runtime.mask.artifact.places import program_masks
 
+    project = project_for(invocation, file, as_json=as_json)
+    own, named = models_of(project, models, program)
+    engine = engine_of(project, engine)
+    concurrency = setting(project.run, "concurrency", concurrency)
     masks = program_masks(file)
     ahead = 0 if sequential else concurrency
     call = Call(
         program,
         code,
-        models.own or DEFAULT_MODEL,
-        models.named,
+        own or DEFAULT_MODEL,
+        named,
         engine,
         observation,
-        seed,
-        max_tokens,
-        timeout,
+        setting(project.run, "seed", seed),
+        setting(project.run, "max_tokens", max_tokens),
+        setting(project.run, "timeout", timeout),
         masks,
         ahead,
         trace_top or 0,
-        decode,
+        setting(project.run, "decode", decode),
     )
     if data is not None and out is not None:
         from sglc.commands.running.batch import Common, run_rows

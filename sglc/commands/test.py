@@ -27,7 +27,17 @@ if TYPE_CHECKING:
 
 @click.command("test")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
-@click.option("-k", "words", default="", metavar="WORDS", help="Only tests whose title contains the words.")
+@click.option(
+    "-k",
+    "words",
+    default="",
+    metavar="WORDS",
+    help="Only tests whose title contains the words; `and`, `or`, `not` and parentheses combine them.",
+)
+@click.option(
+    "--tag", "tags", multiple=True, metavar="NAME", help="Only tests with this tag, or one of several."
+)
+@click.option("--not-tag", "without", multiple=True, metavar="NAME", help="No tests with this tag.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of random answers."
 )
@@ -38,57 +48,84 @@ if TYPE_CHECKING:
     show_default=True,
     help="Run each test this often, each time with the next seed.",
 )
+@click.option(
+    "--update-golden", is_flag=True, help="Keep what `golden` calls are asked and give, in place of what was."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@click.option(
+    "--junit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the results as JUnit's XML too.",
+)
 @level_option
 @outside_option
 @click.pass_obj
 def command(
-    invocation: Invocation, files: tuple[Path, ...], words: str, seed: int, rounds: int, as_json: bool
+    invocation: Invocation,
+    files: tuple[Path, ...],
+    words: str,
+    tags: tuple[str, ...],
+    without: tuple[str, ...],
+    seed: int,
+    rounds: int,
+    update_golden: bool,
+    as_json: bool,
+    junit: Path | None,
 ) -> None:
     """Run the test blocks of programs, without a model.
 
     `mock` answers a hole with a value that it could produce; `fuzz` answers all holes with random legal
     values. A test that fails shows the expectation, the values of its parts and variables, and the seed
-    that repeats it. Mocks that no hole asks for and tests that expect nothing are told.
+    that repeats it. Mocks that no hole asks for and tests that expect nothing are told. `golden` holds a
+    call against FILE.golden.json beside the program, `replay` a recorded run against its trace.
+
+    Exit codes: 0 all tests passed; 1 one failed, or something cannot be read; 2 the command is wrong.
 
     \b
     Examples:
       sglc test examples/character.sgl
       sglc test examples/*.sgl --rounds 5
       sglc test examples/loop.sgl -k "keeps to its time" --seed 3
+      sglc test crew.sgl --not-tag slow --junit report.xml
     """
     from sglc.commands.shared.files import programs_below
     from sglc.commands.shared.programs import load_program
+    from sglc.commands.testing.selection import SelectionFault, as_words, chooser
 
+    try:
+        chosen = chooser(words, tags, without)
+    except SelectionFault as wrong:
+        told = fault("E0823", f"`-k {words}` cannot be read", reason=str(wrong))
+        raise fail(invocation, told) from None
     below, problems = programs_below(files)
     if problems:
         raise fail(invocation, *problems, as_json=as_json)
     programs = [(path, load_program(invocation, path)) for path in below]
+    from sglc.recorded.goldens import GoldenFault, Goldens, golden_path
     from sglc.testing import run_tests
 
-    results: list[bool] = []
-    shown: list[dict[str, object]] = []
+    results: list[tuple[Path, Report]] = []
     for path, program in programs:
         if not as_json and len(programs) > 1:
             click.echo(f"{path}")
-        for report in _stages(invocation, path, run_tests(program, words, seed=seed, rounds=rounds)):
-            results.append(report.passed)
-            if as_json:
-                shown.append(_as_data(path, report))
-                continue
-            mark = _styled(
-                invocation, "ok    " if report.passed else "FAILED", "green" if report.passed else "red"
-            )
-            click.echo(f"  {mark} {report.title} ({counted(report.expectations, 'expectation')})")
-            if report.warnings:
-                show(invocation, report.warnings)
-            if not report.passed:
-                show(invocation, report.failures)
-                again = f'sglc test {path} -k "{report.title}" --seed {report.seed}'
-                click.echo(f"to repeat it: {again}\n", err=True)
-    passed = sum(results)
+        try:
+            goldens = Goldens.open(golden_path(path), update=update_golden)
+            ran = run_tests(program, seed=seed, rounds=rounds, chosen=chosen, place=path, goldens=goldens)
+            for report in _stages(invocation, path, ran):
+                results.append((path, report))
+                if not as_json:
+                    _tell(invocation, report, f"sglc test {path} -k {as_words(report.title)}")
+            if goldens.save() and not as_json:
+                click.echo(f"  kept in {goldens.path}")
+        except GoldenFault as problem:
+            raise fail(invocation, fault("E0822", str(problem))) from None
+    if junit is not None:
+        _write(invocation, junit, results)
+    passed = sum(report.passed for _, report in results)
     failed = len(results) - passed
     if as_json:
+        shown = [_as_data(path, report) for path, report in results]
         print_json({"ok": failed == 0, "passed": passed, "failed": failed, "tests": shown})
     elif results:
         click.echo(f"{counted(len(results), 'test')}: {passed} passed, {failed} failed")
@@ -97,6 +134,28 @@ def command(
         raise fail(invocation, fault("E0809", f"there is no test {meant}"))
     if failed:
         raise CommandFailed(1)
+
+
+def _tell(invocation: Invocation, report: Report, again: str) -> None:
+    """How a test came out, and how to repeat it where it failed."""
+    mark = _styled(invocation, "ok    " if report.passed else "FAILED", "green" if report.passed else "red")
+    click.echo(f"  {mark} {report.title} ({counted(report.expectations, 'expectation')})")
+    if report.warnings:
+        show(invocation, report.warnings)
+    if not report.passed:
+        show(invocation, report.failures)
+        click.echo(f"to repeat it: {again} --seed {report.seed}\n", err=True)
+
+
+def _write(invocation: Invocation, path: Path, results: list[tuple[Path, Report]]) -> None:
+    from sglc.cache_files import write_atomically
+    from sglc.commands.testing.junit import junit
+
+    try:
+        write_atomically(path, junit(results), mode=0o644)
+    except OSError as problem:
+        told = fault("E0805", f"{path} cannot be written", reason=problem.strerror or str(problem))
+        raise fail(invocation, told) from None
 
 
 def _stages(invocation: Invocation, path: Path, reports: Iterator[Report]) -> Iterator[Report]:
@@ -114,6 +173,7 @@ def _as_data(path: Path, report: Report) -> dict[str, object]:
     return {
         "file": str(path),
         "title": report.title,
+        "tags": list(report.tags),
         "passed": report.passed,
         "seed": report.seed,
         "rounds": report.rounds,

@@ -33,6 +33,7 @@ _BY_NAME = {
     ops.Catch: ("CATCH", "name"),
     ops.Limit: ("LIMIT", "name"),
     ops.NextPart: ("STREAM_NEXT", "hole"),
+    ops.ReplayTrace: ("REPLAY", "path"),
     ops.OpenRole: ("ROLE", "role"),
 }
 _BY_NAME_AND_COUNT = {
@@ -59,6 +60,8 @@ _PLAIN = {
     ops.SetSeed: "SEED",
     ops.AdoptBranch: "ADOPT",
     ops.ExpectTrue: "EXPECT",
+    ops.BeginGolden: "GOLDEN",
+    ops.EndGolden: "END_GOLDEN",
     terminators.Return: "RETURN",
     terminators.Reraise: "RERAISE",
 }

@@ -529,11 +529,35 @@ class ExpectError:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@value
+class BeginGolden:
+    """From here on it is noted what holes are asked."""
+
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
+class EndGolden:
+    """What was noted, and the value of the call, are held against what is kept of an earlier run."""
+
+    value: Temp
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
+class ReplayTrace:
+    """A recorded run that is to be run again when the test has ended; `path` is that of its trace."""
+
+    path: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
 Op = (
     Const | Load | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append
     | Unary | Binary | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField
     | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | Start | OpenStream
-    | NextPart | GetPart | CloseStream | CallPart | EndTry | Mark | Forget | Catch | HandledError | Limit | OpenRole | CloseRole | Line | Glue | Text
-    | Insert | Generate | SelectOption | Snapshot | TryAgain | RecordCheck | SetSeed | RunFork | AdoptBranch
-    | MockHole | SetFuzz | Witness | ExpectTrue | ExpectError
+    | NextPart | GetPart | CloseStream | CallPart | EndTry | Mark | Forget | Catch | HandledError | Limit
+    | OpenRole | CloseRole | Line | Glue | Text | Insert | Generate | SelectOption | Snapshot | TryAgain
+    | RecordCheck | SetSeed | RunFork | AdoptBranch | MockHole | SetFuzz | Witness | ExpectTrue | ExpectError
+    | BeginGolden | EndGolden | ReplayTrace
 )  # fmt: skip

@@ -11,6 +11,7 @@ from sglc.immutable import value
 from sglc.ir.ops import (
     AdoptBranch,
     Append,
+    BeginGolden,
     Binary,
     Call,
     CallBuiltin,
@@ -22,6 +23,7 @@ from sglc.ir.ops import (
     CloseStream,
     Concat,
     Const,
+    EndGolden,
     EndTry,
     ExpectError,
     ExpectTrue,
@@ -53,6 +55,7 @@ from sglc.ir.ops import (
     OpenRole,
     OpenStream,
     RecordCheck,
+    ReplayTrace,
     RunFork,
     SelectOption,
     SetFuzz,
@@ -93,7 +96,9 @@ MNEMONICS: dict[type, str] = {
     Limit: "limit", OpenRole: "role", CloseRole: "end_role", Line: "line", Glue: "glue", Text: "text",
     Insert: "insert", Generate: "gen", SelectOption: "select", Snapshot: "snapshot", TryAgain: "retry",
     RecordCheck: "record_check", SetSeed: "seed", RunFork: "fork", AdoptBranch: "adopt", MockHole: "mock",
-    SetFuzz: "fuzz", Witness: "witness", ExpectTrue: "expect", ExpectError: "expect_error", Jump: "jump",
+    SetFuzz: "fuzz", Witness: "witness", ExpectTrue: "expect", ExpectError: "expect_error",
+    BeginGolden: "golden",
+    EndGolden: "end_golden", ReplayTrace: "replay", Jump: "jump",
     Branch: "branch", Next: "next", Try: "try", Return: "return", RaiseError: "raise", Reraise: "reraise",
 }  # fmt: skip
 BY_MNEMONIC: dict[str, type] = {name: cls for cls, name in MNEMONICS.items()}

@@ -286,6 +286,8 @@ _LOWER: dict[type, Callable[[Statements, Any], None]] = {
     ast.Think: Statements._think,
     ast.Mock: lambda self, node: self.tests.mock(node),
     ast.Fuzz: lambda self, node: self.tests.fuzz(node),
+    ast.Golden: lambda self, node: self.tests.golden(node),
+    ast.Replay: lambda self, node: self.tests.replay(node),
     ast.Expect: lambda self, node: self.tests.expect(node),
     ast.ExpectRaises: lambda self, node: self.tests.expect_raises(node),
 }

@@ -51,6 +51,16 @@ class Tests:
         build.start(done)
         build.add(ops.SetFuzz(False, node.span))
 
+    def golden(self, node: ast.Golden) -> None:
+        """A call of which it is noted what its holes are asked."""
+        self.build.add(ops.BeginGolden(node.span))
+        value = self.expressions.value(node.call)
+        self.build.add(ops.EndGolden(value, node.span))
+
+    def replay(self, node: ast.Replay) -> None:
+        """A recorded run."""
+        self.build.add(ops.ReplayTrace(node.path, node.span))
+
     def expect(self, node: ast.Expect) -> None:
         """A condition that a test asks, with the parts that a failure shows."""
         self.context.witnesses = {id(part): shown_text(part.span) for part in witnesses(node.condition)}

@@ -32,7 +32,9 @@ def witnesses(condition: ast.Expression) -> Iterator[ast.Expression]:
 def _whole(node: ast.Expression) -> Iterator[ast.Expression]:
     """An expression and the calls in it, innermost first."""
     if isinstance(node, _PLAIN) or (
-        isinstance(node, ast.String) and all(isinstance(p, str) for p in node.parts)
+        isinstance(node, ast.String)
+        and all(isinstance(p, str) for p in node.parts)
+        and len(node.span.text) <= _CHARS
     ):
         return
     yield from _parts(node)

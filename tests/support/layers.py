@@ -96,6 +96,8 @@ WHOLE = (
         "sglc.runtime.metrics",
         "sglc.runtime.repair",
         "sglc.viewer",
+        "sglc.recorded",
+        "sglc.project",
     }
 )
 
@@ -173,6 +175,8 @@ LAW: dict[str, set[str]] = {
     | {"sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
     | {"sglc.runtime.bounds", "sglc.runtime.mask", "sglc.runtime.decoding", "sglc.runtime.errors"},
     "sglc.viewer": {"sglc.diagnostics"},
+    "sglc.project": {"sglc.source", "sglc.diagnostics"},
+    "sglc.recorded": RUNTIME | {"sglc.viewer"},
     "sglc.testing": WHOLE,
     "sglc.python": LEAVES
     | {"sglc.bytecode", "sglc.driver", "sglc.schema"}

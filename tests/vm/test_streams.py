@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -67,9 +68,7 @@ def test_parts_are_finished_fields_and_one_that_grows() -> None:
     assert len(names) > 3 and all("Ada Lark".startswith(name or "") for name in names)
     assert [len(name or "") for name in names] == sorted(len(name or "") for name in names)
     assert all(part["age"] in (None, 36) for part in seen), "a number is there when it is complete"
-    assert all(a != b for a, b in zip(seen, seen[1:], strict=False)), (
-        "each part says more than the one before"
-    )
+    assert all(a != b for a, b in pairwise(seen)), "each part says more than the one before"
 
 
 def test_a_stream_draws_what_the_plain_call_draws() -> None:
@@ -101,7 +100,7 @@ def test_break_stops_the_call_and_leaves_the_conversation_alone() -> None:
     assert not any(event.kind == "hole_end" for event in events)
     ends = [event.data for event in events if event.kind == "return"]
     assert ends == [{"function": "crew", "stopped": True}]
-    again, second = _run(STOP, [ADA])
+    _, second = _run(STOP, [ADA])
     assert [event.data for event in events if event.kind != "finish"] == [
         event.data for event in second if event.kind != "finish"
     ], "where it stops does not depend on time"

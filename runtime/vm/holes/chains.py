@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def at_hand(run: Run, use: ModelUse | None) -> list[ModelUse | None]:
-    """What a hole is asked of, in turn: the models of its chain that the run has, or its one model or blend."""
+    """Who a hole is asked of, in turn: the models of its chain that the run has, or its model or blend."""
     if use is None or not use.others:
         return [use]
     return [ModelUse(view) for view in use.views if view.name in run.models]

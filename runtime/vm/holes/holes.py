@@ -26,7 +26,7 @@ from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.fuzz import random_figures, random_good_word, random_scores, random_word
 from sglc.runtime.vm.holes.models import asked, share_figures, shares_shown
 from sglc.runtime.vm.holes.options import Options
-from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, shown_figures
+from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, note_asked, shown_figures
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
 from sglc.runtime.vm.state.dependent_types import Bound
 from sglc.runtime.vm.state.frame import Frame
@@ -256,6 +256,8 @@ async def _filled(
     """The text of a value: of a mock, at random, or of the model."""
     run = machine.run
     spec = machine.program.holes[index]
+    if run.asked is not None:
+        note_asked(machine, frame, spec, request.language, request.excluded)
     mocked = run.mocked(spec.name, machine.branch)
     if mocked is not None:
         text = _mocked_text(machine, type, mocked[0])
@@ -386,7 +388,7 @@ async def _generated(
     verdicts: Verdicts | None,
     use: ModelUse | None,
 ) -> HoleResult:
-    """Let a model fill a hole, or two together. A repair is shown to the model as turns, and taken out again."""
+    """Let a model fill a hole, or two together. A repair is shown as turns, which are taken out again."""
     run = machine.run
     conversation = frame.conversation
     assert conversation is not None

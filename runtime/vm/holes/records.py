@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from asyncio import CancelledError
 from collections.abc import Mapping
 from typing import Any
 
+from sglc.automata.term import Language
+from sglc.automata.term_digest import term_digest
+from sglc.bytecode.code import HoleSpec
 from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.requests import HoleResult
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.frame import Frame
-from sglc.runtime.vm.state.run import HoleRecord
+from sglc.runtime.vm.state.run import AskedHole, HoleRecord
 from sglc.runtime.vm.state.strand import Strand
 from sglc.runtime.vm.state.values import Filled, Scored
 from sglc.types.decoding import FIGURES
@@ -97,3 +101,17 @@ def error_name(raised: BaseException) -> str:
     if isinstance(raised, SglError):
         return raised.name
     return "Cancelled" if isinstance(raised, CancelledError) else "Internal"
+
+
+def note_asked(
+    machine: Strand, frame: Frame, spec: HoleSpec, legal: Language, excluded: frozenset[bytes] = frozenset()
+) -> None:
+    """Note what a hole is asked, for a golden call."""
+    assert frame.conversation is not None and machine.run.asked is not None
+    digest = hashlib.sha256(term_digest(legal))
+    for text in sorted(excluded):
+        digest.update(hashlib.sha256(text).digest())
+    before = frame.conversation.rendered()
+    machine.run.asked.append(
+        AskedHole(spec.name, machine.branch, before, digest.hexdigest()[:32], spec.stops)
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from time import perf_counter
 
+from sglc.automata.term import Language, Words
 from sglc.bytecode.code import HoleSpec
 from sglc.runtime.decoding.conversations.conversation import Conversation, Transcript
 from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
@@ -20,7 +21,7 @@ from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.fuzz import random_scores
 from sglc.runtime.vm.holes.models import viewed
 from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
-from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, scores_shown
+from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, note_asked, scores_shown
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.run import Written
@@ -184,6 +185,9 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
     texts = list(options)
     if run.listeners:
         machine.emit("hole_start", {"hole": spec.name, "mode": "select", **asked_first(run, spec.models)})
+    if run.asked is not None:
+        words = Language(Words(frozenset(text.encode() for text in texts)))
+        note_asked(machine, frame, spec, words)
     mocked = run.mocked(spec.name, machine.branch)
     if mocked is not None:
         wanted = mocked[0].text if isinstance(mocked[0], Written) else display(mocked[0], table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglc.runtime.vm.state.frame import Frame
-from sglc.runtime.vm.state.run import Missed
+from sglc.runtime.vm.state.run import GoldenCall, Missed
 from sglc.runtime.vm.state.strand import Outcome, Strand
 from sglc.runtime.vm.state.values import Cursor
 from sglc.types.json_text import json_text
@@ -53,4 +53,27 @@ def do_expect_raises(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     if b:
         name = machine.program.names[a]
         machine.run.missed.append(Missed(f"{name} was not raised", machine.place(frame), {}))
+    return None
+
+
+def do_golden(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Note what holes are asked from here on."""
+    machine.run.asked, machine.run.golden_from = [], len(machine.records.holes)
+    return None
+
+
+def do_end_golden(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Pop the value of a golden call, and keep it with what was noted."""
+    run = machine.run
+    run.expectations += 1
+    asked, run.asked = tuple(run.asked or ()), None
+    texts = tuple(record.text for record in machine.records.holes[run.golden_from :])
+    run.goldens.append(GoldenCall(machine.place(frame), asked, texts, frame.stack.pop()))
+    return None
+
+
+def do_replay(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Note that the run in the trace of name `a` is to be run again."""
+    machine.run.expectations += 1
+    machine.run.replays.append((machine.program.names[a], machine.place(frame)))
     return None

@@ -118,6 +118,28 @@ class Written:
     figures: Mapping[str, Figure] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class AskedHole:
+    """What a hole was asked: all text of its conversation before it, and a digest of its legal texts."""
+
+    name: str
+    branch: str
+    before: str
+    legal: str
+    stops: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenCall:
+    """A call that is held against an earlier run: its holes in the order in which they were filled, their
+    texts, and its value."""
+
+    place: Place | None
+    asked: tuple[AskedHole, ...]
+    texts: tuple[str, ...]
+    value: object
+
+
 @dataclass(slots=True)
 class _Mock:
     """One answer to a hole, and where the test gives it."""
@@ -245,6 +267,13 @@ class Run:
         self.fuzzing = False
         self.expectations = 0
         self.missed: list[Missed] = []
+        self.asked: list[AskedHole] | None = None
+        """What holes were asked since a golden call began; None outside of one."""
+        self.golden_from = 0
+        """How many holes had been filled when it began."""
+        self.goldens: list[GoldenCall] = []
+        self.replays: list[tuple[str, Place | None]] = []
+        """Traces that are to be run again after the test."""
         self.partial = ""
         """The message that was being written when something other than an error of the language ended it."""
         self.premises: dict[Hashable, list[float]] = {}

@@ -233,7 +233,8 @@ class CheckedModule:
     symbols: Mapping[int, Symbol]
     """Meaning of Reference, NamePattern (LocalSymbol: a new binding), ConstructorPattern, Raise,
     each Name of Except, ExpectRaises; of Let, For, Fork, Comprehension, Parameter, Except (the variable
-    they bind), and the name that a StreamFor gives its result; of a Call whose function is a plain name or a method (BuiltinSymbol named `.method`).
+    they bind), and the name that a StreamFor gives its result; of a Call whose function is a plain name or a
+    method (BuiltinSymbol named `.method`).
 
     Also: of an Attribute that names a member or variant through its type (`Mood.calm`: ConstantSymbol,
     VariantSymbol); of Ensure (its `each` variable), Part (its binding, else the FunctionSymbol of the part

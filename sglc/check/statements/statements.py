@@ -19,7 +19,6 @@ from sglc.check.statements.prompt_lines import PromptLines
 from sglc.check.statements.retry_policies import RetryPolicies
 from sglc.check.statements.streams import Streams
 from sglc.check.statements.tests import StatementsOfTests
-from sglc.check.statements.unavailable import UnavailableStatements
 from sglc.check.statements.variables import Variables
 from sglc.check.types.kinds import UNKNOWN
 from sglc.diagnostics.diagnostic import Edit
@@ -51,7 +50,6 @@ class Statements:
     tests: StatementsOfTests
     parallel_calls: ParallelCalls
     streams: Streams
-    unavailable: UnavailableStatements
 
     def statement(self, node: ast.Statement, after: ast.Statement | None) -> bool:
         """Check a statement, given the one after it; whether the ones after it are cut off."""
@@ -112,8 +110,10 @@ class Statements:
                 return self.control_flow.using(node)
             case ast.StreamFor():
                 return self.streams.stream(node)
-            case ast.Golden() | ast.Replay():
-                return self.unavailable.golden(node)
+            case ast.Golden():
+                return self.tests.golden(node)
+            case ast.Replay():
+                return self.tests.replay(node)
 
     def _evaluate(self, node: ast.Evaluate) -> bool:
         value = node.value

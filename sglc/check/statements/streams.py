@@ -14,7 +14,7 @@ from sglc.check.statements.loops import Loops
 from sglc.check.types.kinds import NULL, UNKNOWN
 from sglc.diagnostics.diagnostic import Label
 from sglc.syntax.tree import ast
-from sglc.types.partial import partial_type
+from sglc.types.text.partial_types import partial_type
 from sglc.types.type import Json, Null, Optional
 
 
@@ -58,7 +58,7 @@ class Streams:
         if isinstance(symbol, FunctionSymbol) or self.module.types.get(id(node.call)) != UNKNOWN:
             without = found is not None and found.kind == "fn"
             self.module.report(
-                "E0430",
+                "E0470",
                 "only the result of a `fn` can be streamed",
                 node.call.span,
                 label="returns nothing" if without else "is no call of a `fn`",
@@ -80,7 +80,7 @@ class Streams:
                 return f"{signature.name}.{only}"
             returned = next((v for v in values if v is not None and not _is_hole(v, declaration)), None)
         self.module.report(
-            "W0240",
+            "W0247",
             f"nothing of `{signature.declaration.name.text}` is seen before it has ended",
             node.call.span,
             label="one round, with the whole value",

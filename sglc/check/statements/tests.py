@@ -107,6 +107,35 @@ class StatementsOfTests:
         self.scopes.close()
         return False
 
+    def golden(self, node: ast.Golden) -> bool:
+        """A call that must ask what it asked before, and give what it gave."""
+        self._only_in_tests("golden", node.span)
+        self.inference.infer(node.call)
+        symbol = self.module.symbols.get(id(node.call))
+        if symbol is not None and not isinstance(symbol, FunctionSymbol):
+            self.module.report(
+                "E0471",
+                "only calls of functions are held against an earlier run",
+                node.call.span,
+                label="asks no model",
+                hint="write `expect` with the value that is due",
+            )
+        return False
+
+    def replay(self, node: ast.Replay) -> bool:
+        """A recorded run that must go as it went."""
+        self._only_in_tests("replay", node.span)
+        path = node.path.replace("\\", "/")
+        if path.startswith("/") or ".." in path.split("/") or ":" in path or not path:
+            self.module.report(
+                "E0471",
+                "a trace lies beside its program, or in a folder there",
+                node.span,
+                label="leads elsewhere",
+                hint='write a path without `..`, as in `replay "traces/run.jsonl"`',
+            )
+        return False
+
     def expect(self, node: ast.Expect) -> bool:
         """A condition that a test is about."""
         self._only_in_tests("expect", node.span)

@@ -20,7 +20,7 @@ from sglc.check.types.unknown_types import report_arguments, report_unknown_type
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.language.language import LanguageError, keys_dfa
-from sglc.types.partial import partial_type
+from sglc.types.text.partial_types import partial_type
 from sglc.types.type import Alternatives, Constant, ListOf, MapOf, Named, Null, Optional, Str, TupleOf, Type
 
 BUILTIN_TYPES: dict[str, Type] = {

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from sglc.bytecode.code import HoleSpec, Program
 from sglc.commands.shared.invocation import fault
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
+from sglc.recorded.answers import answer_of
 from sglc.runtime.vm.state.run import Written
-from sglc.types.decoding import FIGURES, Figure
 from sglc.types.dependent import erased
 from sglc.types.language.membership import MemberError
 from sglc.types.notation.sgl import show_type
@@ -97,31 +96,13 @@ def read_trace(program: Program, path: Path) -> tuple[Fills, list[Diagnostic]]:
             event = json.loads(line)
             if event["event"] != "hole_end":
                 continue
-            hole, written, branch = str(event["hole"]), str(event["text"]), str(event.get("branch", ""))
-            scores = {str(option): float(score) for option, score in dict(event.get("scores", {})).items()}
-            figures = _figures(event)
+            name, answer = answer_of(event)
         except (ValueError, KeyError, TypeError, RecursionError):
             told = f"line {number} of {path} is no event of a trace"
             return {}, [fault("E0819", told, hint="`sglc run … --trace FILE.jsonl` writes one")]
+        hole = name.rpartition("@")[0]
         if hole not in known:
             told = f"line {number} of {path} fills {hole}, which {program.name} has not"
             return {}, [fault("E0819", told, hint="it is the trace of another program")]
-        fills.setdefault(f"{hole}@{branch}", []).append(Written(written, scores, figures))
+        fills.setdefault(name, []).append(answer)
     return fills, []
-
-
-def _figures(event: Mapping[str, object]) -> dict[str, Figure]:
-    """What a strategy found, as the end of its hole tells it. Raises TypeError for what is no such figure."""
-    found: dict[str, Figure] = {}
-    for name, kind in (each for figures in FIGURES.values() for each in figures.items()):
-        figure = event.get(name)
-        if figure is None:
-            continue
-        if isinstance(figure, bool) != (kind == "bool") or not isinstance(figure, int | float):
-            raise TypeError(name)
-        if kind == "int" and not isinstance(figure, int):
-            raise TypeError(name)
-        found[name] = float(figure) if kind == "float" else figure
-    if "ess" in found:
-        found.setdefault("weight", -math.inf)  # JSON has no infinity, so traces leave it out
-    return found

@@ -68,7 +68,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0809",
         "no such test",
-        "No test in the files has a title that contains the words behind `-k`.",
+        "No test in the files is chosen by `-k`, `--tag` and `--not-tag`.",
     ),
     Entry(
         "E0810",
@@ -140,6 +140,32 @@ ENTRIES: tuple[Entry, ...] = (
         "another version of the trace format",
         "Each line of a trace has `v`, the version of its format. A new number means that the meaning of a "
         "key has changed, so lines of other versions are left out. The sglc that wrote them can show them.",
+    ),
+    Entry(
+        "E0821",
+        "a run that goes another way than it went",
+        "`golden f(x)` holds a call against what `sglc test --update-golden` has kept of it: what each hole "
+        "was asked, a digest of its legal texts, what it was filled with, and the value. `replay` runs a "
+        "trace again and holds every step against it. The message shows the lines that differ, `-` as it was "
+        "and `+` as it is.",
+    ),
+    Entry(
+        "E0822",
+        "recorded runs that cannot be read",
+        "A golden file is JSON that `sglc test --update-golden` has written; a trace is what `sglc run … "
+        "--trace` has written of one whole run, with the arguments of its call.",
+    ),
+    Entry(
+        "E0823",
+        "no selection of tests",
+        "`-k` takes words that a title contains, with `and`, `or`, `not` and parentheses. What contains one "
+        "of these words itself stands in quotes.",
+    ),
+    Entry(
+        "E0825",
+        "an sgl.toml that cannot be used",
+        "`sgl.toml` is TOML with the tables `[project]`, `[models]`, `[run]` and `[engine]`. A key that it "
+        "does not have, or a value that an option would not take, ends the command. Secrets are not read from it.",
     ),
     Entry(
         "W0224",

@@ -297,7 +297,7 @@ pub fn f() -> int:
         "    return a + b\n",
     ),
     Entry(
-        "E0430",
+        "E0470",
         "a stream of what no `fn` returns",
         "`for p in stream f(x)` shows the result of a `fn` while its model writes it. A part writes into the "
         "conversation around it, a `pure fn` is asked nothing, and without a result there is nothing to see.",
@@ -307,7 +307,15 @@ pub fn f() -> int:
         "    return n\n",
     ),
     Entry(
-        "W0240",
+        "E0471",
+        "a run that cannot be held against an earlier one",
+        "`golden f(x)` keeps what the holes of a call are asked, so it takes a call of a function. `replay` "
+        "takes the trace of a run, by a path that begins beside the program and does not leave that folder.",
+        _ASK + 'test "same":\n    replay "../run.jsonl"\n',
+        _ASK + 'test "same":\n    mock ask.a = "x"\n    golden ask("?")\n',
+    ),
+    Entry(
+        "W0247",
         "a stream of which only the end is seen",
         "Parts are seen of a function that returns what one of its holes was filled with: every `return` in "
         "it names that hole. Of any other the loop has one round, with the whole value.",

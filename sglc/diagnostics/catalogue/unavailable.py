@@ -53,9 +53,4 @@ ENTRIES: tuple[Entry, ...] = (
         "pub fn f() -> int:\n    return double(2)\n",
         "pure fn double(n: int) -> int:\n    return 2 * n\n\npub fn f() -> int:\n    return double(2)\n",
     ),
-    _entry(
-        "E0916", "`golden` and `replay` in tests", "Write `mock` and `expect`.",
-        _GOOD + '\ntest "same":\n    golden f()\n',
-        _GOOD + '\ntest "same":\n    mock f.n = 2\n    expect f() == 2\n',
-    ),
 )  # fmt: skip

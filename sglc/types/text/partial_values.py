@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sglc.types.partial import partial_name
 from sglc.types.text.decode import MISSING, Growing, Partial, PartialFields
+from sglc.types.text.partial_types import partial_name
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -69,7 +69,7 @@ def _is_plain(type: Type) -> bool:
 
 
 def _arm(found: Partial, arms: tuple[Type, ...], table: TypeTable) -> Type:
-    """The arm of a union that has the value: records by name, lists and maps by their kind, else the first."""
+    """The arm of a union that has the value: records by name, lists and maps by kind, else a plain one."""
     if isinstance(found, PartialFields | RecordValue):
         wanted = partial_name(found.type)
         kinds: tuple[type, ...] = (Named,)

@@ -1,0 +1,1 @@
+"""How `sglc test` chooses tests and tells how they came out."""

@@ -1,0 +1,1 @@
+"""Recorded runs that tests hold a program against: golden files, and traces that are run again."""
