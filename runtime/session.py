@@ -20,6 +20,7 @@ from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.served_models import Served, Urgency, serve
+from sglc.runtime.vm.coverage import BranchCoverage
 from sglc.runtime.vm.holes.records import error_name
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.state.frame import Allowance
@@ -442,13 +443,23 @@ class Session:
         machine.emit("finish", {"function": code.name})
         return value
 
-    async def run_test(self, name: str, *, seed: int = 0, on_event: Listener | None = None) -> TestResult:
-        """Run one test, without a model: holes are answered by its mocks or at random."""
+    async def run_test(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        on_event: Listener | None = None,
+        coverage: BranchCoverage | None = None,
+    ) -> TestResult:
+        """Run one test, without a model: holes are answered by its mocks or at random. `coverage` notes which
+        branches it takes."""
         code = next((code for code in self.tests if code.name == name), None)
         if code is None:
             raise ArgumentError("E0712", f"there is no test `{name}`")
         listeners = () if on_event is None else (on_event,)
         run = self._new_run(seed, listeners)
+        if coverage is not None:
+            run.handlers = coverage.steps()
         machine = Machine(run)
         started = perf_counter()
         error: SglError | None = None

@@ -217,7 +217,8 @@ class _Reader:
         self.faults.append(_fault(message, self._place(within, key), hint=hint, label="here"))
 
     def _place(self, within: str, key: str) -> Span:
-        """Where a key stands: behind the header of its table, or as a header or with a dotted name. The beginning of the file where that cannot be told."""
+        """Where a key stands: behind the header of its table, or as a header or with a dotted name. The
+        beginning of the file where that cannot be told."""
         quoted = re.escape(key)
         name = rf"""(?:"{quoted}"|'{quoted}'|{quoted})"""
         header = re.escape(f"{within}.{key}" if within else key)

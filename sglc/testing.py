@@ -17,6 +17,7 @@ from sglc.recorded.goldens import Goldens
 from sglc.recorded.judging import Recorded
 from sglc.runtime.errors import diagnostic_of, span_of
 from sglc.runtime.session import Session
+from sglc.runtime.vm.coverage import BranchCoverage
 from sglc.runtime.vm.state.run import Missed
 
 MISSED = "E0808"
@@ -59,30 +60,48 @@ def run_tests(
     chosen: Callable[[Code], bool] | None = None,
     place: Path | None = None,
     goldens: Goldens | None = None,
+    coverage: BranchCoverage | None = None,
 ) -> Iterator[Report]:
     """Run the tests that are meant, one after the other; each report comes as soon as its test is done.
 
     `words` stand in their titles, `chosen` judges them. `place` is the program's file: traces that are
-    replayed lie beside it. `goldens` are what is kept of earlier runs.
+    replayed lie beside it. `goldens` are what is kept of earlier runs; `coverage` notes what was taken.
     """
     session = Session(program)
     recorded = Recorded(session, place, goldens)
     for code in tests_of(program, words):
         if chosen is None or chosen(code):
-            yield run_test(code, recorded, seed=seed, rounds=rounds)
+            yield run_test(code, recorded, coverage, seed=seed, rounds=rounds)
 
 
-def run_test(code: Code, recorded: Recorded, *, seed: int = 0, rounds: int = 1) -> Report:
-    """Run one test of a program in the session of what earlier runs have left of it."""
-    return asyncio.run(_run(recorded.session, code, seed, rounds, recorded))
+def run_test(
+    code: Code,
+    recorded: Recorded,
+    coverage: BranchCoverage | None = None,
+    *,
+    seed: int = 0,
+    rounds: int = 1,
+) -> Report:
+    """Run one test of a program in the session of what earlier runs have left of it.
+
+    `coverage` notes the branches that it takes.
+    """
+    return asyncio.run(_run(recorded.session, code, seed, rounds, recorded, coverage))
 
 
-async def _run(session: Session, code: Code, seed: int, rounds: int, recorded: Recorded) -> Report:
+async def _run(
+    session: Session,
+    code: Code,
+    seed: int,
+    rounds: int,
+    recorded: Recorded,
+    coverage: BranchCoverage | None,
+) -> Report:
     expectations, seconds = 0, 0.0
     unused: tuple[tuple[str, Place | None], ...] | None = None
     """Mocks that no round has used."""
     for number in range(rounds):
-        result = await session.run_test(code.name, seed=seed + number)
+        result = await session.run_test(code.name, seed=seed + number, coverage=coverage)
         expectations += result.expectations
         seconds += result.seconds
         failures = [_missed(session.program, missed) for missed in result.missed]

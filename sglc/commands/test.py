@@ -22,7 +22,12 @@ from sglc.commands.shared.invocation import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sglc.runtime.vm.coverage import BranchCoverage
     from sglc.testing import Report
+
+
+MOST_MISSED = 20
+"""Most branches that are told one by one: a screen of them."""
 
 
 @click.command("test")
@@ -51,6 +56,7 @@ if TYPE_CHECKING:
 @click.option(
     "--update-golden", is_flag=True, help="Keep what `golden` calls are asked and give, in place of what was."
 )
+@click.option("--coverage", is_flag=True, help="Tell which branches of the functions no test has taken.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option(
     "--junit",
@@ -70,6 +76,7 @@ def command(
     seed: int,
     rounds: int,
     update_golden: bool,
+    coverage: bool,
     as_json: bool,
     junit: Path | None,
 ) -> None:
@@ -103,21 +110,35 @@ def command(
         raise fail(invocation, *problems, as_json=as_json)
     programs = [(path, load_program(invocation, path)) for path in below]
     from sglc.recorded.goldens import GoldenFault, Goldens, golden_path
+    from sglc.runtime.vm.coverage import BranchCoverage
     from sglc.testing import run_tests
 
     results: list[tuple[Path, Report]] = []
+    covered: dict[Path, BranchCoverage] = {}
     for path, program in programs:
         if not as_json and len(programs) > 1:
             click.echo(f"{path}")
         try:
             goldens = Goldens.open(golden_path(path), update=update_golden)
-            ran = run_tests(program, seed=seed, rounds=rounds, chosen=chosen, place=path, goldens=goldens)
+            if coverage:
+                covered[path] = BranchCoverage(program)
+            ran = run_tests(
+                program,
+                seed=seed,
+                rounds=rounds,
+                chosen=chosen,
+                place=path,
+                goldens=goldens,
+                coverage=covered.get(path),
+            )
             for report in _stages(invocation, path, ran):
                 results.append((path, report))
                 if not as_json:
                     _tell(invocation, report, f"sglc test {path} -k {as_words(report.title)}")
             if goldens.save() and not as_json:
                 click.echo(f"  kept in {goldens.path}")
+            if path in covered and not as_json:
+                _tell_covered(covered[path])
         except GoldenFault as problem:
             raise fail(invocation, fault("E0822", str(problem))) from None
     if junit is not None:
@@ -126,7 +147,8 @@ def command(
     failed = len(results) - passed
     if as_json:
         shown = [_as_data(path, report) for path, report in results]
-        print_json({"ok": failed == 0, "passed": passed, "failed": failed, "tests": shown})
+        told = {"coverage": {str(path): each.plain() for path, each in covered.items()}} if coverage else {}
+        print_json({"ok": failed == 0, "passed": passed, "failed": failed, "tests": shown, **told})
     elif results:
         click.echo(f"{counted(len(results), 'test')}: {passed} passed, {failed} failed")
     else:
@@ -145,6 +167,16 @@ def _tell(invocation: Invocation, report: Report, again: str) -> None:
     if not report.passed:
         show(invocation, report.failures)
         click.echo(f"to repeat it: {again} --seed {report.seed}\n", err=True)
+
+
+def _tell_covered(coverage: BranchCoverage) -> None:
+    """Which branches no test has taken."""
+    missed, count = coverage.missed(), coverage.count()
+    click.echo(f"  branches: {count - len(missed)} of {count} taken")
+    for each in missed[:MOST_MISSED]:
+        click.echo(f"    {each.place}: {each.text}")
+    if len(missed) > MOST_MISSED:
+        click.echo(f"    and {len(missed) - MOST_MISSED} more; --json has all")
 
 
 def _write(invocation: Invocation, path: Path, results: list[tuple[Path, Report]]) -> None:

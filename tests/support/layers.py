@@ -186,7 +186,7 @@ LAW: dict[str, set[str]] = {
     "sglc.importer": {"sglc.api", "sglc.library", "sglc.python", "sglc.types"},
     "sglc.pytest_plugin": {
         *("sglc.bytecode", "sglc.compiled", "sglc.diagnostics", "sglc.library", "sglc.options"),
-        *("sglc.runtime.errors", "sglc.runtime.session", "sglc.testing"),
+        *("sglc.recorded", "sglc.runtime.errors", "sglc.runtime.session", "sglc.testing"),
     },
     "sglc.commands": WHOLE | {"sglc.testing"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},

@@ -165,7 +165,8 @@ ENTRIES: tuple[Entry, ...] = (
         "E0825",
         "an sgl.toml that cannot be used",
         "`sgl.toml` is TOML with the tables `[project]`, `[models]`, `[run]` and `[engine]`. A key that it "
-        "does not have, or a value that an option would not take, ends the command. Secrets are not read from it.",
+        "does not have, or a value that an option would not take, ends the command. No secrets are read "
+        "from it.",
     ),
     Entry(
         "W0224",

@@ -124,9 +124,9 @@ def test_a_command_takes_the_file_and_its_own_options_win(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("one", "two"):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"hole": "f.a", "value": name}) + "\n")
+        (tmp_path / f"{name}.json").write_text(json.dumps([name]))
     (tmp_path / "sgl.toml").write_text(
-        '[models]\nmain = "scripted:./one.jsonl"\nother = "no/such"\n[run]\nseed = 5\n'
+        '[models]\nmain = "scripted:./one.json"\nother = "no/such"\n[run]\nseed = 5\n'
     )
     program = tmp_path / "p.sgl"
     program.write_text(PROGRAM)
@@ -134,7 +134,7 @@ def test_a_command_takes_the_file_and_its_own_options_win(
     assert main(["run", str(program), "--trace", str(trace)]) == 0
     assert capsys.readouterr().out.strip() == '"one"'
     assert json.loads(trace.read_text().splitlines()[0])["seed"] == 5
-    own = f"scripted:{tmp_path}/two.jsonl"
+    own = f"scripted:{tmp_path}/two.json"
     assert main(["run", str(program), "--model", own, "--seed", "0", "--trace", str(trace)]) == 0
     assert capsys.readouterr().out.strip() == '"two"'
     assert json.loads(trace.read_text().splitlines()[0])["seed"] == 0
