@@ -38,4 +38,5 @@ docs:
 	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.grammars import page; print(page(), end='')" > docs/grammars.md
 	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.library import page; print(page(), end='')" > docs/library.md
 	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.diagnostics import page; print(page(), end='')" > docs/diagnostics.md
+	PYTHONPATH=tests/support $(PYTHON) -P -c "from supported.cookbook import page; print(page(), end='')" > docs/cookbook.md
 	$(PYTHON) -P -m pytest -q tests/project/pages/test_architecture.py --update-golden
