@@ -26,6 +26,7 @@ from sglc.options import CompileOptions
 from sglc.python.background import LOOP, shared_engine
 from sglc.python.classes import classes_of
 from sglc.python.errors import CompileError, RunError
+from sglc.python.own_classes import OwnClasses, Refused
 from sglc.python.stream import Piece, Stream
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
 from sglc.types.notation.python_names import safe_name
@@ -153,9 +154,14 @@ class Function:
         try:
             session = await self._module._session(self._code)
             result = await session.run(self._code.name, arguments, **options)
-            return dataclasses.replace(result, value=types.out(result.value))
+            return dataclasses.replace(result, value=self._module._out(self._code.name, result.value))
         except ArgumentError as error:
             raise TypeError(render(error.diagnostic())) from None
+        except Refused as error:
+            found = Diagnostic(
+                "E0702", str(error), None, reason="the class has rules that its types do not say"
+            )
+            raise RunError("Rejected", "E0702", str(error), {}, None, found) from error.__cause__
         except SglError as error:
             fields = {name: types.out(value) for name, value in error.fields.items()}
             found = diagnostic_of(error, self._module.program)
@@ -208,6 +214,17 @@ class Spans:
         return listening(tracer_of(self.provider), model, texts=self.texts)
 
 
+@dataclass(frozen=True, slots=True)
+class OwnTypes:
+    """The Python side of a program that is written in Python.
+
+    `results` are the annotations of what its functions give back.
+    """
+
+    classes: OwnClasses
+    results: Mapping[str, Any]
+
+
 class Module:
     """A loaded program: its functions and types are attributes."""
 
@@ -220,6 +237,7 @@ class Module:
         path: Path | None = None,
         spans: Spans | None = None,
         models: Mapping[str, str | Engine] | None = None,
+        own: OwnTypes | None = None,
     ) -> None:
         self.program = program
         self.model = model
@@ -229,7 +247,8 @@ class Module:
         self._spans = spans
         self._recorder: Collector | None = None
         self._path = path
-        self._types = classes_of(program)
+        self._own = own
+        self._types = classes_of(program, None if own is None else own.classes)
         self._lock = threading.Lock()
         self._joined: Session | None = None
         self._engines: dict[str, Engine] = {}
@@ -263,6 +282,34 @@ class Module:
 
     def __repr__(self) -> str:
         return f"<SGL module {self.program.name}>"
+
+    def _out(self, function: str, value: Any) -> Any:
+        """What a function gives back as a Python object: of the user's own types, where it was written so."""
+        if self._own is not None and function in self._own.results:
+            return self._own.classes.read(value, self._own.results[function])
+        return self._types.out(value)
+
+    def hole_values(self, result: RunResult) -> dict[str, list[Any]]:
+        """The values of a run's holes by their names, without the function's, in the order of the run.
+
+        A text stands where the value cannot be told from it alone: where the type depends on the run.
+        """
+        from sglc.types.text.decode import DecodeError, decode
+
+        specs = {spec.name: spec for spec in self.program.holes}
+        found: dict[str, list[Any]] = {}
+        for record in result.holes:
+            spec = specs.get(record.name)
+            value: Any = record.text
+            if spec is not None and spec.type is not None:
+                try:
+                    value = self._types.out(
+                        decode(record.text, self.program.types[spec.type], self.program.table)
+                    )
+                except (DecodeError, ValueError):
+                    value = record.text
+            found.setdefault(record.name.rpartition(".")[2], []).append(value)
+        return found
 
     def _masks(self) -> MaskPlaces | None:
         """Where masks made ahead of time may lie, for a program that came from a file."""
@@ -388,9 +435,9 @@ def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions
         program = None
         source, diagnostics = read_source(path)
         if source is not None:
-            built, diagnostics = build(source, _compile_options(options), told=False, runs=True)
+            built, diagnostics = build(source, compile_options(options), told=False, runs=True)
             program = None if built is None else built.program
-    return _module(program, diagnostics, model, path, options)
+    return made_module(program, diagnostics, model, path, options)
 
 
 def loads(
@@ -404,20 +451,22 @@ def loads(
     from sglc.driver import compile_source
     from sglc.source import Source
 
-    compiled = compile_source(Source(str(path), text), _compile_options(options))
-    return _module(compiled.program, list(compiled.diagnostics), model, None, options)
+    compiled = compile_source(Source(str(path), text), compile_options(options))
+    return made_module(compiled.program, list(compiled.diagnostics), model, None, options)
 
 
-def _compile_options(given: LoadOptions) -> CompileOptions:
+def compile_options(given: LoadOptions) -> CompileOptions:
+    """What of the options of `load` is of the compiler."""
     return CompileOptions(allow_outside=given.get("allow_outside", False))
 
 
-def _module(
+def made_module(
     program: Program | None,
     diagnostics: list[Diagnostic],
     model: str,
     path: Path | None,
     given: LoadOptions,
+    own: OwnTypes | None = None,
 ) -> Module:
     """The module of what was compiled. Raises CompileError for errors, TypeError for unknown options."""
     unknown = sorted(set(given) - LoadOptions.__annotations__.keys())
@@ -441,7 +490,8 @@ def _module(
         given.get("max_queue"),
         given.get("draft"),
     )
-    return Module(program, model, options, given.get("engine"), path, given.get("spans"), given.get("models"))
+    spans, models = given.get("spans"), given.get("models")
+    return Module(program, model, options, given.get("engine"), path, spans, models, own)
 
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sglc.bytecode.code import Program
 from sglc.bytecode.disasm import disassemble
 from sglc.bytecode.verify import verified
-from sglc.check.program import check
+from sglc.check.program import Reader, check
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.emit.program import emit
 from sglc.ir.module import Module
@@ -58,12 +58,13 @@ def compile_source(
     options: CompileOptions = DEFAULT,
     library: Library | None = None,
     observe: pipeline.Observer | None = None,
+    read: Reader = parse,
 ) -> CompileResult:
     """One program, with the modules that it uses, from text to verified bytecode.
 
-    `observe` is told of every pass that ran.
+    `observe` is told of every pass that ran. `read` makes the tree of the main file.
     """
-    module, diagnostics = lowered(source, options, library, observe)
+    module, diagnostics = lowered(source, options, library, observe, read)
     if module is None:
         return CompileResult(None, diagnostics)
     program, faults = verified(emit(module))
@@ -77,11 +78,12 @@ def lowered(
     options: CompileOptions = DEFAULT,
     library: Library | None = None,
     observe: pipeline.Observer | None = None,
+    read: Reader = parse,
 ) -> tuple[Module | None, list[Diagnostic]]:
     """A program as IR behind the passes, and what was found; None where there are errors."""
     if library is None:
         library = Library(allow_outside=options.allow_outside)
-    checked, diagnostics = check(source, library)
+    checked, diagnostics = check(source, library, read)
     if checked is None or has_errors(diagnostics):
         return None, diagnostics
     return _optimised(lower(checked), options, observe), diagnostics
@@ -113,6 +115,7 @@ def emit_stage(
     stage: str,
     options: CompileOptions = DEFAULT,
     observe: pipeline.Observer | None = None,
+    read: Reader = parse,
 ) -> tuple[str, list[Diagnostic]]:
     """The text of one stage of a program (see STAGES), and what was found until then.
 
@@ -121,11 +124,11 @@ def emit_stage(
     if stage == "tokens":
         return show_tokens(source), []
     if stage == "ast":
-        tree, diagnostics = parse(source)
+        tree, diagnostics = read(source)
         return dump(tree), diagnostics
     if stage not in STAGES:
         raise ValueError(f"there is no stage {stage!r}; stages are {', '.join(STAGES)}")
-    checked, diagnostics = check(source, Library(allow_outside=options.allow_outside))
+    checked, diagnostics = check(source, Library(allow_outside=options.allow_outside), read)
     if checked is None:
         return "", diagnostics
     if stage == "types":

@@ -8,6 +8,7 @@ agrees with everything.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -28,6 +29,8 @@ from sglc.syntax.parse import parse
 from sglc.syntax.tree import ast
 from sglc.types.type import Type
 
+Reader = Callable[[Source], tuple[ast.Module, list[Diagnostic]]]
+"""From a source to its tree, and what was found on the way."""
 MAX_MODULES = 500
 STANDARD = "std."
 AFTER_ALL = ("W0201", "W0203", "W0208")
@@ -49,14 +52,16 @@ AFTER_MISREAD_BLOCKS = UNKNOWN_NAMES + (
 _WORD = re.compile(r"\w+")
 
 
-def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list[Diagnostic]]:
-    """Parse and check a program.
+def check(
+    source: Source, library: Library, read: Reader = parse
+) -> tuple[CheckedProgram | None, list[Diagnostic]]:
+    """Read and check a program. `read` makes the tree of the main file; other files are SGL text.
 
     Tests are checked where their file is the main one. The program is returned also where findings are
     errors, so that tools can show what is known of it; only one without errors may be lowered. Findings come
     in the order of the text, the main file's first.
     """
-    loader = _Loader(library)
+    loader = _Loader(library, read)
     library.add(source)
     main = loader.load(source, "", main=True)
     program = loader.program
@@ -186,7 +191,8 @@ def _follows_from_syntax(diagnostic: Diagnostic, unread: dict[Source, _Unread], 
 class _Loader:
     """Reads the modules of a program and enters their names."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, read: Reader) -> None:
+        self.read = read
         self.program = ProgramState(library)
         self.facts = TypeFacts(self.program)
         self.checkers: list[ModuleChecker] = []
@@ -196,7 +202,8 @@ class _Loader:
 
     def load(self, source: Source, name: str, *, main: bool = False) -> ModuleContext:
         standard = name.startswith(STANDARD)
-        tree, found = _parse_standard(source) if standard else parse(source)
+        reader = _parse_standard if standard else self.read if main else parse
+        tree, found = reader(source)
         program = self.program
         program.diagnostics.extend(found)
         module = ModuleContext(program, source, tree, name, main, standard)

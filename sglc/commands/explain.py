@@ -49,8 +49,8 @@ def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
             "code": entry.code,
             "title": entry.title,
             "explanation": entry.explanation,
-            "bad": entry.bad,
-            "good": entry.good,
+            "bad": entry.bad or entry.bad_python,
+            "good": entry.good or entry.good_python,
         }
 
     if code is None:
@@ -84,9 +84,9 @@ def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
     edit = render_edits(edits, color=invocation.color_stdout)
     how = f" --accept {wanted.code}" if offered else ""
     examples = (
-        ("Refused:", wanted.bad),
+        ("Refused:", wanted.bad or wanted.bad_python),
         (f"What `sglc check --fix{how}` does:", edit),
-        ("Accepted:", wanted.good),
+        ("Accepted:", wanted.good or wanted.good_python),
     )
     for label, example in examples:
         if example.strip():

@@ -21,6 +21,7 @@ from weakref import WeakValueDictionary
 from sglc.bytecode.code import Program
 from sglc.bytecode.serial import dumps, loads
 from sglc.python.annotations import annotation
+from sglc.python.own_classes import OwnClasses
 from sglc.python.values import plain
 from sglc.types.language.membership import MemberError
 from sglc.types.notation.python_names import attribute_names, member_name
@@ -51,8 +52,10 @@ class Binding:
 class PythonClasses:
     """The Python classes of a program's declared types, made when they are first needed."""
 
-    def __init__(self, program: Program, portable: bytes) -> None:
+    def __init__(self, program: Program, portable: bytes, own: OwnClasses | None = None) -> None:
         self.table = program.table
+        self.own = own
+        """The user's own classes, where the program was written with them."""
         self.portable = portable
         """The declarations as an artefact: what an object takes along when it is pickled."""
         self._module = f"{PACKAGE}.{program.name}"
@@ -65,6 +68,8 @@ class PythonClasses:
 
     def of(self, name: str) -> Any:
         """The class of a declared type by its qualified name; an alias stands for what it names."""
+        if self.own is not None and name in self.own.classes:
+            return self.own.classes[name]
         with self._lock:
             made = self._classes.get(name)
             return self._make(name) if made is None else made
@@ -149,6 +154,9 @@ class PythonClasses:
 
     def out(self, value: Any) -> Any:
         """A value of the language as a Python object."""
+        if self.own is not None and isinstance(value, EnumValue | RecordValue):
+            if (value.enum if isinstance(value, EnumValue) else value.type) in self.own.classes:
+                return self.own.out(value)
         match value:
             case EnumValue(enum=name, name=member):
                 return self.of(name)(member)
@@ -172,6 +180,8 @@ class PythonClasses:
 
     def _typed(self, value: Any, level: int) -> Any:
         """An object of one of the classes as a value of the language; any other as it is."""
+        if self.own is not None and isinstance(value, enum.Enum):
+            return self.own.member(value)
         binding = getattr(type(value), "__sgl__", None)
         if not isinstance(binding, Binding):
             return value
@@ -244,10 +254,13 @@ _SHARED: WeakValueDictionary[bytes, PythonClasses] = WeakValueDictionary()
 _SHARED_LOCK = threading.Lock()
 
 
-def classes_of(program: Program) -> PythonClasses:
-    """The classes of a program's types, the same for all programs of one name with equal declarations."""
+def classes_of(program: Program, own: OwnClasses | None = None) -> PythonClasses:
+    """The classes of a program's types, the same for all programs of one name with equal declarations.
+
+    With classes of the user's `own` they are the program's alone.
+    """
     portable = dumps(Program(program.name, (), {}, (), (), (), program.table, ()))
-    return _shared(program, portable)
+    return _shared(program, portable) if own is None else PythonClasses(program, portable, own)
 
 
 def _classes_again(portable: bytes) -> PythonClasses:

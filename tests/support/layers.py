@@ -177,9 +177,10 @@ LAW: dict[str, set[str]] = {
     "sglc.viewer": {"sglc.diagnostics"},
     "sglc.project": {"sglc.source", "sglc.diagnostics"},
     "sglc.recorded": RUNTIME | {"sglc.viewer"},
+    "sglc.frontend": {"sglc.source", "sglc.diagnostics", "sglc.library", "sglc.syntax"},
     "sglc.testing": WHOLE,
     "sglc.python": LEAVES
-    | {"sglc.bytecode", "sglc.driver", "sglc.schema"}
+    | {"sglc.bytecode", "sglc.driver", "sglc.schema", "sglc.frontend"}
     | {"sglc.runtime.session", "sglc.runtime.vm", "sglc.runtime.engine", "sglc.runtime.errors"}
     | {"sglc.runtime.mask", "sglc.runtime.repair"},
     "sglc.api": WHOLE | {"sglc.python"},
@@ -188,10 +189,11 @@ LAW: dict[str, set[str]] = {
         *("sglc.bytecode", "sglc.compiled", "sglc.diagnostics", "sglc.library", "sglc.options"),
         *("sglc.recorded", "sglc.runtime.errors", "sglc.runtime.session", "sglc.testing"),
     },
+    "sglc.decorators": WHOLE | {"sglc.frontend", "sglc.python", "sglc.api"},
     "sglc.commands": WHOLE | {"sglc.testing"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},
-    "sglc": {"sglc.api", "sglc.python"},
+    "sglc": {"sglc.api", "sglc.python", "sglc.decorators"},
 }
 """Room to the rooms it may import."""
 

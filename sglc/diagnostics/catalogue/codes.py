@@ -11,6 +11,7 @@ from sglc.diagnostics.catalogue import advice as codes_advice
 from sglc.diagnostics.catalogue import check as codes_check
 from sglc.diagnostics.catalogue import command as codes_command
 from sglc.diagnostics.catalogue import program as codes_program
+from sglc.diagnostics.catalogue import python as codes_python
 from sglc.diagnostics.catalogue import run as codes_run
 from sglc.diagnostics.catalogue import syntax as codes_syntax
 from sglc.diagnostics.catalogue.entry import Entry
@@ -32,6 +33,7 @@ CATALOGUE: dict[str, Entry] = _merged(
         codes_syntax.ENTRIES,
         codes_check.ENTRIES,
         codes_advice.ENTRIES,
+        codes_python.ENTRIES,
         codes_program.ENTRIES,
         codes_run.ENTRIES,
         codes_command.ENTRIES,

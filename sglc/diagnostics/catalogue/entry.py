@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Entry:
     """`bad` is a program that gives exactly this code, `good` the same program put right.
 
-    Both are empty where no program text shows the fault (a damaged file, a missing argument).
+    Both are empty where no program text shows the fault (a damaged file, a missing argument). `bad_python`
+    and `good_python` are modules of Python that show faults of functions under a decorator.
     """
 
     code: str
@@ -17,3 +18,5 @@ class Entry:
     explanation: str
     bad: str = ""
     good: str = ""
+    bad_python: str = ""
+    good_python: str = ""

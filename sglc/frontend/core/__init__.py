@@ -1,0 +1,1 @@
+"""What the rooms of the Python front end share: source text with places, findings, what a function sees."""

@@ -1,0 +1,32 @@
+"""A decorated function as the decorators hand it over: nothing of it has been read yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WrittenFunction:
+    """A Python function that stands for one of the language.
+
+    `form` is `docstring` (the docstring has the statements) or `state` (its own statements are meant).
+    `within`, `using` and `raises` are the clauses of the header, `pure` says that no model is asked. `around`
+    are the names of the function that it is defined in, which annotations and docstrings may use.
+    """
+
+    function: Callable[..., Any]
+    form: Literal["docstring", "state"]
+    within: int | None = None
+    using: str | None = None
+    raises: tuple[Any, ...] = ()
+    pure: bool = False
+    doc: str = ""
+    around: Mapping[str, Any] = field(default_factory=dict)
+
+
+def written(value: Any) -> WrittenFunction | None:
+    """What a decorated function was made of; None for any other object."""
+    found = getattr(type(value), "__sgl_written__", None)
+    return getattr(value, "written", None) if found else None

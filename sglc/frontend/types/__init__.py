@@ -1,0 +1,1 @@
+"""Annotations, classes and values of Python as types, declarations and expressions of the language."""
