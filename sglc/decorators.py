@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, overload
 
 from sglc.frontend.core.written import WrittenFunction
@@ -118,6 +119,12 @@ class SglFunction(Generic[P, R]):
         read = self._made().read
         text, _ = emit_stage(read.source, stage, read=lambda source: (read.tree, read.diagnostics))
         return text
+
+    def save(self, path: str | Path) -> None:
+        """Write the compiled program as a `.sglb` file, which `sglc run`, `plan` and `prompt` take."""
+        from sglc.bytecode.serial import dumps
+
+        Path(path).write_bytes(dumps(self._made().module.program))
 
     # -- running -------------------------------------------------------------------------------------
 

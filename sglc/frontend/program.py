@@ -12,7 +12,7 @@ from sglc.frontend.body.context import Context, Untranslatable
 from sglc.frontend.body.function import read_body, read_default
 from sglc.frontend.core.findings import Findings
 from sglc.frontend.core.outside import MISSING, Outside
-from sglc.frontend.core.source import FunctionNode, NoSource, PythonFile, function_node
+from sglc.frontend.core.source import NOWHERE, FunctionNode, NoSource, PythonFile, function_node
 from sglc.frontend.core.written import WrittenFunction, written
 from sglc.frontend.docstring import read_docstring
 from sglc.frontend.types.annotations import PLAIN, Annotations
@@ -46,10 +46,27 @@ def read_program(main: WrittenFunction) -> ReadProgram:
     return _Reader().read(main)
 
 
+ASKED = "Asked"
+"""What a type is declared as that was given by itself."""
+
+
+def read_type(annotation: Any) -> ReadProgram:
+    """A program that declares a type of Python as `Asked`. Raises NoType."""
+    reader = _Reader()
+    span = Span(NOWHERE, 0, 0)
+    found = reader.annotations.type(annotation, span)
+    if reader.declared.alias(object(), ASKED, found, span) != ASKED:
+        raise NoType(f"a class is called `{ASKED}`", "give it another name")
+    tree = ast.Module(NOWHERE, (*reader.declared.uses(), *reader.declared.declarations), "")
+    return ReadProgram(NOWHERE, tree, [], reader.declared.classes)
+
+
 class _Reader:
     def __init__(self) -> None:
         self.findings = Findings()
         self.declared = Declared(self.findings)
+        self.main: WrittenFunction | None = None
+        """What is called from outside of the program."""
         self.outside: Outside | None = None
         self.annotations = Annotations(self.declared, self._type_named)
         self.waiting: list[tuple[WrittenFunction, str, bool]] = []
@@ -58,6 +75,7 @@ class _Reader:
         self.hints: dict[str, Any] = {}
 
     def read(self, main: WrittenFunction) -> ReadProgram:
+        self.main = main
         functions: list[ast.Declaration] = []
         source = Source(main.function.__code__.co_filename, "")
         self._enqueue(main, False)
@@ -169,7 +187,7 @@ class _Reader:
             _models(one, header),
             tuple(self._raised(context, each, header) for each in one.raises),
             body,
-            False,
+            one is self.main,
             self._doc(one, node),
             context.span(node),
         )

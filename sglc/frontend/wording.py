@@ -19,6 +19,8 @@ HINTS = {
     "W0225": 'write an f-string: `f"…{name}…"`',
 }
 """What to write instead, by the code of a finding."""
+OUTSIDE_OF_BLOCK = "bind it before that block with `var`, and assign it inside"
+"""The checker's hint for a variable that is used outside of its block."""
 
 
 def in_python(found: Sequence[Diagnostic], statements: Sequence[Span]) -> list[Diagnostic]:
@@ -35,4 +37,6 @@ def _worded(found: Diagnostic, statements: Sequence[Span]) -> Diagnostic:
         for each in statements
     )
     hint = HINTS.get(found.code, found.hint) if inside else found.hint
+    if inside and hint == OUTSIDE_OF_BLOCK:
+        hint = "give it a value before that block"
     return replace(found, hint=hint, edits=(), offered=())

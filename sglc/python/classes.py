@@ -182,6 +182,9 @@ class PythonClasses:
         """An object of one of the classes as a value of the language; any other as it is."""
         if self.own is not None and isinstance(value, enum.Enum):
             return self.own.member(value)
+        if self.own is not None and isinstance(value, tuple) and type(value) in self.own.classes.values():
+            named: dict[str, Any] = value._asdict()  # type: ignore[attr-defined]
+            return {name: self.into(item, level + 1) for name, item in named.items()}
         binding = getattr(type(value), "__sgl__", None)
         if not isinstance(binding, Binding):
             return value

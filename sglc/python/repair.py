@@ -14,6 +14,7 @@ from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.python.background import LOOP, shared_engine
 from sglc.python.classes import Binding, PythonClasses, classes_of
 from sglc.python.errors import CompileError, RunError
+from sglc.python.own_classes import OwnClasses, Refused
 from sglc.runtime.engine.core.options import EngineOptions
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
@@ -222,11 +223,41 @@ def _typed(given: Any) -> tuple[Constraint, Callable[[str], Any]]:
     else:
         binding = getattr(given, "__sgl__", None)
         if not isinstance(binding, Binding) or not isinstance(given, type):
-            raise TypeError(f"type is a type of the language as text, or a class of a module, not {given!r}")
+            return _own_type(given)
         classes, name = binding.classes, binding.name
         if binding.variant is not None:
             raise TypeError(f"{given.__name__} is a variant: give the union that it belongs to")
     return compile_constraint(type=Named(name), table=classes.table), _reader(classes, name)
+
+
+def _own_type(given: Any) -> tuple[Constraint, Callable[[str], Any]]:
+    """The constraint of a type of Python, and from a text to an object of it."""
+    from sglc.driver import compile_source
+    from sglc.frontend.program import ASKED, read_type
+    from sglc.frontend.types.constraints import NoType
+
+    try:
+        read = read_type(given)
+    except NoType as fault:
+        hint = f": {fault.hint}" if fault.hint else ""
+        raise TypeError(
+            f"type is a type of the language as text, a class of a module, or a type of Python; "
+            f"{fault.what}{hint}"
+        ) from None
+    compiled = compile_source(read.source, read=lambda source: (read.tree, read.diagnostics))
+    if compiled.program is None:
+        raise CompileError(compiled.diagnostics)
+    own = OwnClasses(read.classes, {})
+    classes = classes_of(compiled.program, own)
+
+    def value(text: str) -> Any:
+        try:
+            return own.read(decode(text, Named(ASKED), classes.table), given)
+        except Refused as fault:
+            found = Diagnostic("E0702", str(fault), None, witness=text)
+            raise RunError("Rejected", "E0702", str(fault), {}, text, found) from fault.__cause__
+
+    return compile_constraint(type=Named(ASKED), table=classes.table), value
 
 
 def _reader(classes: PythonClasses, name: str) -> Callable[[str], Any]:

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 import python_programs
+import sglc
 from sglc.bytecode.code import Place, Program
 from sglc.decorators import SglFunction
 from sglc.driver import compile_source
+from sglc.runtime.model import load
+from sglc.runtime.session import RunResult
 from sglc.source import Source
 
 FOLDER = Path(next(iter(python_programs.__path__)))
@@ -41,6 +44,28 @@ def without_places(program: Program) -> Program:
     nowhere = Place(0, 0, 0, 1, 1)
     codes = tuple(replace(code, places=(nowhere,) * len(code.places)) for code in program.codes)
     return replace(program, name="", codes=codes, files=(), sources=())
+
+
+ARGUMENTS = {"character": {"theme": "a lighthouse"}, "profile": {}, "header": {}, "solve": {}}
+
+
+def tokens_of(run: RunResult) -> list[tuple[str, str, int, int]]:
+    return [(hole.name, hole.text, hole.tokens, hole.sampled) for hole in run.holes]
+
+
+@pytest.mark.slow
+@pytest.mark.model
+@pytest.mark.skipif(
+    not (load.cached_folder(load.DEFAULT) or load.package_file()), reason="no SmolLM2 weights at hand"
+)
+@pytest.mark.parametrize("name", SEEDS)
+def test_the_answers_of_a_model_are_those_of_the_text(name: str) -> None:
+    text = (FOLDER / name / "program.sgl").read_text(encoding="utf-8")
+    first = next(iter(of_text(name).entry))
+    expected = sglc.loads(text).functions[first].run(**ARGUMENTS[name])
+    for form in FORMS:
+        found = of_python(name, form).run(**ARGUMENTS[name])
+        assert found.text == expected.text and tokens_of(found) == tokens_of(expected)
 
 
 def test_there_are_the_seeds_and_ten_more() -> None:

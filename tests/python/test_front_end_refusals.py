@@ -140,7 +140,7 @@ def test_a_function_without_source_is_refused() -> None:
     exec("@sglc.sgl_function\ndef f(s):\n    s += s.gen('a', type=bool)\n", names)
     function = names["f"]
     assert isinstance(function, sglc.SglFunction)
-    with pytest.raises(sglc.CompileError, match="E0507.*\n.*keeps no source"):
+    with pytest.raises(sglc.CompileError, match=r"E0507.*\n.*keeps no source"):
         function.compile()
 
 
@@ -175,6 +175,22 @@ def test_a_warning_shows_an_f_string(tmp_path: Path) -> None:
     found = found_in(python_module(tmp_path, text))
     assert [each.code for each in found] == ["W0225"] and "f-string" in found[0].hint
     assert found[0].span is not None and found[0].span.text == "{name}"
+
+
+def test_a_variable_outside_of_its_block(tmp_path: Path) -> None:
+    text = """
+        import sglc
+
+        @sglc.sgl_function
+        def ask(s, n: int) -> int:
+            s += s.gen("b", type=bool)
+            if s["b"]:
+                found = n
+            return found
+    """
+    (found,) = found_in(python_module(tmp_path, text))
+    assert (found.code, line_of(found)) == ("E0201", "return found")
+    assert found.hint == "give it a value before that block"
 
 
 @pytest.mark.parametrize("wrong", [3, print, object()])

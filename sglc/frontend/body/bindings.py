@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast as python
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sglc.frontend.body.context import Binding, Context, HoleUse
 
@@ -24,6 +25,32 @@ def find_bindings(context: Context) -> None:
     walk.block(context.node.body, [scope])
     context.bindings = walk.bindings
     context.local |= walk.names
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One branch of an `if` that only gives a variable its value; the last one has no condition."""
+
+    condition: python.expr | None
+    target: python.Name
+    value: python.expr
+
+
+def choice_of(node: python.If) -> list[Choice] | None:
+    """The branches of an `if` that gives one variable a value in each of them; None for any other."""
+    made: list[Choice] = []
+    rest: list[python.stmt] = [node]
+    while len(rest) == 1:
+        match rest[0]:
+            case python.If(test=test, body=[python.Assign(targets=[python.Name() as target], value=value)]):
+                made.append(Choice(test, target, value))
+                rest = rest[0].orelse
+            case python.Assign(targets=[python.Name() as target], value=value) if made:
+                made.append(Choice(None, target, value))
+                return made if len({each.target.id for each in made}) == 1 else None
+            case _:
+                return None
+    return None
 
 
 class _Walk:
@@ -58,6 +85,8 @@ class _Walk:
                 self.block(body, inner)
             case python.With(body=body):
                 self.block(body, scopes)
+            case python.If() if (choice := choice_of(node)) is not None:
+                self.bind(choice[0].target, scopes)
             case python.If() | python.While() | python.Try() | python.Match():
                 for inner_body in _blocks(node):
                     self.block(inner_body, [*scopes, {}])

@@ -7,7 +7,6 @@ import datetime
 import decimal
 import re
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 from sglc.frontend.body import refusals
@@ -63,8 +62,6 @@ class Calls:
     def __init__(self, context: Context, expressions: Expressions) -> None:
         self.context = context
         self.expressions = expressions
-        self.extern: Callable[[python.Call, Any], ast.Expression] | None = None
-        """Makes the call of an annotated function of Python, where such calls run."""
 
     def of(self, node: python.Call) -> ast.Expression:
         """The expression that a call becomes. Raises Untranslatable."""
@@ -96,7 +93,7 @@ class Calls:
             return ast.Call(ast.Reference(name, span), self.arguments(node), span)
         if isinstance(called, type):
             return self._made(node, called, span)
-        return self._foreign(node, called)
+        raise self.foreign(node, called)
 
     def part(self, node: python.Call) -> ast.Call | None:
         """The call of a function that writes into this conversation, `f(s, x)`; None for any other."""
@@ -272,19 +269,14 @@ class Calls:
         """An object of a class: a record, or a text that stands for one."""
         context = self.context
         if cls in INSTEAD or cls in (datetime.date, datetime.datetime, datetime.time, uuid.UUID):
-            return self._foreign(node, cls)
+            raise self.foreign(node, cls)
         try:
             name = context.declared.record(cls, context.annotations, span)
         except NoType as fault:
             raise context.refuse("E0506", fault.what, node, label="no type", hint=fault.hint) from None
         if name is None:
-            return self._foreign(node, cls)
+            raise self.foreign(node, cls)
         return ast.Call(ast.Reference(name, context.span(node.func)), self.arguments(node), span)
-
-    def _foreign(self, node: python.Call, called: Any) -> ast.Expression:
-        if self.extern is not None:
-            return self.extern(node, called)
-        raise self.foreign(node, called)
 
     def foreign(self, node: python.Call, called: Any) -> Untranslatable:
         """The error of a call that leaves the language."""

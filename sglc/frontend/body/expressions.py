@@ -201,7 +201,7 @@ class Expressions:
         owner = context.meaning(node.value)
         if isinstance(owner, type) and issubclass(owner, enum.Enum) and node.attr in owner.__members__:
             try:
-                type_name = context.declared.enum(owner, span)
+                type_name = context.declared.enumeration(owner, span)
             except NoType as fault:
                 raise context.refuse("E0506", fault.what, node, label="no type", hint=fault.hint) from None
             written = next(text for text, member in members_of(owner).items() if member is owner[node.attr])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sglc.frontend.body import refusals
+from sglc.frontend.body.bindings import Choice, choice_of
 from sglc.frontend.body.context import Context, Untranslatable
 from sglc.frontend.body.errors import Errors
 from sglc.frontend.body.expressions import Expressions
@@ -278,6 +279,9 @@ class Statements:
     # -- control flow --------------------------------------------------------------------------------
 
     def _if(self, node: python.If, later: bool) -> list[ast.Statement]:
+        choice = choice_of(node)
+        if choice is not None and self.context.bindings.get(id(choice[0].target)) in ("let", "var"):
+            return [self._chosen(node, choice)]
         branches = []
         rest: list[python.stmt] = [node]
         while len(rest) == 1 and isinstance(rest[0], python.If):
@@ -285,6 +289,17 @@ class Statements:
             branches.append((self.expressions.of(one.test), self.block(one.body, later)))
             rest = one.orelse
         return [ast.If(tuple(branches), self.block(rest, later), self.context.span(node))]
+
+    def _chosen(self, node: python.If, choice: list[Choice]) -> ast.Statement:
+        """A variable that gets its first value in the branches of an `if`."""
+        target, span = choice[0].target, self.context.span(node)
+        value = self.expressions.of(choice[-1].value)
+        for each in reversed(choice[:-1]):
+            assert each.condition is not None
+            condition = self.expressions.of(each.condition)
+            value = ast.Conditional(self.expressions.of(each.value), condition, value, span)
+        mutable = self.context.bindings[id(target)] == "var"
+        return ast.Let(ast.Name(target.id, self.context.span(target)), mutable, None, value, span)
 
     def _for(self, node: python.For, later: bool) -> list[ast.Statement]:
         self._no_else(node)

@@ -51,7 +51,7 @@ class PythonFile:
     def characters(self, node: ast.Constant) -> list[int] | None:
         """Offsets of the characters of a text in quotes (see `literals.offsets`)."""
         span = self.span(node)
-        return offsets(self.source.text, span.start, span.end, node.value)
+        return offsets(self.source.text, span.start, span.end, str(node.value))
 
     def _offset(self, line: int, column: int) -> int:
         """The offset of a line from 1 and a column in bytes of UTF-8."""

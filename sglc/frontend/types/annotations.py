@@ -100,7 +100,7 @@ class Annotations:
             self.declared.use(name, span, module)
             return ast.TypeName(name, (), span)
         if issubclass(cls, enum.Enum):
-            return ast.TypeName(self.declared.enum(cls, span), (), span)
+            return ast.TypeName(self.declared.enumeration(cls, span), (), span)
         name = self.declared.record(cls, self, span)
         if name is not None:
             return ast.TypeName(name, (), span)

@@ -33,7 +33,7 @@ def fields_of(cls: type, around: Mapping[str, Any]) -> list[ClassField] | None:
 
     Raises NoType where an annotation or a default cannot be read.
     """
-    if typing.is_typeddict(cls) or _is_named_tuple(cls):
+    if _is_typed_dict(cls) or _is_named_tuple(cls):
         return _plain_fields(cls, around)
     declared = getattr(cls, "model_fields", None)  # Pydantic, without importing it
     if isinstance(declared, Mapping):
@@ -71,6 +71,11 @@ def members_of(cls: type[enum.Enum]) -> dict[str, enum.Enum]:
     if all(isinstance(member.value, str) for member in members):
         return {member.value: member for member in members}
     return {member.name: member for member in members}
+
+
+def _is_typed_dict(cls: type) -> bool:
+    """Whether a class is a typed dict of Python's own or of typing_extensions."""
+    return isinstance(cls, type) and issubclass(cls, dict) and hasattr(cls, "__required_keys__")
 
 
 def _is_named_tuple(cls: type) -> bool:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 from sglc.source import Span
@@ -128,13 +127,13 @@ def _text(asked: Constraints, span: Span) -> Iterable[ast.Refinement]:
 
 
 def _bound(value: Any, integral: bool) -> Any:
-    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise NoType(f"`{value!r}` is no number")
     if integral:
         if value != int(value):
             raise NoType(f"`{value!r}` is no whole number")
         return int(value)
-    return value if isinstance(value, int | Decimal) else Decimal(repr(float(value)))
+    return value if isinstance(value, int | Decimal) else Decimal(repr(value))
 
 
 def _count(value: Any) -> int | None:

@@ -107,7 +107,7 @@ class Declared:
         doc = field.description or description
         return ast.Field(ast.Name(field.name, span), type, field.absent, default, doc, span)
 
-    def enum(self, cls: type[enum.Enum], span: Span) -> str:
+    def enumeration(self, cls: type[enum.Enum], span: Span) -> str:
         """Declare an enum. Raises NoType for members that are no names."""
         known = self.name_of(cls)
         if known is not None:
@@ -233,7 +233,7 @@ class Declared:
         return tuple(self.expression(item, span, level) for item in values)
 
     def _member(self, value: enum.Enum, span: Span) -> ast.Expression:
-        name = self.enum(type(value), span)
+        name = self.enumeration(type(value), span)
         written = next(text for text, member in members_of(type(value)).items() if member is value)
         if not all(text.isidentifier() for text in members_of(type(value))):
             return ast.String((written,), span)
