@@ -176,9 +176,9 @@ class Function:
             return None
         try:
             found = decode_partial(text, program.types[spec.type], program.table)
-        except DecodeError:
+            return self._partial_out(found)
+        except (DecodeError, Refused):
             return None
-        return self._partial_out(found)
 
     def _partial_out(self, value: Any) -> Any:
         from sglc.types.text.decode import MISSING, Growing, PartialFields

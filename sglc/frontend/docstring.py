@@ -79,7 +79,7 @@ def _program(context: Context, node: python.Constant) -> tuple[str, list[int]]:
     known = context.file.characters(node)
     value = node.value
     places = known if known is not None else [whole.start] * (len(value) + 1)
-    lines = value.expandtabs().split("\n") if "\t" not in value else value.split("\n")
+    lines = value.split("\n")
     margin = _margin(lines[1:])
     text, at = _HEADER, [places[0]] * len(_HEADER)
     offset = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ SEEDS = ("character", "profile", "header", "solve")
 FORMS = ("docstring", "statements")
 
 
+@cache
 def of_text(name: str) -> Program:
     source = Source("program.sgl", (FOLDER / name / "program.sgl").read_text(encoding="utf-8"))
     compiled = compile_source(source)
