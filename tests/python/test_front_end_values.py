@@ -348,6 +348,20 @@ def test_a_variable_gets_its_first_value_in_branches(tmp_path: Path) -> None:
     assert [ask(n) for n in (5, 2, 0)] == ["LARGE", "MIDDLE", "SMALL"]
 
 
+def test_a_variable_may_be_called_like_its_hole(tmp_path: Path) -> None:
+    text = """
+        import sglc
+
+        @sglc.sgl_function
+        def ask(s) -> tuple[int, int]:
+            s += s.gen(f"age", type="int in 0..99")
+            age = s["age"]
+            years = s.gen("more", type="int in 0..99")
+            return (age + 1, s["more"] + years)
+    """
+    assert scripted(python_module(tmp_path, text).ask, {"age": 3, "years": 4})() == (4, 8)
+
+
 def test_text_is_written_as_python_would_join_it(tmp_path: Path) -> None:
     text = '''
         import sglc

@@ -175,11 +175,21 @@ def _enter(context: Context, call: python.Call, loops: list[python.For]) -> None
     named = next((each.value for each in call.keywords if each.arg == "name"), None)
     name = call.args[0] if call.args else named
     word = context.word(call)
-    if isinstance(name, python.Constant) and isinstance(name.value, str):
-        context.holes.setdefault(name.value, HoleUse(name.value, call, word))
+    plain = None if name is None else plain_name(name)
+    if plain is not None:
+        context.holes.setdefault(plain, HoleUse(plain, call, word))
     elif isinstance(name, python.JoinedStr):
         stem, loop = stem_of(name), _loop_of(name, loops)
         context.holes.setdefault(stem, HoleUse(stem, call, word, loop, python.dump(name)))
+
+
+def plain_name(node: python.expr) -> str | None:
+    """The name of a hole that is written out; None for any other."""
+    if isinstance(node, python.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, python.JoinedStr) and all(isinstance(part, python.Constant) for part in node.values):
+        return "".join(str(part.value) for part in node.values if isinstance(part, python.Constant))
+    return None
 
 
 def stem_of(name: python.JoinedStr) -> str:

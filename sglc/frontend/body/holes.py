@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from sglc.frontend.body.bindings import stem_of
+from sglc.frontend.body.bindings import plain_name, stem_of
 from sglc.frontend.body.context import Context
 from sglc.frontend.body.expressions import Expressions
 from sglc.frontend.core.outside import MISSING
@@ -136,16 +136,17 @@ class Holes:
 
     def _named(self, node: python.expr) -> ast.Name:
         context, span = self.context, self.context.span(node)
-        if isinstance(node, python.Constant) and isinstance(node.value, str):
-            if not node.value.isidentifier():
+        plain = plain_name(node)
+        if plain is not None:
+            if not plain.isidentifier():
                 raise context.refuse(
                     "E0509",
-                    f"`{node.value}` cannot be the name of a hole",
+                    f"`{plain}` cannot be the name of a hole",
                     node,
                     label="no name",
                     hint="names have letters, digits and underscores",
                 )
-            return ast.Name(context.renamed.get(node.value, node.value), span)
+            return ast.Name(context.renamed.get(plain, plain), span)
         if isinstance(node, python.JoinedStr):
             stem = stem_of(node)
             use = context.holes.get(stem)
@@ -346,22 +347,23 @@ class Holes:
         """`s["name"]`: what a hole left. Of a `select` it is the best option, unless `scored`."""
         context, span = self.context, self.context.span(node)
         key = node.slice
-        if isinstance(key, python.JoinedStr):
+        plain = plain_name(key)
+        if isinstance(key, python.JoinedStr) and plain is None:
             return self._of_loop(node, key)
-        if not isinstance(key, python.Constant) or not isinstance(key.value, str):
+        if plain is None:
             raise context.refuse(
                 "E0509", "a hole is named by a text in quotes", key, label="no name", hint='write `s["name"]`'
             )
-        use = context.holes.get(key.value)
+        use = context.holes.get(plain)
         if use is None:
-            numbered = re.fullmatch(r"(.+?)_?(\d+)", key.value)
+            numbered = re.fullmatch(r"(.+?)_?(\d+)", plain)
             if numbered is not None and numbered[1] in context.lists:
                 place = int(numbered[2]) - self._first(numbered[1])
                 kept = ast.Reference(context.lists[numbered[1]], span)
                 return ast.Index(kept, ast.Number(max(place, 0), span), span)
             raise context.refuse(
                 "E0509",
-                f"there is no hole `{key.value}`",
+                f"there is no hole `{plain}`",
                 node,
                 label="not found",
                 hint=context.near(key.value, list(context.holes)),

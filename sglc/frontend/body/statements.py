@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sglc.frontend.body import refusals
-from sglc.frontend.body.bindings import Choice, choice_of
+from sglc.frontend.body.bindings import Choice, choice_of, plain_name
 from sglc.frontend.body.context import Context, Untranslatable
 from sglc.frontend.body.errors import Errors
 from sglc.frontend.body.expressions import Expressions
@@ -205,11 +205,21 @@ class Statements:
                     hint="choose another name, and assign on the next line",
                 )
             return [ast.Part("part", part, name, span)]
+        if binding == "let" and self._is_its_hole(target, value):
+            return []
         self._rename(target, value)
         made = self.expressions.of(value)
         if binding == "assign":
             return [ast.Assign(ast.Reference(target.id, name.span), "=", made, span)]
         return [ast.Let(name, binding == "var", type, made, span)]
+
+    def _is_its_hole(self, target: python.Name, value: python.expr) -> bool:
+        """Whether a variable is bound to the hole of its own name, which it then is: `age = s["age"]`."""
+        if not isinstance(value, python.Subscript) or not self.context.is_state(value.value):
+            return False
+        use = self.context.holes.get(plain_name(value.slice) or "")
+        alone = use is not None and use.word != "select" and use.loop is None
+        return alone and plain_name(value.slice) == target.id and target.id not in self.context.renamed
 
     def _rename(self, target: python.Name, value: python.expr) -> None:
         """The hole of `age = s.gen("years")` is called like the variable."""
