@@ -42,8 +42,12 @@ def show_types(program: CheckedProgram) -> str:
     for module in program.modules:
         prefix = f"{module.name}." if module.name else ""
         for node in module.module.declarations:
-            if isinstance(node, ast.FunctionDeclaration):
-                lines += [*_function(module, prefix, node), ""]
+            if not isinstance(node, ast.FunctionDeclaration):
+                continue
+            if not node.type_parameters:
+                lines += [*_function(module, prefix + node.name.text, node), ""]
+            for copy in program.copies.get(id(node), ()):
+                lines += [*_function(copy.checked, copy.name, node), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -90,11 +94,11 @@ def _fields(fields: tuple[FieldType, ...], indent: str) -> Iterator[str]:
         yield f"{indent}{field.name}{'?' if field.optional else ''}: {show_type(field.type)}{default}"
 
 
-def _function(module: CheckedModule, prefix: str, node: ast.FunctionDeclaration) -> Iterator[str]:
+def _function(module: CheckedModule, name: str, node: ast.FunctionDeclaration) -> Iterator[str]:
     parameters = ", ".join(
         f"{p.name.text}: {show_found(module.resolved.get(id(p.type)))}" for p in node.parameters
     )
-    head = f"{'pure fn' if node.kind == 'pure' else node.kind} {prefix}{node.name.text}({parameters})"
+    head = f"{'pure fn' if node.kind == 'pure' else node.kind} {name}({parameters})"
     if node.result is not None:
         head += f" -> {show_found(module.resolved.get(id(node.result)))}"
     if node.within is not None and id(node.within) in module.constants:

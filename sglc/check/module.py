@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from sglc.check.copies import for_all_types
 from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.core.result import ExpressionType
 from sglc.check.core.work_limit import within_limit
 from sglc.check.statements.blocks import header
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.unsatisfiable import report_empty
-from sglc.check.wiring import checkers_of
+from sglc.check.wiring import Checkers, checkers_of
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax.tree import ast
@@ -23,6 +24,8 @@ class ModuleChecker:
         self.module = module
         self.facts = facts
         self.checkers = checkers_of(module, facts)
+        self.generic: dict[str, Checkers] = {}
+        """Of functions with type parameters, by qualified name: what checks their bodies for all types."""
 
     def declare(self, imports: dict[int, ModuleContext]) -> None:
         """Enter every declared and imported name. `imports` maps each Use to the module it found."""
@@ -33,6 +36,19 @@ class ModuleChecker:
         for entity in self.module.own("type"):
             self.define(entity)
         self.checkers.signatures.define()
+        for entity in self.module.own("function"):
+            self._signature(entity)
+
+    def _signature(self, entity: Entity) -> None:
+        """Define a function; one with type parameters gets checkers of its own, for all types."""
+        node, checkers = entity.declaration, self.checkers
+        parameters: tuple[str, ...] = ()
+        if getattr(node, "type_parameters", ()):
+            module, parameters = for_all_types(self.module, node, entity.name)
+            checkers = self.generic[entity.name] = checkers_of(module, self.facts)
+        signature = checkers.signatures.signature(node, entity.name)
+        signature.type_parameters = parameters
+        self.module.program.signatures[entity.name] = signature
 
     def define(self, entity: Entity) -> None:
         """Put a declared type of this module into the table."""
@@ -56,7 +72,8 @@ class ModuleChecker:
         for entity in self.module.own("function"):
             signature = self.module.program.signatures.get(entity.name)
             if signature is not None and isinstance(signature.declaration, ast.FunctionDeclaration):
-                self.checkers.functions.check(signature, signature.declaration)
+                checkers = self.generic.get(entity.name, self.checkers)
+                checkers.functions.check(signature, signature.declaration)
 
     def check_tests(self) -> None:
         """Each test, after all that it may call."""

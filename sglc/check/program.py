@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from sglc.check.copies import Copies
 from sglc.check.core.context import ModuleContext, ProgramState
 from sglc.check.core.files import report_outside
-from sglc.check.core.result import CheckedModule, CheckedProgram
+from sglc.check.core.result import CheckedProgram
 from sglc.check.core.work_limit import within_limit
 from sglc.check.declarations.definition_order import read_in_order
 from sglc.check.module import ModuleChecker
@@ -74,13 +75,15 @@ def check(
         checker.check_bodies()
     checked_unions = len(program.unions)
     loader.checkers[-1].check_tests()
+    loader.copies.check()
     report_unused_names(main)
     for arms, spans in program.unions[checked_unions:]:
         _tell_apart(loader.facts, arms, spans)
     modules = tuple(
-        _result(module) for module in [main, *(other for other in program.order if other is not main)]
+        module.checked() for module in [main, *(other for other in program.order if other is not main)]
     )
-    checked = CheckedProgram(modules[0], modules, program.table)
+    table = {name: declared for name, declared in program.table.items() if name not in program.opaque}
+    checked = CheckedProgram(modules[0], modules, table, loader.copies.made)
     return checked, _ordered(program.diagnostics, source)
 
 
@@ -98,22 +101,6 @@ def _tell_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...
 def _parse_standard(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     """The tree of a module of the standard library, which never changes."""
     return parse(source)
-
-
-def _result(module: ModuleContext) -> CheckedModule:
-    return CheckedModule(
-        module.tree,
-        module.name,
-        module.types,
-        module.resolved,
-        module.symbols,
-        module.arguments,
-        module.holes,
-        module.retries,
-        module.constants,
-        module.coercions,
-        module.unread_holes,
-    )
 
 
 def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
@@ -195,6 +182,7 @@ class _Loader:
         self.read = read
         self.program = ProgramState(library)
         self.facts = TypeFacts(self.program)
+        self.copies = self.program.copies = Copies(self.program, self.facts)
         self.checkers: list[ModuleChecker] = []
         """Imported modules before their importers; the main one comes last."""
         self.library = library

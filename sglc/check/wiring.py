@@ -84,7 +84,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     results = BuiltinResults(module)
     builtins = BuiltinCalls(module, scopes, inference, results)
     figures = HoleFigures(module, scopes)
-    calls = Calls(module, scopes, inference, builtins, arguments, figures)
+    calls = Calls(module, scopes, inference, builtins, arguments, figures, types)
     expressions = Expressions(
         module,
         callbacks,

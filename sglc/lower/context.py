@@ -42,12 +42,16 @@ class Surrounding:
 class Context:
     """The function that is being lowered. A fork body has a context of its own."""
 
-    def __init__(self, program: ProgramContext, checked: CheckedModule, name: str, root: str) -> None:
+    def __init__(
+        self, program: ProgramContext, checked: CheckedModule, name: str, root: str, known_as: str
+    ) -> None:
         self.program = program
         self.checked = checked
         self.name = name
         self.root = root
-        """The function that fork bodies belong to; holes are named after it."""
+        """The function that fork bodies belong to."""
+        self.known_as = known_as
+        """What holes are named after: the function, or the one with type parameters that it is a copy of."""
         self.build = FunctionBuilder()
         self.surroundings: list[Surrounding] = []
         self.elements: list[str] = []
@@ -63,7 +67,7 @@ class Context:
 
     def of_fork(self, name: str) -> Context:
         """The context of a fork body inside this function."""
-        inner = Context(self.program, self.checked, name, self.root)
+        inner = Context(self.program, self.checked, name, self.root, self.known_as)
         inner.policies = self.policies
         inner.fork_numbers = self.fork_numbers
         inner.elements = list(self.elements)

@@ -39,7 +39,8 @@ class FunctionLowering:
         """The body becomes a function of its own that begins with its seed."""
         context = self.context
         # No declared function has a number as its last name.
-        name = f"{context.root}.fork.{next(context.fork_numbers)}"
+        number = next(context.fork_numbers)
+        name = f"{context.root}.fork.{number}"
         functions = context.program.functions
         place = len(functions)
         functions.append(None)
@@ -58,6 +59,7 @@ class FunctionLowering:
             retries=tuple(inner.build.retries),
             parent=context.name,
             module=context.checked.name,
+            copy_of=f"{context.known_as}.fork.{number}" if context.known_as != context.root else "",
             span=node.span,
         )
         items = self.expressions.value(node.iterable)

@@ -51,7 +51,7 @@ class Holes:
         by: Any = node.by if isinstance(node, ast.Select) and node.by else "greedy"
         self.context.program.holes.append(
             HoleInfo(
-                f"{self.context.root}.{facts.name}",
+                f"{self.context.known_as}.{facts.name}",
                 mode,
                 facts.type,
                 tuple(names),

@@ -24,8 +24,11 @@ def lower(program: CheckedProgram) -> Module:
                     errors.append(
                         ErrorInfo(_qualified(checked, name.text), tuple(f.name.text for f in fields))
                     )
+                case ast.FunctionDeclaration(type_parameters=()):
+                    _function(context, checked, node, _qualified(checked, node.name.text))
                 case ast.FunctionDeclaration():
-                    _function(context, checked, node)
+                    for copy in program.copies.get(id(node), ()):
+                        _function(context, copy.checked, node, copy.name)
         titles: set[str] = set()
         for node in checked.module.declarations:
             if isinstance(node, ast.TestDeclaration) and not checked.name:
@@ -45,18 +48,21 @@ def _qualified(checked: CheckedModule, name: str) -> str:
     return f"{checked.name}.{name}" if checked.name else name
 
 
-def _context(program: ProgramContext, checked: CheckedModule, name: str) -> Context:
-    context = Context(program, checked, name, name)
+def _context(program: ProgramContext, checked: CheckedModule, name: str, known_as: str = "") -> Context:
+    context = Context(program, checked, name, name, known_as or name)
     for condition, hole in checked.retries.items():
         context.policies.setdefault(id(hole), []).append(condition)
     return context
 
 
-def _function(program: ProgramContext, checked: CheckedModule, node: ast.FunctionDeclaration) -> None:
-    name = _qualified(checked, node.name.text)
+def _function(
+    program: ProgramContext, checked: CheckedModule, node: ast.FunctionDeclaration, name: str
+) -> None:
+    """Lower a function, or a copy of one with type parameters, whose name is not that of its declaration."""
+    known_as = _qualified(checked, node.name.text)
     place = len(program.functions)
     program.functions.append(None)
-    context = _context(program, checked, name)
+    context = _context(program, checked, name, known_as)
     blocks = FunctionLowering(context).blocks(node.body, node.span)
     parameters = []
     for parameter in node.parameters:
@@ -91,6 +97,7 @@ def _function(program: ProgramContext, checked: CheckedModule, node: ast.Functio
             for symbol, error in zip(raised, node.raises, strict=True)
         ),
         module=checked.name,
+        copy_of=known_as if name != known_as else "",
         span=node.name.span,
     )
 

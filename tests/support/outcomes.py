@@ -109,7 +109,7 @@ def outcome(
 
 def streams(events: list[Event], program: Program) -> dict[str, list[tuple[object, ...]]]:
     """Events by branch, texts joined and without places, no calls of parts and no times."""
-    parts = {code.name for code in program.codes if code.kind == "part"}
+    parts = {code.copy_of or code.name for code in program.codes if code.kind == "part"}
     found: dict[str, list[tuple[object, ...]]] = {}
     for event in events:
         if event.kind in ("call", "return") and event.data["function"] in parts:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
-from sglc.check.core.result import DefaultArgument, ExpressionType, HoleFacts, HoleNode, Symbol
+from sglc.check.core.result import (
+    CheckedModule,
+    DefaultArgument,
+    ExpressionType,
+    HoleFacts,
+    HoleNode,
+    Symbol,
+)
 from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label, Severity
 from sglc.diagnostics.suggest import NameSearch
 from sglc.library import Library
@@ -46,6 +53,8 @@ class Signature:
     """False for kinds that are refused for now: calls are not reported again."""
     holes: dict[str, HoleFacts] = field(default_factory=dict)
     """Named holes of its body, once that is checked."""
+    type_parameters: tuple[str, ...] = ()
+    """Qualified names of its type parameters, in the order of the text; see `ProgramState.opaque`."""
 
 
 @dataclass(slots=True)
@@ -92,6 +101,13 @@ class DeclarationReader(Protocol):
         """Type and value of a constant of the module; None where it has none, which is reported once."""
 
 
+class CopyMaker(Protocol):
+    """Makes copies of functions with type parameters, one for each list of types they are called with."""
+
+    def copy_of(self, generic: Signature, types: tuple[Type, ...], span: Span) -> Signature | None:
+        """The copy for these types, first asked for at `span`; None, which is reported, beyond the limit."""
+
+
 class ProgramState:
     """All modules of one program and what was found about them."""
 
@@ -112,6 +128,13 @@ class ProgramState:
         self.readers: dict[int, DeclarationReader] = {}
         """By the identity of the module."""
         self.signatures: dict[str, Signature] = {}
+        """By qualified name, copies of functions with type parameters among them."""
+        self.opaque: set[str] = set()
+        """Names in `table` that stand for type parameters while a body is checked for all types. Each is
+        declared as a record without fields, of which nothing but equality and text can be used, and counts
+        as broken: no language is built of it."""
+        self.copies: CopyMaker
+        """Set before anything is checked."""
         self.errors: dict[str, ErrorFields] = {}
         self.constants: dict[str, tuple[ExpressionType, Value]] = {}
         self.open_grammars: dict[str, OpenGrammar | None] = {}
@@ -162,6 +185,8 @@ class ModuleContext:
     coercions: dict[int, Type] = field(default_factory=dict)
     unread_holes: list[str] = field(default_factory=list)
 
+    given: Mapping[str, Type] = field(default_factory=dict)
+    """In a function with type parameters: what they stand for."""
     table: dict[str, DeclaredType] = field(init=False)
     """Every declared type of the program by its qualified name."""
     diagnostics: list[Diagnostic] = field(init=False)
@@ -170,6 +195,38 @@ class ModuleContext:
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", self.program.table)
         object.__setattr__(self, "diagnostics", self.program.diagnostics)
+
+    def with_types(self, given: Mapping[str, Type]) -> ModuleContext:
+        """The module as a function with type parameters sees it: the same names, and tables of its own."""
+        return replace(
+            self,
+            given=given,
+            types={},
+            resolved={},
+            symbols={},
+            arguments={},
+            holes={},
+            retries={},
+            constants={},
+            coercions={},
+            unread_holes=[],
+        )
+
+    def checked(self) -> CheckedModule:
+        """What was found, as the lowering reads it."""
+        return CheckedModule(
+            self.tree,
+            self.name,
+            self.types,
+            self.resolved,
+            self.symbols,
+            self.arguments,
+            self.holes,
+            self.retries,
+            self.constants,
+            self.coercions,
+            self.unread_holes,
+        )
 
     def qualify(self, name: str) -> str:
         """The name of a declaration as all modules know it."""

@@ -257,6 +257,16 @@ class CheckedModule:
 
 
 @value
+class CheckedCopy:
+    """A function with type parameters, checked with types for them. `name` is that of the copy (`ask[Mail]`),
+    `checked` its module with the tables of the copy."""
+
+    name: str
+    declaration: ast.FunctionDeclaration
+    checked: CheckedModule
+
+
+@value
 class CheckedProgram:
     """The main module and all it uses; `table` holds every declared type by qualified name."""
 
@@ -264,3 +274,6 @@ class CheckedProgram:
     modules: tuple[CheckedModule, ...]
     """All modules, the main one first."""
     table: Mapping[str, DeclaredType]
+    copies: Mapping[int, Sequence[CheckedCopy]] = field(default_factory=dict)
+    """Of each function with type parameters, by the identity of its declaration: its copies. Only they are
+    lowered."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sglc.check.core.context import Entity, ErrorFields, ModuleContext, Signature
+from sglc.check.core.context import ErrorFields, ModuleContext, Signature
 from sglc.check.core.result import DefaultArgument, ExpressionType
 from sglc.check.declarations.declared_types import DeclaredTypes
 from sglc.check.expressions.constants import Constants
@@ -27,7 +27,7 @@ class Signatures:
     declared: DeclaredTypes
 
     def define(self) -> None:
-        """Define the errors of this module, then its functions."""
+        """Define the errors of this module."""
         for entity in self.module.own("error"):
             node: ast.ErrorDeclaration = entity.declaration
             if node.name.text in ERRORS:
@@ -42,11 +42,9 @@ class Signatures:
                 for field in self.declared.fields(entity.name, node.fields, json=False)
             )
             self.module.program.errors[entity.name] = ErrorFields(entity.name, fields)
-        for entity in self.module.own("function"):
-            self._signature(entity)
 
-    def _signature(self, entity: Entity) -> None:
-        node = entity.declaration
+    def signature(self, node: ast.FunctionDeclaration | ast.ExternDeclaration, name: str) -> Signature:
+        """A function as its callers see it, under a qualified name."""
         parameters: list[tuple[str, ExpressionType, DefaultArgument | None]] = []
         seen: dict[str, Span] = {}
         for parameter in node.parameters:
@@ -87,10 +85,7 @@ class Signatures:
         kind = getattr(node, "kind", "pure")
         if kind == "aside":
             kind = "part"
-        signature = Signature(
-            entity.name, kind, tuple(parameters), result, tuple(raises), node, self.module, available
-        )
-        self.module.program.signatures[entity.name] = signature
+        return Signature(name, kind, tuple(parameters), result, tuple(raises), node, self.module, available)
 
 
 def _optional(field: FieldType) -> Type:

@@ -9,6 +9,7 @@ from itertools import takewhile
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import DefaultArgument, ExpressionType
 from sglc.check.expressions.inference import Inference
+from sglc.check.names.type_parameters import TypeArguments
 from sglc.check.types.kinds import field_type, show
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span
@@ -59,11 +60,15 @@ class Arguments:
         what: str,
         span: Span,
         declared: tuple[Label, ...] = (),
-    ) -> None:
+        solving: TypeArguments | None = None,
+    ) -> list[tuple[ast.Expression, ExpressionType, str]]:
         """Bind positional and named arguments to parameters, check each, and keep the bound list.
 
-        `declared` shows where the parameters are written; without it they are listed.
+        `declared` shows where the parameters are written; without it they are listed. With `solving`,
+        arguments for parameters that it concerns tell it their types; they are given back with the names of
+        their parameters, to be held against them once all is known.
         """
+        open_: list[tuple[ast.Expression, ExpressionType, str]] = []
         callee = _Callee(what, parameters, declared)
         types = {name: type for name, type, _ in parameters}
         bound: dict[str, ast.Argument] = {}
@@ -82,7 +87,12 @@ class Arguments:
                 self.inference.infer(argument.value)
             else:
                 bound[label] = argument
-                self.inference.expect(argument.value, types[label], f"`{label}`")
+                if solving is not None and solving.concerns(types[label]):
+                    found = self.inference.infer(argument.value, solving.hint(types[label]))
+                    solving.learn(types[label], found)
+                    open_.append((argument.value, found, label))
+                else:
+                    self.inference.expect(argument.value, types[label], f"`{label}`")
         self._no_surplus(arguments, callee)
         missing = [name for name, _, default in parameters if name not in bound and default is None]
         if missing and len(self.module.diagnostics) == faults:
@@ -101,6 +111,7 @@ class Arguments:
                 bound[name].value if name in bound else default  # type: ignore[misc]
                 for name, _, default in parameters
             )
+        return open_
 
     def _labelled(
         self, arguments: Sequence[ast.Argument], callee: _Callee

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -26,8 +26,18 @@ from sglc.check.names.builtins import ERRORS, FUNCTIONS
 from sglc.check.names.foreign_names import function_advice, kind_of, method_advice
 from sglc.check.names.hole_figures import HoleFigures
 from sglc.check.names.scopes import Scopes
+from sglc.check.names.type_parameters import (
+    MAX_PARTS,
+    TypeArguments,
+    is_value_type,
+    mentions_any,
+    standing_alone,
+    too_large,
+)
 from sglc.check.types.kinds import UNKNOWN, allows_null, expand, said
+from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
+from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Named, RecordType, UnionType
 
@@ -42,6 +52,7 @@ class Calls:
     builtins: BuiltinCalls
     arguments: Arguments
     figures: HoleFigures
+    types: TypeResolver
 
     def call(self, node: ast.Call, expected: ExpressionType | None) -> ExpressionType:
         """The type of what a call gives."""
@@ -50,6 +61,10 @@ class Calls:
             return self._call_name(node, function, expected)
         if isinstance(function, ast.Attribute):
             return self._call_attribute(node, function, expected)
+        callee = self.callee(node)
+        if callee is not None:
+            name, signature = callee
+            return self.call_function(node, name, signature, expected)
         found = self.inference.infer(function)
         self.arguments.infer_all(node)
         if not isinstance(found, Unknown):
@@ -64,7 +79,9 @@ class Calls:
         if entity is not None:
             entity.used = True
             if entity.kind == "function":
-                return self.call_function(node, function, self.module.program.signatures.get(entity.name))
+                return self.call_function(
+                    node, function, self.module.program.signatures.get(entity.name), expected
+                )
             if entity.kind == "type":
                 return self._construct(node, function, entity.name)
             self.arguments.infer_all(node)
@@ -135,8 +152,28 @@ class Calls:
         )
         return f"add `use {module} ({name})` at the top of the file" if module else ""
 
+    def callee(self, node: ast.Call) -> tuple[ast.Reference, Signature | None] | None:
+        """The declared function that a call names, as `f(…)` or `f[T](…)`; None where it names none."""
+        function = node.function
+        name = function.value if isinstance(function, ast.Index) else function
+        if not isinstance(name, ast.Reference):
+            return None
+        if isinstance(function, ast.Index) and self.scopes.function.scope.find(name.name) is not None:
+            return None
+        entity = self.module.look_up(name.name)
+        if entity is None or entity.kind != "function":
+            return None
+        entity.used = True
+        return name, self.module.program.signatures.get(entity.name)
+
     def call_function(
-        self, node: ast.Call, name: ast.Reference, signature: Signature | None, *, as_part: bool = False
+        self,
+        node: ast.Call,
+        name: ast.Reference,
+        signature: Signature | None,
+        expected: ExpressionType | None = None,
+        *,
+        as_part: bool = False,
     ) -> ExpressionType:
         """A call of a declared function; `as_part` where it stands after `part`."""
         if signature is None:
@@ -174,11 +211,157 @@ class Calls:
                 reason="pure functions depend on their arguments only",
                 hint=f"make `{name.name}` a `pure fn` if it asks no model",
             )
+        self.scopes.function.may_raise_as(signature, node.span)
+        if signature.type_parameters or isinstance(node.function, ast.Index):
+            return self._with_types(node, name, signature, expected)
         self.arguments.bind(
             node, node.arguments, signature.parameters, f"`{name.name}`", node.span, _declared(signature)
         )
-        self.scopes.function.may_raise_as(signature, node.span)
         return signature.result
+
+    def _with_types(
+        self, node: ast.Call, name: ast.Reference, signature: Signature, expected: ExpressionType | None
+    ) -> ExpressionType:
+        """A call of a function with type parameters, which are written or follow from the call."""
+        solving = TypeArguments(signature.type_parameters, self.module.table)
+        if isinstance(node.function, ast.Index):
+            if not self._written_types(node.function, signature, solving):
+                self.arguments.infer_all(node)
+                return UNKNOWN
+        written = bool(solving.known)
+        parameters = [
+            (label, solving.applied(type), default) for label, type, default in signature.parameters
+        ]
+        waiting = self.arguments.bind(
+            node, node.arguments, parameters, f"`{name.name}`", node.span, _declared(signature), solving
+        )
+        if not written and not self._solved(node, name, signature, solving, expected, waiting):
+            return UNKNOWN
+        wanted = {label: type for label, type, _ in parameters}
+        for value, found, label in waiting:
+            self.inference.fits(value, found, solving.applied(wanted[label]), f"`{label}`")
+        program = self.module.program
+        types = tuple(standing_alone(solving.known[each]) for each in signature.type_parameters)  # type: ignore[arg-type]
+        if not any(mentions_any(type, program.opaque) for type in types):
+            copy = program.copies.copy_of(signature, types, node.span)
+            if copy is not None:
+                self.module.symbols[id(name)] = self.module.symbols[id(node)] = FunctionSymbol(copy.name)
+        return solving.applied(signature.result)
+
+    def _written_types(self, function: ast.Index, signature: Signature, solving: TypeArguments) -> bool:
+        """Take in the types of `f[T](…)`; whether they are such."""
+        due = signature.type_parameters
+        written = function.index
+        items: tuple[ast.Expression, ...] = (written,)
+        if isinstance(written, ast.TupleDisplay) and written.span.start == written.items[0].span.start:
+            items = written.items  # `f[A, B]`; `f[(A, B)]` has one type, of pairs
+        short = signature.declaration.name.text
+        if len(items) != len(due):
+            self.module.report(
+                "E0431",
+                f"`{short}` takes {_count(len(due), 'type')}, not {len(items)}"
+                if due
+                else f"`{short}` takes no types",
+                written.span,
+                label="types of a call",
+                secondary=_declared(signature),
+                hint="" if due else f"write `{short}(…)`",
+            )
+            return False
+        for parameter, item in zip(due, items, strict=True):
+            type = written_type(item)
+            if type is None:
+                self.module.report(
+                    "E0431",
+                    "this is no type that can stand here",
+                    item.span,
+                    label="a type is due",
+                    reason="in `f[T](…)` a type is a name, a literal, or a list, tuple or map of these",
+                    hint="give the type a name: `type short = str max 9 chars`, and `f[short](…)`",
+                )
+                return False
+            found = self.types.resolve(type)
+            if isinstance(found, Unknown):
+                return False
+            solving.known[parameter] = found
+        return self._may_stand(function.span, signature, solving)
+
+    def _solved(
+        self,
+        node: ast.Call,
+        name: ast.Reference,
+        signature: Signature,
+        solving: TypeArguments,
+        expected: ExpressionType | None,
+        waiting: Sequence[tuple[ast.Expression, ExpressionType, str]],
+    ) -> bool:
+        """Whether each type parameter is known, from the arguments or from what is expected of the call."""
+        if solving.conflict is not None:
+            parameter, one, other = solving.conflict
+            self.module.report(
+                "E0430",
+                f"`{_short(parameter)}` of `{name.name}` cannot be both {said(one)} and {said(other)}",
+                node.span,
+                label="arguments of two types",
+                secondary=_declared(signature),
+            )
+            return False
+        if any(isinstance(found, Unknown) for _, found, _ in waiting):
+            return False
+        if solving.missing() and expected is not None:
+            asked = TypeArguments(signature.type_parameters, self.module.table)
+            asked.learn(signature.result, expected)
+            solving.known.update(
+                {each: asked.known[each] for each in solving.missing() if each in asked.known}
+            )
+        missing = solving.missing()
+        if missing:
+            short = [_short(parameter) for parameter in missing]
+            types = ", ".join(_short(each) if each in missing else "…" for each in signature.type_parameters)
+            given = [
+                f"`{label}` takes {said(type)} and is given {said(found)}"
+                for _, found, label in waiting
+                for at, type, _ in signature.parameters
+                if at == label and mentions_any(type, missing)
+            ]
+            self.module.report(
+                "E0430",
+                f"the type `{short[0]}` of `{name.name}` is not known here",
+                node.span,
+                label="neither the arguments nor what is expected say it",
+                reason="; ".join(given),
+                secondary=_declared(signature),
+                hint=f"write it: `{name.name}[{types}](…)` with a type for `{short[0]}`",
+            )
+            return False
+        return self._may_stand(node.span, signature, solving)
+
+    def _may_stand(self, span: Span, signature: Signature, solving: TypeArguments) -> bool:
+        """Whether what is known can stand for the type parameters; reported where it cannot."""
+        for parameter, type in solving.known.items():
+            if isinstance(type, Unknown):
+                return False
+            if not is_value_type(type):
+                self.module.report(
+                    "E0430",
+                    f"{said(type)} cannot stand for `{_short(parameter)}`",
+                    span,
+                    label="no plain value",
+                    secondary=_declared(signature),
+                    hint="pass plain values: `[branch.value for branch in branches]`, `.top` of a `select`",
+                )
+                return False
+            if too_large(type):
+                self.module.report(
+                    "E0432",
+                    f"the type for `{_short(parameter)}` is too large",
+                    span,
+                    label=f"more than {MAX_PARTS} parts",
+                    secondary=_declared(signature),
+                    hint="declare a record for it",
+                )
+                return False
+        return True
 
     def _construct(self, node: ast.Call, function: ast.Reference, name: str) -> ExpressionType:
         declared = self.module.table.get(name)
@@ -310,6 +493,38 @@ class Calls:
 def _callable_names(module: ModuleContext) -> Iterator[str]:
     names = (n for n, e in module.names.items() if e.kind in ("function", "type"))
     return chain(names, module.variants, FUNCTIONS)
+
+
+def written_type(node: ast.Expression) -> ast.TypeExpression | None:
+    """The type that an expression in `f[…](…)` is written like; None where it is like none."""
+    match node:
+        case ast.Reference(name=name, span=span):
+            return ast.TypeName(name, (), span)
+        case ast.Null(span=span):
+            return ast.TypeName("null", (), span)
+        case ast.Number(value=value, span=span) | ast.Boolean(value=value, span=span):
+            return ast.TypeLiteral(value, span)
+        case ast.String(parts=(str(text),), span=span):
+            return ast.TypeLiteral(text, span)
+        case ast.ListDisplay(items=(item,), span=span):
+            inner = written_type(item)
+            return None if inner is None else ast.TypeList(inner, None, None, span)
+        case ast.TupleDisplay(items=items, span=span):
+            inside = [written_type(item) for item in items]
+            found = tuple(type for type in inside if type is not None)
+            return ast.TypeTuple(found, span) if len(found) == len(inside) > 1 else None
+        case ast.MapDisplay(entries=((key, value),), span=span):
+            left, right = written_type(key), written_type(value)
+            return None if left is None or right is None else ast.TypeMap(left, right, None, None, span)
+    return None
+
+
+def _short(parameter: str) -> str:
+    return parameter.rpartition(".")[2]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _declared(signature: Signature) -> tuple[Label, ...]:

@@ -43,13 +43,12 @@ class Parts:
                 hint="move it under a role",
             )
         found: ExpressionType = UNKNOWN
-        callee = node.call.function
+        written = node.call.function
+        callee = written.value if isinstance(written, ast.Index) else written
         if isinstance(callee, ast.Reference):
             entity = self.module.look_up(callee.name)
-            signature = None
-            if entity is not None and entity.kind == "function":
-                entity.used = True
-                signature = self.module.program.signatures.get(entity.name)
+            known = self.calls.callee(node.call)
+            signature = None if known is None else known[1]
             if signature is None:
                 found = self.inference.infer(node.call)
                 if entity is None or entity.kind != "broken":

@@ -50,6 +50,9 @@ RANGE = RangeOf()
 
 Table = Mapping[str, DeclaredType]
 
+OPAQUE = "[]."
+"""What stands between the names of a function and of its type parameter, in no name that is declared."""
+
 
 def expand(type: ExpressionType, table: Table) -> ExpressionType:
     """The type behind aliases; records, unions and enums stay `Named`."""
@@ -223,6 +226,8 @@ def show(type: ExpressionType) -> str:
             return f"{{{show(key)}: {show(value)}}}"
         case Alternatives(arms):
             return " | ".join(show(arm) for arm in arms)
+        case Named(name) if OPAQUE in name:
+            return name.rpartition(".")[2]
     return show_type(type)
 
 

@@ -123,6 +123,9 @@ class TypeResolver:
         builtin = BUILTIN_TYPES.get(node.name)
         if builtin is not None and not node.arguments:
             return builtin
+        given = self.module.given.get(node.name)
+        if given is not None and not node.arguments:
+            return given
         entity = self.module.look_up(node.name)
         if entity is not None and entity.name in self.module.program.open_grammars:
             entity.used = True

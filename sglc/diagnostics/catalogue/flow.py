@@ -324,4 +324,34 @@ pub fn f() -> int:
         _ASK + 'pub fn f() -> int:\n    var n = 0\n    for p in stream ask("x"):\n        n += len(p)\n'
         "    return n\n",
     ),
+    Entry(
+        "E0430",
+        "a type parameter that is not known",
+        "What stands for `T` in a call of `fn f[T](…)` follows from the arguments, or from the type that is "
+        "expected of the result. It is one type that holds all of them, of plain values. Otherwise write it: "
+        "`f[int](…)`.",
+        "pure fn none[T]() -> [T]:\n    return []\n\npub pure fn f() -> int:\n    let xs = none()\n    "
+        "return len(xs)\n",
+        "pure fn none[T]() -> [T]:\n    return []\n\npub pure fn f() -> int:\n    let xs = none[int]()\n    "
+        "return len(xs)\n",
+    ),
+    Entry(
+        "E0431",
+        "types of a call that do not fit",
+        "`f[T](…)` has one type for each type parameter of the function: a name, a literal, or a list, tuple "
+        "or map of these. Any other type gets a name by `type`.",
+        "pure fn same[T](x: T) -> T:\n    return x\n\npub pure fn f() -> int:\n    return same[int, str](1)\n",
+        "pure fn same[T](x: T) -> T:\n    return x\n\npub pure fn f() -> int:\n    return same[int](1)\n",
+    ),
+    Entry(
+        "E0432",
+        "a function that is called with too many types",
+        "A function with type parameters is copied for each list of types that it is called with: a hundred "
+        "times at most, and for types of at most 200 parts. One that calls itself with a type made of its "
+        "own would never have enough.",
+        "pure fn deep[T](x: T, n: int) -> int:\n    if n == 0: return 0\n    return deep([x], n - 1)\n\n"
+        "pub pure fn f() -> int:\n    return deep(1, 3)\n",
+        "pure fn deep[T](x: T, n: int) -> int:\n    if n == 0: return 0\n    return deep(x, n - 1)\n\n"
+        "pub pure fn f() -> int:\n    return deep(1, 3)\n",
+    ),
 )

@@ -70,6 +70,19 @@ def index(context: Context, start: int, end: int, value: Expression, index: Expr
     return ast.Index(value, index, context.span(start, end))
 
 
+def index_by_several(
+    context: Context, start: int, end: int, value: Expression, *items: Expression
+) -> ast.Index:
+    """`VALUE[A, B]`, as if `A, B` stood in parentheses; the place of the tuple tells that it does not."""
+    span = context.span(items[0].span.start, items[-1].span.end)
+    return ast.Index(value, ast.TupleDisplay(items, span), context.span(start, end))
+
+
+def lambda_(context: Context, start: int, end: int, parameter: Name, body: Expression) -> ast.Lambda:
+    """`NAME => BODY` among arguments."""
+    return ast.Lambda(parameter, body, context.span(start, end))
+
+
 def slice_(
     context: Context,
     start: int,

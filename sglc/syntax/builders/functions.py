@@ -32,6 +32,13 @@ class Clause:
 
 Rest = Result | Clause | Body | None
 """Behind the parameters of a function: its result or None, its clauses, its body."""
+Types = tuple[Name, ...] | None
+"""Type parameters, where there are any."""
+
+
+def type_parameters(context: Context, start: int, end: int, *names: Name) -> tuple[Name, ...]:
+    """`[NAME, …]` behind the name of a function."""
+    return names
 
 
 def parameters(
@@ -88,31 +95,31 @@ def raises(context: Context, start: int, end: int, *parts: Name | Models | None)
 
 
 def function(
-    context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
+    context: Context, start: int, end: int, name: Name, types: Types, parameters: Parameters, *rest: Rest
 ) -> ast.FunctionDeclaration:
     """`fn NAME(…) -> TYPE` with its block."""
-    return _function(context, "fn", start, end, name, parameters, rest)
+    return _function(context, "fn", start, end, name, types or (), parameters, rest)
 
 
 def pure_function(
-    context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
+    context: Context, start: int, end: int, name: Name, types: Types, parameters: Parameters, *rest: Rest
 ) -> ast.FunctionDeclaration:
     """`pure fn NAME(…) -> TYPE` with its block."""
-    return _function(context, "pure", start, end, name, parameters, rest)
+    return _function(context, "pure", start, end, name, types or (), parameters, rest)
 
 
 def part_function(
-    context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
+    context: Context, start: int, end: int, name: Name, types: Types, parameters: Parameters, *rest: Rest
 ) -> ast.FunctionDeclaration:
     """`part NAME(…)` with its block."""
-    return _function(context, "part", start, end, name, parameters, rest)
+    return _function(context, "part", start, end, name, types or (), parameters, rest)
 
 
 def aside_function(
-    context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
+    context: Context, start: int, end: int, name: Name, types: Types, parameters: Parameters, *rest: Rest
 ) -> ast.FunctionDeclaration:
     """`aside NAME(…)` with its block."""
-    return _function(context, "aside", start, end, name, parameters, rest)
+    return _function(context, "aside", start, end, name, types or (), parameters, rest)
 
 
 def _function(
@@ -121,6 +128,7 @@ def _function(
     start: int,
     end: int,
     name: Name,
+    types: tuple[Name, ...],
     parameters: Parameters,
     rest: tuple[Rest, ...],
 ) -> ast.FunctionDeclaration:
@@ -148,6 +156,7 @@ def _function(
     return ast.FunctionDeclaration(
         kind,
         name,
+        types,
         parameters,
         result,
         count,

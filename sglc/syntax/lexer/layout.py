@@ -17,7 +17,7 @@ from sglc.syntax.lexer.tokens import MAX_BRACKETS, MAX_INDENTS, MAX_LINE, Fault,
 _TOKEN = re.compile(
     r"""[ \t]*(?:
      ([^\W\d]\w*)                                                    # 1 word
-    |((?:\.\.[=<]?|==|!=|<=|>=|->|\*\*|//|[-+*/]=|[-+*/%<>])|[=:,.;|?]) # 2 operator or mark
+    |((?:\.\.[=<]?|==|!=|<=|>=|->|=>|\*\*|//|[-+*/]=|[-+*/%<>])|[=:,.;|?]) # 2 operator or mark
     |([(\[{])                                                        # 3 opening bracket
     |([)\]}])                                                        # 4 closing bracket
     |("(?:[^"\\\n$]|\\[^\n]|\$(?!\{))*")                             # 5 string without inserts

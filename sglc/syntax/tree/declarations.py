@@ -218,10 +218,12 @@ class FunctionDeclaration:
     """`fn f(x: T) -> U within 700 tok using big raises E:` and its kin.
 
     `kind`: `fn` starts a fresh conversation, `part` writes into the caller's message, `pure` has no model.
+    `type_parameters` are those of `fn f[T, U](…)`.
     """
 
     kind: FunctionKind
     name: Name
+    type_parameters: tuple[Name, ...]
     parameters: tuple[Parameter, ...]
     result: TypeExpression | None
     within: Expression | None

@@ -90,6 +90,15 @@ class Argument:
 
 
 @node
+class Lambda:
+    """`x => x * 2` as an argument: what a method of lists does with each item, here called `x`."""
+
+    parameter: Name
+    body: Expression
+    span: Span
+
+
+@node
 class Call:
     """`f(x, name = y)`; a method call has an Attribute as its function."""
 
@@ -299,5 +308,5 @@ class Fork:
 Expression = (
     Number | String | Boolean | Null | Reference | Attribute | Index | Slice | Call | Unary | Binary
     | Conditional | ListDisplay | TupleDisplay | MapDisplay | Comprehension | Range | Regex | OrElse
-    | SchemaOf | Gen | Choose | Select | Fork | ModelClause
+    | Lambda | SchemaOf | Gen | Choose | Select | Fork | ModelClause
 )  # fmt: skip

@@ -80,12 +80,16 @@ class _Module:
         self.declared: dict[str, tuple[CheckedModule, ast.FunctionDeclaration]] = {}
         for module in checked.modules:
             for node in module.module.declarations:
-                if isinstance(node, ast.FunctionDeclaration):
-                    self.declare(module, node)
+                if not isinstance(node, ast.FunctionDeclaration):
+                    continue
+                if not node.type_parameters:
+                    name = f"{module.name}.{node.name.text}" if module.name else node.name.text
+                    self.declare(module, node, name)
+                for copy in checked.copies.get(id(node), ()):
+                    self.declare(copy.checked, node, copy.name)
 
-    def declare(self, module: CheckedModule, node: ast.FunctionDeclaration) -> None:
+    def declare(self, module: CheckedModule, node: ast.FunctionDeclaration, name: str) -> None:
         """Give a function its name, and say what it takes and returns."""
-        name = f"{module.name}.{node.name.text}" if module.name else node.name.text
         program = self.program
         self.declared[name] = (module, node)
         program.functions[name] = program.names.fresh(name)
@@ -105,7 +109,7 @@ class _Module:
             program.lose("a program whose main module has no functions", PROGRAM)
         types = "\n\n".join(program.types.declaration(name) for name in checked.table)
         shapes = "".join(program.types.registration(name) for name in checked.table)
-        example = next((program.functions[name] for name in functions), "function")
+        example = next((program.functions[name] for name in functions if "[" not in name), "function")
         title = checked.main.module.doc or f"The program {checked.main.module.source.name}."
         parts = (
             _HEAD.format(title=in_docstring(title), example=example) + carried.imports(),
@@ -153,7 +157,10 @@ class _Module:
     def functions(self) -> dict[str, str]:
         """The text of each function that is there."""
         program = self.program
-        program.wanted += [name for name, (module, _) in self.declared.items() if not module.name]
+        # A copy of a function with type parameters (`ask[Mail]`) is there where it is called.
+        program.wanted += [
+            name for name, (module, _) in self.declared.items() if not module.name and "[" not in name
+        ]
         done: dict[str, str] = {}
         while len(program.wanted) > 0:
             name = program.wanted.pop(0)
