@@ -39,7 +39,7 @@ class _Compiled:
     diagnostics: list[Diagnostic]
 
 
-class SglFunction(Generic[P, R]):
+class DecoratedFunction(Generic[P, R]):
     """A decorated function. It has what functions of a loaded module have: `aio`, `stream`, `run`."""
 
     __sgl_written__ = True
@@ -59,9 +59,9 @@ class SglFunction(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<SGL function {self.__qualname__}>"
 
-    def on(self, model: str | None = None, **options: Any) -> SglFunction[P, R]:
+    def on(self, model: str | None = None, **options: Any) -> DecoratedFunction[P, R]:
         """The same function on another model, or with other options of `sglc.load`."""
-        return SglFunction(self.written, model or self._model, {**self._options, **options})
+        return DecoratedFunction(self.written, model or self._model, {**self._options, **options})
 
     # -- compiling -----------------------------------------------------------------------------------
 
@@ -138,7 +138,7 @@ class SglFunction(Generic[P, R]):
         found: R = await self._made().function.aio(*values, **named)
         return found
 
-    def stream(self, *values: Any, **named: Any) -> Stream:
+    def stream(self, *values: Any, **named: Any) -> Stream[R]:
         """Start and give the events as they happen."""
         return self._made().function.stream(*values, **named)
 
@@ -155,9 +155,9 @@ class SglFunction(Generic[P, R]):
 
 
 @overload
-def fn(function: Callable[P, R]) -> SglFunction[P, R]: ...
+def fn(function: Callable[P, R]) -> DecoratedFunction[P, R]: ...
 @overload
-def fn(*, model: str = ..., **options: Any) -> Callable[[Callable[P, R]], SglFunction[P, R]]: ...
+def fn(*, model: str = ..., **options: Any) -> Callable[[Callable[P, R]], DecoratedFunction[P, R]]: ...
 def fn(function: Any = None, *, model: str = "smollm2", **options: Any) -> Any:
     """A function whose docstring has the statements of the program.
 
@@ -169,11 +169,11 @@ def fn(function: Any = None, *, model: str = "smollm2", **options: Any) -> Any:
 
 
 @overload
-def sgl_function(function: Callable[..., R]) -> SglFunction[..., R]: ...
+def sgl_function(function: Callable[..., R]) -> DecoratedFunction[..., R]: ...
 @overload
 def sgl_function(
     *, model: str = ..., **options: Any
-) -> Callable[[Callable[..., R]], SglFunction[..., R]]: ...
+) -> Callable[[Callable[..., R]], DecoratedFunction[..., R]]: ...
 def sgl_function(function: Any = None, *, model: str = "smollm2", **options: Any) -> Any:
     """A function whose own statements are the program, translated from its source.
 
@@ -188,14 +188,14 @@ def _decorated(
 ) -> Any:
     around = _names_around()
 
-    def make(function: Any) -> SglFunction[Any, Any]:
+    def make(function: Any) -> DecoratedFunction[Any, Any]:
         if isinstance(function, staticmethod):
             function = function.__func__
         if not inspect.isfunction(function):
             raise TypeError(f"{'@sglc.fn' if form == 'docstring' else '@sglc.sgl_function'} is for functions")
         header = {name: options[name] for name in _HEADER if name in options}
         others = {name: value for name, value in options.items() if name not in _HEADER}
-        return SglFunction(WrittenFunction(function, form, **header, around=around), model, others)
+        return DecoratedFunction(WrittenFunction(function, form, **header, around=around), model, others)
 
     if function is None:
         return make
@@ -211,8 +211,8 @@ def _names_around() -> Mapping[str, Any]:
 # -- doors ---------------------------------------------------------------------------------------------
 
 
-def compile(function: SglFunction[P, R], verbose: bool = False, **options: Any) -> SglFunction[P, R]:
-    """Compile a decorated function now, perhaps with other options (see `SglFunction.on`).
+def compile(function: DecoratedFunction[P, R], verbose: bool = False, **options: Any) -> DecoratedFunction[P, R]:
+    """Compile a decorated function now, perhaps with other options (see `DecoratedFunction.on`).
 
     With `verbose` its warnings, the types of its holes and its bytecode are shown. Raises CompileError.
     """
@@ -254,7 +254,7 @@ class Execution:
 
 
 def execute(
-    function: SglFunction[..., Any],
+    function: DecoratedFunction[..., Any],
     *values: Any,
     trace: bool = False,
     profile_tokens: bool = False,
@@ -276,5 +276,5 @@ def execute(
 
 
 def _needs_decorated(function: Any) -> None:
-    if not isinstance(function, SglFunction):
+    if not isinstance(function, DecoratedFunction):
         raise TypeError(f"{function!r} is no function under @sglc.fn or @sglc.sgl_function")

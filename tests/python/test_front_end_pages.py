@@ -12,6 +12,7 @@ import sglc
 from checkout import EXAMPLES
 from python_module import found_in, python_module
 from readme_commands import README, blocks
+from sglc.decorators import DecoratedFunction
 from sglc.diagnostics.render import render
 
 PAGE = README.parent / "docs" / "python-front-end.md"
@@ -21,7 +22,7 @@ BLOCKS = [*blocks("python", PAGE), *(text for text in blocks("python", README) i
 @pytest.mark.parametrize("text", BLOCKS)
 def test_a_program_on_a_page_compiles_without_a_remark(tmp_path: Path, text: str) -> None:
     module = python_module(tmp_path, text)
-    assert any(isinstance(value, sglc.SglFunction) for value in vars(module).values())
+    assert any(isinstance(value, DecoratedFunction) for value in vars(module).values())
     assert not [render(each) for each in found_in(module)]
 
 

@@ -12,7 +12,7 @@ import pytest
 import python_programs
 import sglc
 from sglc.bytecode.code import Place, Program
-from sglc.decorators import SglFunction
+from sglc.decorators import DecoratedFunction
 from sglc.driver import compile_source
 from sglc.runtime.model import load
 from sglc.runtime.session import RunResult
@@ -32,12 +32,12 @@ def of_text(name: str) -> Program:
     return compiled.program
 
 
-def of_python(name: str, form: str) -> SglFunction[..., object]:
+def of_python(name: str, form: str) -> DecoratedFunction[..., object]:
     """The function of a module that stands for the first function of the program."""
     module = importlib.import_module(f"python_programs.{name}.{form}")
     first = next(iter(of_text(name).entry))
     found = getattr(module, first)
-    assert isinstance(found, SglFunction)
+    assert isinstance(found, DecoratedFunction)
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import sglc
 from python_module import found_in, line_of, python_module
+from sglc.decorators import DecoratedFunction
 from sglc.diagnostics.catalogue.codes import CATALOGUE
 from sglc.diagnostics.catalogue.python import ENTRIES
 from sglc.diagnostics.render import render
@@ -139,7 +140,7 @@ def test_a_function_without_source_is_refused() -> None:
     names: dict[str, object] = {"sglc": sglc}
     exec("@sglc.sgl_function\ndef f(s):\n    s += s.gen('a', type=bool)\n", names)
     function = names["f"]
-    assert isinstance(function, sglc.SglFunction)
+    assert isinstance(function, DecoratedFunction)
     with pytest.raises(sglc.CompileError, match=r"E0507.*\n.*keeps no source"):
         function.compile()
 

@@ -16,6 +16,7 @@ import pytest
 
 import sglc
 from python_module import found_in, python_module
+from sglc.decorators import DecoratedFunction
 from sglc.diagnostics.render import render
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
@@ -129,7 +130,7 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     return python_module(tmp_path_factory.mktemp("classes"), CLASSES)
 
 
-def scripted(function: sglc.SglFunction[..., Any], answers: Any) -> sglc.SglFunction[..., Any]:
+def scripted(function: DecoratedFunction[..., Any], answers: Any) -> DecoratedFunction[..., Any]:
     return function.on(engine=ReferenceEngine(ScriptedModel(answers)))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import sglc
+from sglc.decorators import DecoratedFunction
 from sglc.diagnostics.diagnostic import Diagnostic
 
 _NUMBERS = itertools.count()
@@ -32,7 +33,7 @@ def found_in(module: ModuleType) -> list[Diagnostic]:
     """What is wrong with the decorated functions of a module, in their order."""
     found: list[Diagnostic] = []
     for value in vars(module).values():
-        if isinstance(value, sglc.SglFunction):
+        if isinstance(value, DecoratedFunction):
             try:
                 found += value.compile()
             except sglc.CompileError as error:
