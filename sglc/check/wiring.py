@@ -24,7 +24,7 @@ from sglc.check.expressions.displays import Displays
 from sglc.check.expressions.expressions import Expressions
 from sglc.check.expressions.inference import Inference
 from sglc.check.expressions.items import Items
-from sglc.check.expressions.iteration import Iteration
+from sglc.check.expressions.iteration import Elements, Iteration
 from sglc.check.expressions.operators import Operators
 from sglc.check.expressions.raising import Raising
 from sglc.check.expressions.references import References
@@ -82,7 +82,8 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     raising = Raising(module, scopes, inference, arguments)
     references = References(module, scopes)
     results = BuiltinResults(module)
-    builtins = BuiltinCalls(module, scopes, inference, results)
+    elements = Elements(module, scopes, inference, results)
+    builtins = BuiltinCalls(module, scopes, inference, results, elements)
     figures = HoleFigures(module, scopes)
     calls = Calls(module, scopes, inference, builtins, arguments, figures, types)
     expressions = Expressions(

@@ -55,7 +55,7 @@ class Context:
         self.build = FunctionBuilder()
         self.surroundings: list[Surrounding] = []
         self.elements: list[str] = []
-        """Slots of the elements of list methods with `by`, innermost last."""
+        """Slots of the elements that are called `it`, innermost last."""
         self.caught: list[str] = []
         """Slots of the errors that the `except` arms around caught, innermost last."""
         self.witnesses: dict[int, str] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sglc.check.core.elements import LOOPS, of_element
 from sglc.check.core.result import (
     BuiltinSymbol,
     ConstantSymbol,
@@ -24,7 +25,7 @@ from sglc.check.core.result import (
 )
 from sglc.ir import ops, terminators
 from sglc.lower.context import Context, HoleNode, told_slot
-from sglc.lower.splitting import Operand, Splitting, by_argument
+from sglc.lower.splitting import Operand, Splitting
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Named
@@ -196,10 +197,10 @@ class Expressions:
 
     def _call(self, node: ast.Call) -> int:
         symbol = self.checked.symbols[id(node)]
-        by = by_argument(self.checked, node)
-        if by is not None:
+        each = of_element(self.checked, node)
+        if each is not None:
             assert isinstance(symbol, BuiltinSymbol) and isinstance(node.function, ast.Attribute)
-            return self._method_by(symbol.name.lstrip("."), node.function.value, by, node.span)
+            return self._over_elements(symbol.name.lstrip("."), node.function.value, each, node.span)
         arguments: Sequence[Operand] = self.checked.arguments[id(node)]
         match symbol:
             case FunctionSymbol(name=name):
@@ -220,46 +221,85 @@ class Expressions:
                 )
         raise AssertionError(f"{symbol} cannot be called")
 
-    def _method_by(self, name: str, receiver: ast.Expression, by: ast.Expression, span: Span) -> int:
-        """`xs.max(by = e)`: the list of keys is made first, then the method gets both."""
+    def _over_elements(self, name: str, receiver: ast.Expression, each: ast.Expression, span: Span) -> int:
+        """`xs.map(e)` and its kin are loops; of `xs.max(by = e)` the list of keys is made first, then the
+        method gets both."""
         items = self.build.fresh_slot("items")
         self.build.store(items, self.value(receiver))
+        body = self.checked.applied.get(id(each), each)
+        if isinstance(body, ast.Lambda):
+            return self._over(name, items, self.context.slot_of(body), body.body, span)
         element = self.build.fresh_slot("element")
         self.context.elements.append(element)
-        keys = self._collect(items, element, by, None, span)
+        found = self._over(name, items, element, body, span)
         self.context.elements.pop()
-        pair = (self.build.load(items, span), self.build.load(keys, span))
+        return found
+
+    def _over(self, name: str, items: str, element: str, each: ast.Expression, span: Span) -> int:
+        if name in ("any", "all"):
+            return self._asked(items, element, each, name == "any", span)
+        found = self._collect(items, element, *((None, each) if name == "filter" else (each, None)), span)
+        if name in LOOPS:
+            return self.build.load(found, span)
+        pair = (self.build.load(items, span), self.build.load(found, span))
         return self.build.value(ops.CallMethod, name, pair, span=span)
 
     # -- expressions that branch -------------------------------------------------------------------
 
-    def _collect(
-        self, items: str, element: str, value: ast.Expression, condition: ast.Expression | None, span: Span
-    ) -> str:
-        """A slot with the list of values for each element of the list in slot `items`."""
+    def _each(self, items: str, element: str, span: Span) -> tuple[str, str]:
+        """Begin a loop over the list in slot `items`: the labels of its next round and its end."""
         build = self.build
-        found, iterator = build.fresh_slot("found"), build.fresh_slot("iterator")
-        build.store(found, build.value(ops.MakeList, (), span=span))
+        iterator = build.fresh_slot("iterator")
         build.store(iterator, build.value(ops.Iterate, build.load(items), span=span))
         each, body, done = (build.fresh_label(stem) for stem in ("each", "take", "done"))
         build.start(each)
         build.end(terminators.Next(iterator, element, body, done, span))
         build.start(body)
+        return each, done
+
+    def _collect(
+        self,
+        items: str,
+        element: str,
+        value: ast.Expression | None,
+        condition: ast.Expression | None,
+        span: Span,
+    ) -> str:
+        """A slot with the list of values for each element of the list in slot `items`; without a value, of
+        the elements themselves."""
+        build = self.build
+        found = build.fresh_slot("found")
+        build.store(found, build.value(ops.MakeList, (), span=span))
+        each, done = self._each(items, element, span)
         if condition is not None:
             wanted = build.fresh_label("wanted")
             self.condition(condition, wanted, each)
             build.start(wanted)
-        if self.splitting.splits(value):
+        if value is not None and self.splitting.splits(value):
             one = build.fresh_slot("operand")
             build.store(one, self.value(value))
             so_far, item = build.load(found), build.load(one)
         else:
             so_far = build.load(found)
-            item = self.value(value)
+            item = build.load(element, span) if value is None else self.value(value)
         build.store(found, build.value(ops.Append, so_far, item, span=span))
         build.end(terminators.Jump(each))
         build.start(done)
         return found
+
+    def _asked(self, items: str, element: str, test: ast.Expression, one: bool, span: Span) -> int:
+        """Whether a test holds for one element of the list in slot `items`, or else for each; those behind
+        the first that decides are not asked."""
+        build = self.build
+        found = build.fresh_slot("found")
+        build.store(found, build.const(not one, span))
+        each, done = self._each(items, element, span)
+        decided = build.fresh_label("decided")
+        self.condition(test, *((decided, each) if one else (each, decided)))
+        build.start(decided)
+        build.store(found, build.const(one, span))
+        build.start(done)
+        return build.load(found, span)
 
     def _comprehension(self, node: ast.Comprehension) -> int:
         items = self.build.fresh_slot("items")

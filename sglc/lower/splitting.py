@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sglc.check.core.result import BuiltinSymbol, CheckedModule, ConstantSymbol, DefaultArgument, LocalSymbol
+from sglc.check.core.elements import of_element
+from sglc.check.core.result import CheckedModule, ConstantSymbol, DefaultArgument, LocalSymbol
 from sglc.syntax.tree import ast
 
 Operand = ast.Expression | DefaultArgument | LocalSymbol | ConstantSymbol
@@ -37,22 +38,12 @@ class Splitting:
                     ast.Binary(operator="and" | "or") | ast.Conditional() | ast.OrElse() | ast.Comprehension()
                 ):
                     known = True
-                case ast.Call() if by_argument(self.checked, node) is not None:
+                case ast.Call() if of_element(self.checked, node) is not None:
                     known = True
                 case _:
                     known = any(self.splits(child) for child in _children(node))
             self._known[id(node)] = known
         return known
-
-
-def by_argument(checked: CheckedModule, node: ast.Call) -> ast.Expression | None:
-    """The `by = …` of a list method."""
-    symbol = checked.symbols.get(id(node))
-    if isinstance(symbol, BuiltinSymbol) and symbol.name in (".max", ".min", ".sort"):
-        for argument in node.arguments:
-            if argument.name is not None and argument.name.text == "by":
-                return argument.value
-    return None
 
 
 def _children(node: ast.Expression | ast.TypeExpression) -> Iterator[Part]:

@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import TypeVar
 
 from sglc.types.arithmetic import DECIMALS, NUMBER_DIGITS, Number, absolute, number_fault
+from sglc.types.equality import key_of
 from sglc.types.type import TypeTable
 from sglc.types.values import Parsed, RecordValue
 from sglc.values.kinds import TEXT_LIMIT, MachineValue, ValueFault, as_kind, kind, wrong_kind
@@ -81,6 +82,17 @@ class _Key:
 def _sort(items: list[object], keys: list[object] | None) -> list[object]:
     order = sorted(range(len(items)), key=lambda i: _Key((items if keys is None else keys)[i]))
     return [items[i] for i in order]
+
+
+def _groups(items: list[object], keys: list[object]) -> list[object]:
+    """Pairs of a key and the items that have it, in the order in which the keys occur."""
+    found: dict[object, tuple[object, list[object]]] = {}
+    try:
+        for item, key in zip(items, keys, strict=True):
+            found.setdefault(key_of(key), (key, []))[1].append(item)
+    except RecursionError:
+        raise ValueFault("a key is nested too deeply") from None
+    return list(found.values())
 
 
 def _to_int(arguments: list[object], table: TypeTable) -> int:
@@ -298,6 +310,7 @@ LIST: Mapping[str, Function] = {
     "max": lambda a, t: _best(">", list(_items(a[0])), _keys_of(a)),
     "min": lambda a, t: _best("<", list(_items(a[0])), _keys_of(a)),
     "sort": lambda a, t: _sort(list(_items(a[0])), _keys_of(a)),
+    "group": lambda a, t: _groups(list(_items(a[0])), list(_items(a[1]))),
     "first": _first,
     "last": _last,
     "by_id": _by_id,

@@ -183,6 +183,7 @@ class ModuleContext:
     retries: dict[int, HoleNode] = field(default_factory=dict)
     constants: dict[int, Value] = field(default_factory=dict)
     coercions: dict[int, Type] = field(default_factory=dict)
+    applied: dict[int, ast.Call] = field(default_factory=dict)
     unread_holes: list[str] = field(default_factory=list)
 
     given: Mapping[str, Type] = field(default_factory=dict)
@@ -209,6 +210,7 @@ class ModuleContext:
             retries={},
             constants={},
             coercions={},
+            applied={},
             unread_holes=[],
         )
 
@@ -225,6 +227,7 @@ class ModuleContext:
             self.retries,
             self.constants,
             self.coercions,
+            self.applied,
             self.unread_holes,
         )
 

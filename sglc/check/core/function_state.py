@@ -39,6 +39,9 @@ class Scope:
     names: dict[str, Local] = field(default_factory=dict)
     narrowed: dict[str, ExpressionType] = field(default_factory=dict)
     """What a condition has proved about a path (`x`, `x.note`) inside this block."""
+    element: frozenset[str] = frozenset()
+    """Of what is done with one element of a list: `it`, and the fields that may stand for themselves. What is
+    proved of these names outside is about other elements."""
 
     def find(self, name: str) -> Local | None:
         """The variable of that name in sight."""
@@ -53,10 +56,13 @@ class Scope:
     def narrowing(self, path: str) -> ExpressionType | None:
         """What is proved about a path here."""
         scope: Scope | None = self
+        root = path.partition(".")[0]
         while scope is not None:
             found = scope.narrowed.get(path)
             if found is not None:
                 return found
+            if root in scope.element:
+                return None
             scope = scope.parent
         return None
 
@@ -136,7 +142,7 @@ class FunctionState:
     models: ModelUse | None = None
     """What fills the holes here that name no model; None for the run's own."""
     element: tuple[ExpressionType, dict[str, ExpressionType]] | None = None
-    """Inside `by = …`: the element's type and its fields."""
+    """In what is done with an element of a list by `it`: the element's type and its fields."""
     costs: list[tuple[str, int]] | None = None
     """Holes that every run passes, with the fewest tokens each can take; None where a run may pass by."""
 

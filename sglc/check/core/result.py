@@ -155,7 +155,7 @@ class TypeSymbol:
 
 @value
 class ElementSymbol:
-    """Inside `by = …` of a list method: a field of the element, or with field None the element (`it`)."""
+    """In what is done with an element of a list: a field of the element, or with field None it (`it`)."""
 
     field: str | None
 
@@ -236,12 +236,14 @@ class CheckedModule:
     they bind), and the name that a StreamFor gives its result; of a Call whose function is a plain name or a
     method (BuiltinSymbol named `.method`).
 
-    Also: of an Attribute that names a member or variant through its type (`Mood.calm`: ConstantSymbol,
+    Also: of a Lambda (its parameter);
+    of an Attribute that names a member or variant through its type (`Mood.calm`: ConstantSymbol,
     VariantSymbol); of Ensure (its `each` variable), Part (its binding, else the FunctionSymbol of the part
     is on its Call), Fuzz (the variable `it`), Mock (the FunctionSymbol)."""
     arguments: Mapping[int, tuple[ast.Expression | DefaultArgument, ...]]
     """For each Call, and each Raise: arguments in the order of the parameters or fields. Of a method without
-    the receiver. The `by = …` of a list method is its only argument (none: no arguments)."""
+    the receiver. Of a list method that does something with each element, that is its only argument (none: no
+    arguments)."""
     holes: Mapping[int, HoleFacts]
     retries: Mapping[int, ast.Gen | ast.Choose | ast.Select]
     """For each Ensure with a retry: the hole that it draws again (in the same or an enclosing block)."""
@@ -252,6 +254,9 @@ class CheckedModule:
     """Expressions whose value must be checked at run time to be a member of a type that their own does not
     prove (`int` where `int in 0..5` is due), or widened to it (int to decimal or float, decimal to float). Of
     an Assign with `+=` and its kin: the type that the new value must be a member of."""
+    applied: Mapping[int, ast.Call] = field(default_factory=dict)
+    """Of each name of a function that stands for what is done with an element (`xs.map(double)`): the call of
+    it with the element."""
     unread_holes: Sequence[str] = ()
     """Holes that fill a variable which nothing reads. Of which that is told, W0227 says."""
 

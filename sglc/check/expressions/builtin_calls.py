@@ -16,6 +16,7 @@ from sglc.check.core.result import (
 )
 from sglc.check.expressions.builtin_results import SIMPLE, BuiltinResults
 from sglc.check.expressions.inference import Inference
+from sglc.check.expressions.iteration import ELEMENT, NAMED, Elements
 from sglc.check.names.builtins import Builtin
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import comparable, join
@@ -44,6 +45,7 @@ class BuiltinCalls:
     scopes: Scopes
     inference: Inference
     results: BuiltinResults
+    elements: Elements
 
     def call(self, node: ast.Call, row: Builtin, owner: ExpressionType | None) -> ExpressionType:
         """Check the arguments of a built-in by the table and give its result."""
@@ -57,33 +59,41 @@ class BuiltinCalls:
             optional = kind.endswith("?")
             kind = kind.rstrip("?…")
             argument = by_name.pop(label, None)
-            if argument is None and kind != "by" and positional and index < len(positional):
+            if argument is None and kind not in NAMED and positional and index < len(positional):
                 argument = positional[index]
-            if kind == "by":
-                if argument is not None and owner is not None:
-                    found.append(self._by(argument.value, owner, what))
-                    bound.append(argument.value)
+            if kind in ELEMENT and owner is not None and argument is not None:
+                found.append(self.elements.found(argument.value, kind, owner, what))
+                bound.append(argument.value)
+                continue
+            if kind in NAMED and optional:
                 continue
             if argument is None:
                 if not optional:
                     self.module.report(
-                        "E0328", f"{what} needs `{label}`", node.span, label=f"missing `{label}`"
+                        "E0328",
+                        f"{what} needs `{label}`",
+                        node.span,
+                        label=f"missing `{label}`",
+                        hint=self.elements.example(row.name, label, kind),
                     )
+                    for other in node.arguments:
+                        self.inference.infer(other.value)
                     return UNKNOWN
                 bound.append(DefaultArgument(None))
                 continue
             found.append(self._argument(argument.value, kind, owner, what))
             bound.append(argument.value)
-        takes = sum(1 for _, kind in row.parameters if not kind.startswith("by"))
+        takes = sum(1 for _, kind in row.parameters if kind.rstrip("?") not in NAMED)
         for argument in positional[takes:]:
             if several:
                 found.append(self._argument(argument.value, "any", owner, what))
                 bound.append(argument.value)
                 continue
             hint = ""
-            if owner is not None and any(kind.startswith("by") for _, kind in row.parameters):
-                hint = f"name it: `.{row.name}(by = …)`"
-                found.append(self._by(argument.value, owner, what))
+            named = [label for label, kind in row.parameters if kind.rstrip("?") in NAMED]
+            if owner is not None and named:
+                hint = f"name it: `.{row.name}({named[0]} = …)`"
+                found.append(self.elements.found(argument.value, "by", owner, what))
             else:
                 self.inference.infer(argument.value)
             self.module.report(
@@ -195,13 +205,4 @@ class BuiltinCalls:
                 label=f"this is {said(found)}",
             )
             return UNKNOWN
-        return found
-
-    def _by(self, node: ast.Expression, owner: ExpressionType, what: str) -> ExpressionType:
-        item = item_of(owner, self.module.table) or UNKNOWN
-        outer = self.scopes.function.element
-        self.scopes.function.element = (item, self.results.element_fields(item))
-        found = self.inference.infer(node)
-        self.scopes.function.element = outer
-        self.results.ordered(node, found, what)
         return found

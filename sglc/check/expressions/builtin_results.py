@@ -76,6 +76,22 @@ class BuiltinResults:
                 if row.name in ("sort", "sorted") and not (row.name == "sort" and arguments):
                     self.ordered(node, item, f"`{row.name}`")
                 return list_of(item)
+            case "each":
+                return list_of(arguments[0])
+            case "kept":
+                return list_of(arguments[0])
+            case "groups":
+                item = item_of(plain, table) or UNKNOWN
+                odd = next((x for x in (item, arguments[0]) if isinstance(list_of(x), ListValue)), None)
+                if odd is not None:
+                    self.module.report(
+                        "E0312",
+                        f"{said(odd)} cannot be put into groups",
+                        node.span,
+                        label="groups hold plain values",
+                    )
+                    return UNKNOWN
+                return ListOf(TupleOf((arguments[0], ListOf(item))))  # type: ignore[arg-type]
             case "keys":
                 source = plain if isinstance(plain, MapOf) else expand(first, table)
                 return ListOf(source.key) if isinstance(source, MapOf) else UNKNOWN

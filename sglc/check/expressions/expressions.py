@@ -74,6 +74,8 @@ class Expressions:
                 return self.iteration.range_display(node)
             case ast.Regex():
                 return self._regex(node)
+            case ast.Lambda():
+                return self._lambda(node)
             case ast.OrElse():
                 return self.raising.or_else(node, expected)
             case ast.SchemaOf():
@@ -84,6 +86,16 @@ class Expressions:
                 return self.callbacks.fork(node)
             case ast.ModelClause():
                 return UNKNOWN  # names of models: an option of `think`, which does not run yet
+
+    def _lambda(self, node: ast.Lambda) -> ExpressionType:
+        self.module.report(
+            "E0433",
+            "functions are no values",
+            node.span,
+            label="stands only in a method of a list that goes over its items",
+            hint=f"write it there: `xs.map({node.parameter.text} => …)`, or declare a `pure fn` and call it",
+        )
+        return UNKNOWN
 
     def _regex(self, node: ast.Regex) -> ExpressionType:
         self.module.report(

@@ -1,4 +1,4 @@
-"""Ranges, comprehensions, and what may be gone over."""
+"""Ranges, comprehensions, what may be gone over, and what is done with each element of a list."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.range_slips import Rounds, slip
 from sglc.check.core.result import ExpressionType, Never, RangeOf, Unknown
+from sglc.check.expressions.builtin_results import BuiltinResults
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
+from sglc.check.names.builtins import FUNCTIONS
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.kinds import (
     INT,
@@ -114,3 +116,80 @@ class Iteration:
             "E0323", f"{said(found)} cannot be gone over", node.span, label="no list, map or range", hint=hint
         )
         return UNKNOWN
+
+
+NAMED = ("by",)
+"""Kinds of parameters that are given by name only."""
+ELEMENT = ("each", "test", "group", *NAMED)
+"""Kinds of parameters that say what is done with each element of a list."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Elements:
+    """What a method of lists does with each element: `it * 2`, `x => x * 2`, or `double`."""
+
+    module: ModuleContext
+    scopes: Scopes
+    inference: Inference
+    results: BuiltinResults
+
+    def found(self, node: ast.Expression, kind: str, owner: ExpressionType, what: str) -> ExpressionType:
+        """The type of what is given for an element of `owner`; of a test, that of elements that pass it."""
+        item = item_of(owner, self.module.table) or UNKNOWN
+        item = UNKNOWN if isinstance(item, Never) else item
+        if isinstance(node, ast.Lambda):
+            self.scopes.open()
+            self.scopes.bind(node, node.parameter, item, "loop")
+            found = self._given(node.body, node.parameter.text, item, kind, what)
+            self.scopes.close()
+            self.module.types[id(node)] = found
+            return found
+        function = self.scopes.function
+        outer, fields = function.element, self.results.element_fields(item)
+        body = self._applied(node, fields)
+        self.scopes.open()
+        function.scope.element = frozenset({"it", *fields})
+        function.element = (item, fields)
+        found = self._given(body, "it", item, kind, what)
+        function.element = outer
+        self.scopes.close()
+        self.module.types[id(node)] = found
+        return found
+
+    def _given(
+        self, node: ast.Expression, name: str, item: ExpressionType, kind: str, what: str
+    ) -> ExpressionType:
+        if kind == "test":
+            self.inference.condition(node)
+            return self.scopes.narrowings(node, True).get(name, item)
+        found = self.inference.infer(node)
+        if kind == "by":
+            self.results.ordered(node, found, what)
+        return found
+
+    def _applied(self, node: ast.Expression, fields: dict[str, ExpressionType]) -> ast.Expression:
+        """The call that the name of a function stands for (`double`, `ask[Mail]`); else the node itself."""
+        name = node.value if isinstance(node, ast.Index) else node
+        if not isinstance(name, ast.Reference) or name.name == "it" or name.name in fields:
+            return node
+        if self.scopes.function.scope.find(name.name) is not None:
+            return node
+        entity = self.module.look_up(name.name)
+        if entity is None:
+            known = name.name in FUNCTIONS or name.name in self.module.variants
+            if not known or name.name in self.module.members:
+                return node
+        elif entity.kind not in ("function", "type"):
+            return node
+        argument = ast.Argument(None, ast.Reference("it", node.span), node.span)
+        call = self.module.applied[id(node)] = ast.Call(node, (argument,), node.span)
+        return call
+
+    def example(self, method: str, label: str, kind: str) -> str:
+        """How a method that does something with each element is called."""
+        if kind not in ELEMENT:
+            return ""
+        name = f"{label} = " if label == "by" else ""
+        return (
+            f"say what is done with each item, `it`: `.{method}({name}it{' > 0' if kind == 'test' else ''})`"
+        )

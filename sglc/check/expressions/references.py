@@ -30,10 +30,10 @@ class References:
             element, fields = function.element
             if name == "it":
                 self.module.symbols[id(node)] = ElementSymbol(None)
-                return element
+                return function.scope.narrowing(name) or element
             if name in fields:
                 self.module.symbols[id(node)] = ElementSymbol(name)
-                return fields[name]
+                return function.scope.narrowing(name) or fields[name]
         local = function.scope.find(name)
         if local is not None:
             return self._read(node, local)

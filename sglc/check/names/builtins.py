@@ -5,11 +5,14 @@ it. Parameters and results are written in a small notation that `sglc.check.expr
 
 - parameters: `any`, `number`, `str`, `int`, `list` (any list), `numbers` (list of numbers), `bools`,
   `strs`, `map`, `sized` (str, list, map, tuple), `item` (a member of the receiving list), `key` (of the
-  receiving map), `by` (an expression over the fields of one element, only by name);
+  receiving map), `each` (what is done with one element: an expression in which it is `it`, a function of it
+  (`x => x * 2`), or the name of one), `test` (the same, a bool), `by` (the same, of an order, only by name),
+  `group` (the same, of any type);
 - a parameter with `?` may be left out and is then null; `…` at the end means any further number of it;
 - results: `int`, `str`, `bool`, `decimal`, `float`, `number` (the argument's own numeric type), `item`,
-  `list` (the same list type without its length), `strs`, `keys`, `values`, `value`, and those in `pairs`
-  and `numbered`.
+  `list` (the same list type without its length), `kept` (the same without the nulls that a test excludes),
+  `each` (the list of what is given for each element), `strs`, `keys`, `values`, `value`, and those in
+  `pairs`, `numbered` and `groups`.
 """
 
 from __future__ import annotations
@@ -89,6 +92,16 @@ LIST_METHODS: dict[str, Builtin] = {
         _row("max", "by:by?", "item", "the largest item, the first of equals; by: what is compared"),
         _row("min", "by:by?", "item", "the smallest item, the first of equals; by: what is compared"),
         _row("sort", "by:by?", "list", "the list in ascending order, equals in their old order"),
+        _row("map", "each:each", "each", "the list of what is given for each item"),
+        _row("filter", "each:test", "kept", "the items for which it is true"),
+        _row("any", "each:test", "bool", "whether it is true of one item; those behind are not asked"),
+        _row(
+            "all",
+            "each:test",
+            "bool",
+            "whether it is true of each item; those behind a false one are not asked",
+        ),
+        _row("group", "by:group", "groups", "pairs of a key and the items that have it, by first occurrence"),
         _row("first", "", "item", "the first item; Failure if there is none"),
         _row("last", "", "item", "the last item; Failure if there is none"),
         _row("by_id", "id:id", "item", "the first item whose field `id` is equal; Failure if there is none"),

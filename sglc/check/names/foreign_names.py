@@ -56,8 +56,8 @@ _NO_FUNCTIONS = {
     "print": "a program prints nothing: return the value, and leave the line out",
     "input": "what a program is given are the parameters of its function",
     "open": 'a file is read by `include "file"`, on a line of its own',
-    "map": "write a comprehension: `[f(x) for x in xs]`",
-    "filter": "write a comprehension: `[x for x in xs if …]`",
+    "map": "write `xs.map(f)`, or a comprehension: `[f(x) for x in xs]`",
+    "filter": "write `xs.filter(f)`, or a comprehension: `[x for x in xs if …]`",
     "reduce": "go through the list with `for` and a `var`",
     "format": 'insert values into a text: "…${x}…"',
     "isinstance": "`match` tells the arms of a type apart",
@@ -96,7 +96,17 @@ _STR_METHODS = {
     "replaceAll": "replace",
     "capitalize": "title",
 }
-_LIST_METHODS = {"sorted": "sort", "includes": "contains", "has": "contains"}
+_LIST_METHODS = {
+    "sorted": "sort",
+    "includes": "contains",
+    "has": "contains",
+    "some": "any",
+    "every": "all",
+    "select": "map",
+    "where": "filter",
+    "group_by": "group",
+    "groupBy": "group",
+}
 _MAP_METHODS = {"has": "contains", "has_key": "contains", "containsKey": "contains"}
 _SIZES = ("length", "size", "len", "count", "__len__", "Count", "Length")
 _GROWING = ("append", "push", "add", "push_back", "extend", "concat", "insert")
@@ -178,8 +188,8 @@ def method_advice(node: ast.Call, function: ast.Attribute, kind: str) -> Advice 
     meant = table.get(label)
     if meant is not None:
         return Advice(f"write `.{meant}(…)`", (Edit(function.name.span, meant),))
-    if kind == "list" and label in ("map", "filter", "forEach"):
-        return Advice("write a comprehension: `[… for x in xs if …]`")
+    if kind == "list" and label == "forEach":
+        return Advice("go over it with `for x in xs:`, or make a list: `xs.map(…)`")
     if label in ("substring", "substr", "slice") and kind and 1 <= len(values) <= 2:
         made = f"{owner}[{values[0]}:{values[1] if len(values) == 2 else ''}]"
         sure = label != "substr" or len(values) == 1

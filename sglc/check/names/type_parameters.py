@@ -42,7 +42,7 @@ that grows at each call of a function by itself reaches two hundred before its t
 
 
 def opaque_name(function: str, parameter: str) -> str:
-    """What stands for a type parameter while a body is checked for all types. No declared type is so named."""
+    """What stands for a type parameter while a body is checked for all types. No declared type has it."""
     return f"{function}{OPAQUE}{parameter}"
 
 

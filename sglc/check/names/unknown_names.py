@@ -34,7 +34,7 @@ def unbound(scopes: Scopes, node: ast.Reference, name: str) -> ExpressionType:
         close = scopes.module.nearest(name, pool)
         hint = name_advice(name) or (f"did you mean `{close}`?" if close else "")
         if not hint and name == "it":
-            hint = "`it` is the result inside `fuzz`, and the element inside `by = …`"
+            hint = "`it` is the result inside `fuzz`, and an item in `xs.map(it * 2)`"
     scopes.module.report(
         "E0201",
         f"there is no `{name}` here",

@@ -340,8 +340,18 @@ pub fn f() -> int:
         "types of a call that do not fit",
         "`f[T](…)` has one type for each type parameter of the function: a name, a literal, or a list, tuple "
         "or map of these. Any other type gets a name by `type`.",
-        "pure fn same[T](x: T) -> T:\n    return x\n\npub pure fn f() -> int:\n    return same[int, str](1)\n",
+        "pure fn same[T](x: T) -> T:\n    return x\n\npub pure fn f() -> int:\n    return same[int, str]"
+        "(1)\n",
         "pure fn same[T](x: T) -> T:\n    return x\n\npub pure fn f() -> int:\n    return same[int](1)\n",
+    ),
+    Entry(
+        "E0433",
+        "a function that is given as a value",
+        "`x => …` says what a method of lists does with each item: `xs.map(x => x * 2)`. Functions are no "
+        "values: they are not kept, and not passed to other functions.",
+        "pure fn twice(x: int) -> int:\n    return 2 * x\n\npub pure fn f() -> int:\n    return twice(x => "
+        "x)\n",
+        "pub pure fn f(xs: [int]) -> [int]:\n    return xs.map(x => 2 * x)\n",
     ),
     Entry(
         "E0432",

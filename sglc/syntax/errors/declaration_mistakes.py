@@ -43,8 +43,8 @@ def _header(run: Run, line: Line) -> Mistake | None:
             return _arrow(line, colon, colon, " ->")
     if not run.could_take("->"):
         return None
-    if line.token == "=" and line.at(index + 1) == ">":
-        return _arrow(line, index, index + 1, "->")
+    if line.token == "=>":
+        return _arrow(line, index, index, "->")
     if line.kind in _VALUE_KINDS and line.at(index - 1) == ")" and line.token != "{":
         return Mistake(
             "E0146",

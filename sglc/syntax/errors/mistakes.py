@@ -73,23 +73,18 @@ def _bound(run: Run, line: Line, module_level: bool) -> Mistake | None:
 def _arm(run: Run, line: Line, module_level: bool) -> Mistake | None:
     """A line under `match` that does not begin with `case`, and arms that end in an arrow."""
     if line.word == "case" and line.index > line.first:
-        token, arrow = (
-            line.token,
-            line.at(line.index + 1) == ">" and line.touching(line.index, line.index + 1),
-        )
-        if not run.could_take(":") or not (token == "->" or (token == "=" and arrow)):
+        if not run.could_take(":") or line.token not in ("->", "=>"):
             return None
-        end = line.end if token == "->" else line.ends(line.index + 1)
         return Mistake(
             "E0143",
             "a colon ends the pattern of a case",
             line.start,
-            end,
+            line.end,
             label="`:` is due here",
             hint="write `:`",
-            edits=((line.ends(line.index - 1), end, ":"),),
+            edits=((line.ends(line.index - 1), line.end, ":"),),
             repair=":",
-            skip=1 if token == "->" else 2,
+            skip=1,
         )
     if line.index != line.first or not run.could_take("case") or run.could_take("let"):
         return None

@@ -91,7 +91,7 @@ class Context:
     lines: list[str] = field(default_factory=list)
     depth: int = 0
     elements: list[str] = field(default_factory=list)
-    """Names of the elements of list methods with `by`, innermost last."""
+    """Names of the elements that are called `it`, innermost last."""
     caught: list[str] = field(default_factory=list)
     """Names of the errors that the `except` arms around caught, innermost last."""
     points: dict[int, str] = field(default_factory=dict)

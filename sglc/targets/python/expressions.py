@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from sglc.automata.regex.portable import for_python, looks_back_freely, portable_regex
+from sglc.check.core.elements import of_element
 from sglc.check.core.result import (
     BuiltinSymbol,
     ConstantSymbol,
@@ -263,20 +264,37 @@ class Expressions:
             case BuiltinSymbol(name=name) if name.startswith("."):
                 assert isinstance(node.function, ast.Attribute)
                 receiver = self.code(node.function.value)
-                by = next(
-                    (a.value for a in node.arguments if a.name is not None and a.name.text == "by"), None
-                )
-                if by is not None and name in (".max", ".min", ".sort"):
-                    element = self.context.names.fresh("each")
-                    self.context.elements.append(element)
-                    key = self.code(by)
-                    self.context.elements.pop()
-                    return Text(f"ordered({json_text(name[1:])}, {receiver}, lambda {element}: {key})")
+                each = of_element(self.checked, node)
+                if each is not None:
+                    return self._over_elements(name[1:], receiver, each)
                 more = "".join(f", {self.code(argument)}" for argument in arguments)
                 return Text(f"method({receiver}, {json_text(name[1:])}{more})")
             case BuiltinSymbol(name=name):
                 return Text(f"call({json_text(name)}, {self.arguments(arguments)})")
         raise AssertionError(f"{symbol} cannot be called")
+
+    def _over_elements(self, name: str, receiver: str, each: ast.Expression) -> Text:
+        """What a method of lists does with each element."""
+        node = self.checked.applied.get(id(each), each)
+        if isinstance(node, ast.Lambda):
+            symbol: Any = self.checked.symbols[id(node)]
+            return self._over(name, receiver, self.context.variable(symbol.slot, None), node.body)
+        element = self.context.names.fresh("each")
+        self.context.elements.append(element)
+        found = self._over(name, receiver, element, node)
+        self.context.elements.pop()
+        return found
+
+    def _over(self, name: str, receiver: str, element: str, each: ast.Expression) -> Text:
+        loop = f"for {element} in items({receiver})"
+        match name:
+            case "map":
+                return Text(f"[{self.inner(each)} {loop}]", "list", True)
+            case "filter":
+                return Text(f"[{element} {loop} if {self.condition(each)}]", "list", True)
+            case "any" | "all":
+                return Text(f"{name}({self.condition(each)} {loop})", "bool")
+        return Text(f"ordered({json_text(name)}, {receiver}, lambda {element}: {self.code(each)})")
 
     def call(self, name: str, arguments: Sequence[Operand], before: str = "", skipped: int = 0) -> Text:
         """A call of a function of the program, with `before` in front of its arguments.

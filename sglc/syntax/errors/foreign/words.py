@@ -54,7 +54,7 @@ _MODIFIERS = {
 """Words before `fn`, `record`, …: what to say, and what stands there instead."""
 
 _NOT_HERE = {
-    "lambda": ("functions are no values: there is no `lambda`", "write a comprehension: `[… for x in xs]`"),
+    "lambda": ("there is no `lambda`", "write `xs.map(x => …)`, or a comprehension: `[… for x in xs]`"),
     "await": ("calls are not awaited", "leave `await` out"),
     "async": ("functions are neither `async` nor awaited", "leave `async` out"),
     "new": ("a record is made by a call", "leave `new` out"),
@@ -174,9 +174,7 @@ def foreign_word(line: Line) -> Mistake | None:
         drop = word != "lambda"
         made = None if drop else _MAPPED.search(line.text, line.starts(line.first), line.ends(line.last - 1))
         if made is not None:
-            what = f"[{made[3]} for {made[2]} in {made[4]}]"
-            if made[1] == "filter":
-                what = f"[{made[2]} for {made[2]} in {made[4]} if {made[3]}]"
+            what = f"{made[4]}.{made[1]}({made[2]} => {made[3]})"
             return Mistake(
                 "E0113",
                 message,

@@ -106,10 +106,23 @@ def _best(symbol: str, found: list[Any], keys: list[Any]) -> Any:
     return found[best]
 
 
+def _groups(found: list[Any], keys: list[Any]) -> list[Any]:
+    groups: list[tuple[Any, list[Any]]] = []
+    for each, key in zip(found, keys, strict=True):
+        group = next((group for known, group in groups if same(known, key)), None)
+        if group is None:
+            groups.append((key, [each]))
+        else:
+            group.append(each)
+    return groups
+
+
 def ordered(name: str, value: Any, key: Callable[[Any], Any] | None = None) -> Any:
-    """`max`, `min` and `sort` of a list, by a key of each item."""
+    """`max`, `min`, `sort` and `group` of a list, by a key of each item."""
     found = list(items(value))
     keys = found if key is None else [key(each) for each in found]
+    if name == "group":
+        return _groups(found, keys)
     if name != "sort":
         return _best(">" if name == "max" else "<", found, keys)
     return [found[at] for at in sorted(range(len(found)), key=lambda at: _Key(keys[at]))]
