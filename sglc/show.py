@@ -98,13 +98,14 @@ def _function(module: CheckedModule, name: str, node: ast.FunctionDeclaration) -
     parameters = ", ".join(
         f"{p.name.text}: {show_found(module.resolved.get(id(p.type)))}" for p in node.parameters
     )
-    head = f"{'pure fn' if node.kind == 'pure' else node.kind} {name}({parameters})"
+    effects = module.effects[id(node)]
+    head = f"{'pure fn' if effects.pure else node.kind} {name}({parameters})"
     if node.result is not None:
         head += f" -> {show_found(module.resolved.get(id(node.result)))}"
     if node.within is not None and id(node.within) in module.constants:
         head += f" within {module.constants[id(node.within)]} tok"
-    if node.raises:
-        head += f" raises {', '.join(error.text for error in node.raises)}"
+    if effects.raises:
+        head += f" raises {', '.join(error.rpartition('.')[2] for error in effects.raises)}"
     yield head
     for hole in _holes(node.body):
         facts = module.holes.get(id(hole))

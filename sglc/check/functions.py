@@ -1,4 +1,4 @@
-"""Functions as wholes: results on all paths, errors listed, budgets, names that nothing uses."""
+"""Functions as wholes: results on all paths, budgets, names that nothing uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from sglc.check.statements.shown_types import note_unshown
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import NULL
 from sglc.diagnostics.diagnostic import Edit, Label
-from sglc.source import Span
 from sglc.syntax.tree import ast
 
 MAX_WITHIN = 10_000_000
@@ -36,7 +35,7 @@ class FunctionChecker:
 
     def check(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
         """Check the body of a function against what its header says."""
-        kind = node.kind if node.kind != "aside" else "part"
+        kind = signature.kind
         self.scopes.function = function = FunctionState(signature, kind, signature.result)
         function.has_roles = any(True for _ in roles(node.body))
         types = {name: type for name, type, _ in signature.parameters}
@@ -67,7 +66,6 @@ class FunctionChecker:
         if reached and signature.result != NULL and not isinstance(signature.result, Unknown):
             self._no_result(node)
         check_roles(self.module, node.body)
-        self._errors(signature, node)
         if within is not None:
             self._within(node, within)
         note_unshown(self.facts, function)
@@ -92,44 +90,6 @@ class FunctionChecker:
             secondary=(Label(line, "the end can be reached after this"),),
             hint="add a `return` at the end",
         )
-
-    def _errors(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
-        """Uncaught declared errors are listed, listed ones are raised."""
-        listed = set(signature.raises)
-        missing = {
-            name.rsplit(".", 1)[-1]: span
-            for name, span in self.scopes.function.raised.items()
-            if name not in listed
-        }
-        names = ", ".join([*(name.text for name in node.raises), *missing])
-        hint = f"add `raises {names}` to its header, or catch it"
-        edits = _raising(node, list(missing))
-        for short, span in missing.items():
-            self.module.report(
-                "E0418",
-                f"`{node.name.text}` does not say that it raises `{short}`",
-                node.name.span,
-                label=f"`{short}` can leave this function",
-                secondary=(Label(span, "raised here"),),
-                hint=hint,
-                edits=edits,
-            )
-        if not self.module.main:
-            return
-        for error in node.raises:
-            entity = self.module.names.get(error.text)
-            if (
-                entity is not None
-                and entity.kind == "error"
-                and entity.name not in self.scopes.function.raised
-            ):
-                self.module.report(
-                    "W0208",
-                    f"`{node.name.text}` never raises `{error.text}`",
-                    error.span,
-                    label="never raised",
-                    hint="remove it from the header",
-                )
 
     def _within(self, node: ast.FunctionDeclaration, within: int) -> None:
         """The budget must hold at least the shortest values of the holes that every run passes."""
@@ -194,14 +154,3 @@ class FunctionChecker:
             if not local.used:
                 found.add(local)
         return found
-
-
-def _raising(node: ast.FunctionDeclaration, names: list[str]) -> tuple[Edit, ...]:
-    """`raises …` behind the result of a header, or more names behind those that it has."""
-    if node.raises:
-        last, text = node.raises[-1].span, f", {', '.join(names)}"
-    elif node.result is not None:
-        last, text = node.result.span, f" raises {', '.join(names)}"
-    else:
-        return ()
-    return (Edit(Span(last.source, last.end, last.end), text),)

@@ -18,6 +18,7 @@ from sglc.check.core.files import report_outside
 from sglc.check.core.result import CheckedProgram
 from sglc.check.core.work_limit import within_limit
 from sglc.check.declarations.definition_order import read_in_order
+from sglc.check.effects import FunctionEffects
 from sglc.check.module import ModuleChecker
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.unsatisfiable import arms_are_apart
@@ -71,6 +72,9 @@ def check(
         checker.define_all()
     for arms, spans in program.unions:
         _tell_apart(loader.facts, arms, spans)
+    effects = FunctionEffects(program)
+    effects.infer()
+    effects.check_tests(main)
     for checker in loader.checkers:
         checker.check_bodies()
     checked_unions = len(program.unions)

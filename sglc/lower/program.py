@@ -6,7 +6,7 @@ then its tests; then what the other modules declare. Only a program without erro
 
 from __future__ import annotations
 
-from sglc.check.core.result import CheckedModule, CheckedProgram, ErrorSymbol
+from sglc.check.core.result import CheckedModule, CheckedProgram
 from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
 from sglc.lower.context import Context, ProgramContext
 from sglc.lower.function import FunctionLowering
@@ -81,10 +81,10 @@ def _function(
     within = None
     if node.within is not None:
         within = checked.constants[id(node.within)]
-    raised = [checked.symbols.get(id(error)) for error in node.raises]
+    effects = checked.effects[id(node)]
     program.functions[place] = Function(
         name=name,
-        kind=node.kind if node.kind != "aside" else "part",
+        kind="pure" if effects.pure else node.kind if node.kind != "aside" else "part",
         parameters=tuple(parameters),
         blocks=blocks,
         result=None if node.result is None else checked.resolved[id(node.result)],
@@ -92,10 +92,7 @@ def _function(
         within=within,  # type: ignore[arg-type]
         public=node.public,
         doc=node.doc,
-        raises=tuple(
-            symbol.name if isinstance(symbol, ErrorSymbol) else error.text
-            for symbol, error in zip(raised, node.raises, strict=True)
-        ),
+        raises=effects.raises,
         module=checked.name,
         copy_of=known_as if name != known_as else "",
         span=node.name.span,

@@ -61,7 +61,7 @@ def test_a_test_may_be_titled_like_a_function() -> None:
     assert [f.name for f in module.functions] == ["f", "test f", "test f (2)", "test f (3)"]
     program, faults = verified(emit(module))
     assert faults == []
-    assert [(code.kind, code.name) for code in program.codes[:2]] == [("fn", "f"), ("test", "f")]
+    assert [(code.kind, code.name) for code in program.codes[:2]] == [("pure", "f"), ("test", "f")]
 
 
 def test_every_operation_of_a_program_has_a_place() -> None:

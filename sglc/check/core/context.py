@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypedDict, Unpack
 from sglc.check.core.result import (
     CheckedModule,
     DefaultArgument,
+    Effects,
     ExpressionType,
     HoleFacts,
     HoleNode,
@@ -47,6 +48,7 @@ class Signature:
     parameters: tuple[tuple[str, ExpressionType, DefaultArgument | None], ...]
     result: ExpressionType
     raises: tuple[str, ...]
+    """Errors that may leave it: those of its header until all are inferred (`sglc.check.effects`)."""
     declaration: ast.FunctionDeclaration | ast.ExternDeclaration
     module: ModuleContext
     available: bool = True
@@ -184,6 +186,8 @@ class ModuleContext:
     constants: dict[int, Value] = field(default_factory=dict)
     coercions: dict[int, Type] = field(default_factory=dict)
     applied: dict[int, ast.Call] = field(default_factory=dict)
+    effects: dict[int, Effects] = field(default_factory=dict)
+    """Of the declarations of its functions, also as functions with type parameters see the module."""
     unread_holes: list[str] = field(default_factory=list)
 
     given: Mapping[str, Type] = field(default_factory=dict)
@@ -228,6 +232,7 @@ class ModuleContext:
             self.constants,
             self.coercions,
             self.applied,
+            self.effects,
             self.unread_holes,
         )
 

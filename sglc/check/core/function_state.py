@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from sglc.check.core.context import Signature
 from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
@@ -92,19 +91,6 @@ class ForkFrame:
     """The scope of its body: what is bound outside belongs to the code around it."""
 
 
-class RaisedErrors(dict[str, Span]):
-    """Declared errors by name, each with the first place where it is raised.
-
-    `callees` are functions whose errors are all in it: each is gone through at its first call only.
-    """
-
-    __slots__ = ("callees",)
-
-    def __init__(self, known: Mapping[str, Span] = MappingProxyType({})) -> None:
-        super().__init__(known)
-        self.callees: set[str] = set()
-
-
 @dataclass(slots=True)
 class FunctionState:
     """The function, test or constant whose body is being checked."""
@@ -119,12 +105,10 @@ class FunctionState:
     role_span: Span | None = None
     loops: int = 0
     forks: list[ForkFrame] = field(default_factory=list)
-    handled: list[dict[str, Span]] = field(default_factory=list)
-    """For each `except` arm around the current place, the declared errors it catches and where they arise."""
+    handlers: int = 0
+    """How many `except` arms are around the current place."""
     boundary: tuple[int, ...] = ()
     """Identities of the loops, forks and tries around the current place, outermost first."""
-    raised: RaisedErrors = field(default_factory=RaisedErrors)
-    """Declared errors that leave the current place, with where."""
     slots: dict[str, int] = field(default_factory=dict)
     """By name, how many variables of that name there are so far, each in a block of its own."""
     closed: dict[str, Span] = field(default_factory=dict)
@@ -145,14 +129,3 @@ class FunctionState:
     """In what is done with an element of a list by `it`: the element's type and its fields."""
     costs: list[tuple[str, int]] | None = None
     """Holes that every run passes, with the fewest tokens each can take; None where a run may pass by."""
-
-    def may_raise(self, error: str, span: Span) -> None:
-        """Note that a declared error may leave the current place."""
-        self.raised.setdefault(error, span)
-
-    def may_raise_as(self, callee: Signature, span: Span) -> None:
-        """Note that what a function raises may leave the current place, where it is called."""
-        if callee.name not in self.raised.callees:
-            self.raised.callees.add(callee.name)
-            for error in callee.raises:
-                self.raised.setdefault(error, span)

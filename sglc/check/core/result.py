@@ -191,6 +191,15 @@ class Validator:
 
 
 @value
+class Effects:
+    """What was inferred of a function: the declared errors that may leave it, and whether it asks no model.
+    Built-in errors are there where its header lists them."""
+
+    raises: tuple[str, ...] = ()
+    pure: bool = False
+
+
+@value
 class HoleFacts:
     """What the checker found about a Gen, Choose or Select.
 
@@ -257,6 +266,8 @@ class CheckedModule:
     applied: Mapping[int, ast.Call] = field(default_factory=dict)
     """Of each name of a function that stands for what is done with an element (`xs.map(double)`): the call of
     it with the element."""
+    effects: Mapping[int, Effects] = field(default_factory=dict)
+    """Of each FunctionDeclaration."""
     unread_holes: Sequence[str] = ()
     """Holes that fill a variable which nothing reads. Of which that is told, W0227 says."""
 

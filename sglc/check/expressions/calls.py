@@ -211,7 +211,6 @@ class Calls:
                 reason="pure functions depend on their arguments only",
                 hint=f"make `{name.name}` a `pure fn` if it asks no model",
             )
-        self.scopes.function.may_raise_as(signature, node.span)
         if signature.type_parameters or isinstance(node.function, ast.Index):
             return self._with_types(node, name, signature, expected)
         self.arguments.bind(

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
-from sglc.check.core.function_state import RaisedErrors
 from sglc.check.core.result import ErrorSymbol, ExpressionType
 from sglc.check.expressions.arguments import Arguments
 from sglc.check.expressions.inference import Inference
-from sglc.check.names.builtins import ERRORS
 from sglc.check.names.errors import error_fields, error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import join
@@ -29,11 +27,8 @@ class Raising:
     arguments: Arguments
 
     def or_else(self, node: ast.OrElse, expected: ExpressionType | None) -> ExpressionType:
-        """The type of `value else fallback`: what the value raises does not leave it."""
-        outer = self.scopes.function.raised
-        self.scopes.function.raised = RaisedErrors()
+        """The type of `value else fallback`."""
         found = self.inference.infer(node.value, expected)
-        self.scopes.function.raised = outer
         if isinstance(node.fallback, ast.Raise):
             self.raise_(node.fallback)
             return found
@@ -52,21 +47,18 @@ class Raising:
     def raise_(self, node: ast.Raise) -> None:
         """`raise E(…)` as a statement or after `else`."""
         if node.error is None:
-            if not self.scopes.function.handled:
+            if not self.scopes.function.handlers:
                 self.module.report(
                     "E0403",
                     "a bare `raise` stands only inside `except`",
                     node.span,
                     label="nothing to raise again",
                 )
-            else:
-                function = self.scopes.function
-                function.raised = RaisedErrors(function.handled[-1] | function.raised)
             return
         caught = self.scopes.function.scope.find(node.error.text)
         if caught is not None and caught.kind == "error" and not node.arguments:
             caught.used = True
-            once = len(self.scopes.function.handled) == 1
+            once = self.scopes.function.handlers == 1
             again = Span(node.span.source, node.span.start, node.error.span.end)
             self.module.report(
                 "E0207",
@@ -89,5 +81,3 @@ class Raising:
         self.module.symbols[id(node)] = self.module.symbols[id(node.error)] = ErrorSymbol(name)
         fields = error_fields(self.module.program, name).fields
         self.arguments.bind(node, node.arguments, fields, f"`{node.error.text}`", node.span)
-        if name not in ERRORS:
-            self.scopes.function.may_raise(name, node.span)

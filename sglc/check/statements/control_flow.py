@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
-from sglc.check.core.function_state import RaisedErrors
 from sglc.check.core.result import (
     BranchOf,
     ErrorOf,
@@ -19,7 +18,6 @@ from sglc.check.core.result import (
 )
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.models import HoleModels
-from sglc.check.names.builtins import ERRORS
 from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
@@ -137,10 +135,8 @@ class ControlFlow:
     def try_(self, node: ast.Try) -> bool:
         """What may fail, and what is done then."""
         function = self.scopes.function
-        outer, function.raised = function.raised, RaisedErrors()
         costs, function.costs = function.costs, None
         reached = self.blocks.bounded(node, lambda: self.blocks.block(node.body))
-        raised, function.raised = function.raised, outer
         caught: set[str] = set()
         everything = False
         for handler in node.handlers:
@@ -157,30 +153,20 @@ class ControlFlow:
                         label="never reached",
                         hint="remove it, or move it up",
                     )
-                elif found not in ERRORS and found not in raised:
-                    self.module.report(
-                        "W0208", f"nothing here raises `{name.text}`", name.span, label="never caught"
-                    )
                 self.module.symbols[id(name)] = ErrorSymbol(found)
                 names.append(found)
             if not handler.errors:
                 everything = True
-            here = names if handler.errors else raised
-            again = {name: raised[name] for name in here if name in raised and name not in caught}
             caught.update(names)
             self.scopes.open()
             if handler.binding is not None:
                 error = ErrorOf(names[0] if len(names) == 1 else None)
                 self.scopes.bind(handler, handler.binding, error, "error")
-            function.handled.append(again)
+            function.handlers += 1
             reached = self.blocks.body(handler.body) or reached
-            function.handled.pop()
+            function.handlers -= 1
             self.scopes.close()
         function.costs = costs
-        if not everything:
-            for uncaught, span in raised.items():
-                if uncaught not in caught:
-                    function.raised.setdefault(uncaught, span)
         return not reached
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
-from sglc.check.core.function_state import ForkFrame, RaisedErrors
+from sglc.check.core.function_state import ForkFrame
 from sglc.check.core.range_slips import Rounds
 from sglc.check.core.result import BranchOf, ExpressionType, ListValue, Unknown
 from sglc.check.expressions.inference import Inference
@@ -46,11 +46,7 @@ class Forks:
         function.forks.append(frame)
         loops, function.loops = function.loops, 0
         costs, function.costs = function.costs, None
-        raised = RaisedErrors(function.raised)
         reached = self.blocks.bounded(node, lambda: self.blocks.body(node.body))
-        if node.skip:
-            # A branch that fails is dropped: nothing that it raises leaves the fork.
-            function.raised = raised
         function.costs = costs
         function.loops = loops
         function.forks.pop()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
-from sglc.check.core.function_state import RaisedErrors
 from sglc.check.core.result import ErrorSymbol, FunctionSymbol
 from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import convert, fold
@@ -145,9 +144,7 @@ class StatementsOfTests:
     def expect_raises(self, node: ast.ExpectRaises) -> bool:
         """An error that a call must raise."""
         self._only_in_tests("expect", node.span)
-        outer, self.scopes.function.raised = self.scopes.function.raised, RaisedErrors()
         self.inference.infer(node.call)
-        self.scopes.function.raised = outer
         found = error_named(self.module, node.error)
         if found is not None:
             self.module.symbols[id(node)] = self.module.symbols[id(node.error)] = ErrorSymbol(found)

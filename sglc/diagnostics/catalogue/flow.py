@@ -178,8 +178,10 @@ pub fn f() -> int:
     Entry(
         "E0418",
         "an error that is not listed",
-        "Declared errors that leave a function are listed after `raises`. Built-in errors need not be.",
-        "error Stuck(at: int)\n\npub pure fn f(n: int) -> int:\n    if n > 9: raise Stuck(n)\n    return n\n",
+        "A header that has `raises` lists all declared errors that leave the function. Without it they are "
+        "inferred. Built-in errors need not be listed.",
+        "error Stuck(at: int)\nerror Small\n\npub pure fn f(n: int) -> int raises Small:\n    if n < 0: "
+        "raise Small\n    if n > 9: raise Stuck(n)\n    return n\n",
         "error Stuck(at: int)\n\npub pure fn f(n: int) -> int raises Stuck:\n    if n > 9: raise "
         "Stuck(n)\n    return n\n",
     ),

@@ -13,7 +13,7 @@ from sglc.source import Source
 from sglc.testing import run_tests
 
 ERRORS = (
-    "error A(n: int)\nerror B(n: int)\n\n"
+    "error A(n: int)\nerror B(n: int)\npub error Z\n\n"
     "pure fn h(i: int) -> int raises A, B:\n"
     "    if i == 0: raise A(1)\n    if i == 1: raise B(2)\n    return i\n\n"
 )
@@ -57,14 +57,14 @@ def test_what_a_fork_skips_is_not_raised():
         'test "two are dropped":\n    mock f.n = 3 always\n    expect f([0, 1, 2, 3]) == 2\n'
     )
     passes(text.format(raises="", skip=" or skip"))
-    assert [d.code for d in findings(text.format(raises="", skip=""))] == ["E0418", "E0418"]
+    assert [d.code for d in findings(text.format(raises=" raises Z", skip=""))] == ["E0418", "E0418"]
     assert [d.code for d in findings(text.format(raises=" raises A", skip=" or skip"))] == ["W0208"]
 
 
 def test_what_a_fork_goes_over_is_raised():
     text = ERRORS + (
         "pure fn several(i: int) -> [int] raises A, B:\n    return [h(i)]\n\n"
-        "pub fn f(i: int) -> int:\n    user: | q\n    let all = fork x in several(i) or skip:\n"
+        "pub fn f(i: int) -> int raises Z:\n    user: | q\n    let all = fork x in several(i) or skip:\n"
         "        assistant: | ?{n: int in 0..9}\n        yield n + x\n    return len(all)\n"
     )
     assert [d.code for d in findings(text)] == ["E0418", "E0418"]
@@ -106,7 +106,7 @@ def test_a_bare_raise_raises_what_its_arm_catches(name):
     text = ERRORS + "pub pure fn f(i: int) -> int{}:\n    try:\n        return h(i)\n    " + arms + "\n"
     assert findings(text.format(f" raises {raised}" if raised else "")) == []
     if raised:
-        missing = [d for d in findings(text.format("")) if d.code == "E0418"]
+        missing = [d for d in findings(text.format(" raises Z")) if d.code == "E0418"]
         assert len(missing) == len(raised.split(", "))
     else:
         assert [d.code for d in findings(text.format(" raises A"))] == ["W0208"]
