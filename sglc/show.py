@@ -21,7 +21,7 @@ from sglc.source import Source
 from sglc.syntax.parse import tokens
 from sglc.syntax.tree import ast
 from sglc.types.language.condition import show_condition
-from sglc.types.notation.sgl import show_type
+from sglc.types.notation.sgl import behind_where, show_type
 from sglc.types.type import AliasType, DeclaredType, EnumType, FieldType, RecordType, UnionType
 
 
@@ -75,7 +75,7 @@ def show_found(found: ExpressionType | None) -> str:
 def _declared(name: str, declared: DeclaredType) -> Iterator[str]:
     match declared:
         case AliasType(type=type_):
-            yield f"type {name} = {show_type(type_)}"
+            yield f"type {name} = {show_type(type_)}{behind_where(declared)}"
         case EnumType(members=members):
             yield f"enum {name}: {', '.join(members)}"
         case RecordType(fields=fields):

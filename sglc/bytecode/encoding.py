@@ -51,6 +51,7 @@ _CLASSES: tuple[type, ...] = (
     t.EnumType,
     t.UnionType,
     t.AliasType,
+    t.Predicate,
     ParameterSpec,
     HoleSpec,
     ErrorSpec,
@@ -206,7 +207,7 @@ def _kinds(cls: type) -> tuple[tuple[str, object], ...]:
     """Field names and resolved annotations of a class; `Value` stands for itself, because it is recursive."""
     kinds = _KINDS.get(cls)
     if kinds is None:
-        hints = get_type_hints(cls)
+        hints = get_type_hints(cls, localns={"Condition": condition.Condition})
         kinds = _KINDS[cls] = tuple(
             (f.name, Value if f.type == "Value" else hints[f.name]) for f in fields(cls)
         )

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from sglc.bytecode.code import Code, HoleSpec, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
-from sglc.bytecode.verify_types import condition_faults, type_faults
+from sglc.bytecode.verify_types import condition_faults, predicate_faults, type_faults
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.types.decoding import FIGURES, Strategy
 from sglc.types.dependent import given_values
@@ -100,6 +100,7 @@ def verified(program: Program) -> tuple[Program, list[Diagnostic]]:
 
 def _program_faults(program: Program) -> Iterator[str]:
     yield from type_faults(program.types, program.table)
+    yield from predicate_faults(program.codes, program.table)
     for name in program.names:
         if not isinstance(name, str):
             yield "a name is no text"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.regex.compile import RegexError, compile_regex
-from sglc.bytecode.code import HoleSpec
+from sglc.bytecode.code import Code, HoleSpec
 from sglc.types.dependent import given_types, given_values
 from sglc.types.grammar_text import parameters_of, stored_fault
 from sglc.types.language.condition import Matches, atoms, given_numbers
@@ -55,6 +55,7 @@ def _declared_faults(declared: DeclaredType, table: Mapping[str, DeclaredType]) 
         case AliasType(type=type_):
             yield from _shape_faults(type_, table)
             yield from _without_given(type_)
+            yield from _where_faults(declared, table)
         case EnumType(members=members):
             if not members or len(set(members)) != len(members):
                 yield "an enum needs members, each once"
@@ -66,6 +67,30 @@ def _declared_faults(declared: DeclaredType, table: Mapping[str, DeclaredType]) 
                 yield "a union needs variants, each once"
             for variant in variants:
                 yield from _record_faults(variant, table)
+
+
+def _where_faults(declared: AliasType, table: Mapping[str, DeclaredType]) -> Iterator[str]:
+    """What is wrong with the condition of an alias whose type is sound."""
+    if declared.where is None:
+        return
+    try:
+        if given_numbers(declared.where) or not is_expressible(declared.type, declared.where, table):
+            yield "no mask can keep its condition"
+        for part in atoms(declared.where):
+            if isinstance(part, Matches):
+                compile_regex(part.pattern)
+    except (LanguageError, RegexError, TooLarge, RecursionError) as fault:
+        yield f"its condition: {fault}"
+
+
+def predicate_faults(codes: Sequence[Code], table: Mapping[str, DeclaredType]) -> Iterator[str]:
+    """What is wrong with the predicates of the types of a program: each is a pure function of one value."""
+    functions = {code.name: code for code in codes}
+    for name, declared in table.items():
+        for predicate in declared.predicates if isinstance(declared, AliasType) else ():
+            code = functions.get(predicate.function)
+            if code is None or code.kind != "pure" or len(code.parameters) != 1:
+                yield f"type {name}: {predicate.function!r} is no function of a value"
 
 
 def _record_faults(record: RecordType, table: Mapping[str, DeclaredType]) -> Iterator[str]:

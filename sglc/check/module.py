@@ -91,6 +91,10 @@ class ModuleChecker:
                 titles.setdefault(node.title, header(node.span))
                 self.checkers.functions.check_test(node)
 
+    def check_conditions(self) -> None:
+        """The conditions of types, wherever they are written."""
+        self.checkers.conditions.check()
+
     def _declared_type(self, entity: Entity) -> None:
         """A declared type that has no value is refused where it stands."""
         type = Named(entity.name)

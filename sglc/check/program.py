@@ -80,6 +80,8 @@ def check(
     checked_unions = len(program.unions)
     loader.checkers[-1].check_tests()
     loader.copies.check()
+    for checker in loader.checkers:
+        checker.check_conditions()
     report_unused_names(main)
     for arms, spans in program.unions[checked_unions:]:
         _tell_apart(loader.facts, arms, spans)

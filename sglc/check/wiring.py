@@ -30,6 +30,7 @@ from sglc.check.expressions.raising import Raising
 from sglc.check.expressions.references import References
 from sglc.check.functions import FunctionChecker
 from sglc.check.holes.choices import Choices
+from sglc.check.holes.declared_conditions import DeclaredConditions
 from sglc.check.holes.decoding import Decodings
 from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.distinct import Distinct
@@ -68,6 +69,7 @@ class Checkers:
     signatures: Signatures
     constants: Constants
     functions: FunctionChecker
+    conditions: DeclaredConditions
 
 
 def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
@@ -99,7 +101,8 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         raising,
     )
     dependent = DependentTypes(module, types, inference)
-    clauses = WhereClauses(module, scopes, inference, dependent)
+    conditions = DeclaredConditions(module, scopes, inference)
+    clauses = WhereClauses(module, scopes, inference, dependent, conditions)
     decodings = Decodings(module, constants)
     distinct = Distinct(module, facts, decodings)
     options = HoleOptions(module, scopes, inference, constants, decodings, distinct)
@@ -149,4 +152,5 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         Signatures(module, types, constants, declared),
         constants,
         FunctionChecker(module, facts, scopes, constants, blocks, models),
+        conditions,
     )

@@ -46,6 +46,7 @@ CLASSES: dict[str, type] = {
         t.EnumType,
         t.UnionType,
         t.AliasType,
+        t.Predicate,
         EnumValue,
         RecordValue,
         HoleInfo,

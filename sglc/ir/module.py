@@ -20,6 +20,8 @@ FunctionKind = Literal["fn", "part", "pure", "fork", "test"]
 
 TEST_MARK = "test "
 """What the names of tests begin with before their titles."""
+CONDITION_MARK = "where "
+"""What the names of the conditions of types begin with, those of modules aside."""
 
 
 @value
@@ -112,8 +114,13 @@ class Function:
 
     @property
     def of_program(self) -> bool:
-        """Whether it is one of the main module's own: not of another module, and no copy."""
-        return not self.module and not self.copy_of
+        """Whether the main module declares it: not another module, and it is no copy and no condition."""
+        return not self.module and not self.copy_of and not self.is_condition
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it is a condition of a type, which the compiler made a function of."""
+        return self.kind == "pure" and self.name.rpartition(".")[2].startswith(CONDITION_MARK)
 
 
 @value

@@ -39,7 +39,12 @@ class Conditions:
         build, span = self.build, node.condition.span
         holds, fails = build.fresh_label("holds"), build.fresh_label("fails")
         done = holds if node.hard else build.fresh_label("done")
-        self.expressions.condition(node.condition, holds, fails)
+        if id(node) in self.checked.tested:
+            slot, type = self.checked.tested[id(node)]
+            found = build.value(ops.IsType, build.load(slot, span), type, span=span)
+            build.end(terminators.Branch(found, holds, fails, span))
+        else:
+            self.expressions.condition(node.condition, holds, fails)
         build.start(fails)
         reason = build.fresh_slot("reason")
         if node.message is not None:

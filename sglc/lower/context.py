@@ -12,6 +12,7 @@ from sglc.ir.builder import FunctionBuilder
 from sglc.ir.module import Function, HoleInfo, RetryPolicy
 from sglc.ir.ops import CloseRole, CloseStream, EndTry, Forget, Snapshot
 from sglc.syntax.tree import ast
+from sglc.types.type import TypeTable
 
 HoleNode = ast.Gen | ast.Choose | ast.Select
 
@@ -23,8 +24,9 @@ def told_slot(slot: str) -> str:
 
 @dataclass(slots=True)
 class ProgramContext:
-    """What all functions of a program share: its holes and its functions, in their final order."""
+    """What all functions of a program share: its types, its holes and its functions, in their final order."""
 
+    table: TypeTable
     holes: list[HoleInfo] = field(default_factory=list)
     functions: list[Function | None] = field(default_factory=list)
     """None holds the place of a function that is being lowered, so that fork bodies come after it."""

@@ -6,16 +6,21 @@ then its tests; then what the other modules declare. Only a program without erro
 
 from __future__ import annotations
 
-from sglc.check.core.result import CheckedModule, CheckedProgram
+from sglc.check.core.result import CheckedModule, CheckedProgram, Effects
 from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
+from sglc.ir.ops import CheckType
 from sglc.lower.context import Context, ProgramContext
 from sglc.lower.function import FunctionLowering
 from sglc.syntax.tree import ast
+from sglc.types.language.predicates import predicates_of
+
+CONDITION = Effects(pure=True)
+"""Of the condition of a type, which is no function that a program declares."""
 
 
 def lower(program: CheckedProgram) -> Module:
     """The linked module, functions of all its source modules in it."""
-    context = ProgramContext()
+    context = ProgramContext(program.table)
     errors: list[ErrorInfo] = []
     for checked in program.modules:
         for node in checked.module.declarations:
@@ -29,6 +34,8 @@ def lower(program: CheckedProgram) -> Module:
                 case ast.FunctionDeclaration():
                     for copy in program.copies.get(id(node), ()):
                         _function(context, copy.checked, node, copy.name)
+        for condition in checked.conditions:
+            _function(context, checked, condition, _qualified(checked, condition.name.text))
         titles: set[str] = set()
         for node in checked.module.declarations:
             if isinstance(node, ast.TestDeclaration) and not checked.name:
@@ -63,7 +70,6 @@ def _function(
     place = len(program.functions)
     program.functions.append(None)
     context = _context(program, checked, name, known_as)
-    blocks = FunctionLowering(context).blocks(node.body, node.span)
     parameters = []
     for parameter in node.parameters:
         default = None
@@ -78,10 +84,18 @@ def _function(
                 default,
             )
         )
+    for parameter in parameters:
+        # Whoever calls a function from outside asks no predicates.
+        if predicates_of(parameter.type, program.table):
+            build = context.build
+            value = build.load(parameter.slot, node.name.span)
+            found = build.value(CheckType, value, parameter.type, span=node.name.span)
+            build.store(parameter.slot, found, node.name.span)
+    blocks = FunctionLowering(context).blocks(node.body, node.span)
     within = None
     if node.within is not None:
         within = checked.constants[id(node.within)]
-    effects = checked.effects[id(node)]
+    effects = checked.effects.get(id(node), CONDITION)
     program.functions[place] = Function(
         name=name,
         kind="pure" if effects.pure else node.kind if node.kind != "aside" else "part",

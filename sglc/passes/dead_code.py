@@ -179,10 +179,11 @@ def _without_unused(block: Block, read: set[str]) -> Block:
 
 
 def _called(functions: dict[str, Function], holes: Sequence[HoleInfo]) -> dict[str, Function]:
-    """Functions of the main module, its tests, and all that they and the holes lead to."""
+    """Functions of the main module, tests, conditions of types, and all that these and the holes lead to."""
     live: set[str] = set()
     work = [f.name for f in functions.values() if f.of_program and f.kind != "fork"]
     work += [name for hole in holes for name in hole.validators]
+    work += [name for name, function in functions.items() if function.is_condition]
     while work:
         name = work.pop()
         if name in live or name not in functions:

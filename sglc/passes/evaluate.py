@@ -12,6 +12,7 @@ from typing import Any
 
 from sglc.ir import ops
 from sglc.types.language.membership import is_member
+from sglc.types.language.predicates import predicates_of
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -145,11 +146,15 @@ def _method(op: Any, values: Sequence[Any], table: TypeTable) -> object:
 
 def _check(op: Any, values: Sequence[Any], table: TypeTable) -> object:
     _without_patterns(op.type, table)
+    if predicates_of(op.type, table):
+        raise Unknown
     return checked(values[0], op.type, table)
 
 
 def _is_type(op: Any, values: Sequence[Any], table: TypeTable) -> object:
     _without_patterns(op.type, table)
+    if predicates_of(op.type, table):
+        raise Unknown
     return is_member(values[0], op.type, table)
 
 
@@ -172,7 +177,9 @@ def _without_patterns(type: Type, table: TypeTable) -> None:
             case Named(name=name) if name not in seen:
                 seen.add(name)
                 match table.get(name):
-                    case AliasType(type=inner):
+                    case AliasType(type=inner, where=where):
+                        if where is not None:
+                            raise Unknown
                         work.append(inner)
                     case RecordType(fields=fields):
                         work += [field.type for field in fields]

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sglc.immutable import node, value
 from sglc.types.values import Value
+
+if TYPE_CHECKING:
+    from sglc.types.language.condition import Condition
 
 Layout = Literal["", "line", "lines", "free"]
 """Which control characters a text may have, and which of them a hole may write; see `Str`."""
@@ -266,10 +269,27 @@ class UnionType(_VariantIndex):
 
 
 @value
+class Predicate:
+    """A condition that only a computation decides. `function` is the pure function of one value that does,
+    `text` the condition as it is written."""
+
+    function: str
+    text: str
+
+
+@value
 class AliasType:
+    """Another name for a type, or with conditions for some of its values.
+
+    The texts of the type keep `where`, one condition on known values that its mask can keep. `predicates` are
+    asked of a complete value; see `sglc.types.language.predicates`.
+    """
+
     name: str
     type: Type
     doc: str = ""
+    where: Condition | None = None
+    predicates: tuple[Predicate, ...] = ()
 
 
 DeclaredType = RecordType | EnumType | UnionType | AliasType

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.frame import Frame, Handler, take
+from sglc.runtime.vm.state.predicates import decide
 from sglc.runtime.vm.state.strand import Outcome, Strand
 from sglc.runtime.vm.state.values import Cursor, ErrorValue, failure
 from sglc.types.arithmetic import is_number
@@ -59,8 +60,9 @@ def do_is_variant(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 def do_is_type(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     """Whether the newest item is a member of type `a`."""
-    frame.stack[-1] = is_member(frame.stack[-1], machine.program.types[a], machine.program.table)
-    return None
+    value = frame.stack[-1]
+    found = frame.stack[-1] = is_member(value, machine.program.types[a], machine.program.table)
+    return decide(machine, frame, value, a) if found and machine.run.prepared.predicates.of(a) else None
 
 
 def do_raise(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sglc.runtime.vm.state.frame import Frame, may_change, take
+from sglc.runtime.vm.state.predicates import hold
 from sglc.runtime.vm.state.strand import Outcome, Strand
 from sglc.types.type import Named
 from sglc.values.builtins import call_function, call_method
@@ -184,5 +185,5 @@ def do_check_type(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     Raises Failure with the place inside the value that does not fit.
     """
     program = machine.program
-    frame.stack[-1] = checked(frame.stack[-1], program.types[a], program.table)
-    return None
+    value = frame.stack[-1] = checked(frame.stack[-1], program.types[a], program.table)
+    return hold(machine, value, a) if machine.run.prepared.predicates.of(a) else None

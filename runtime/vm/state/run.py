@@ -17,6 +17,7 @@ from sglc.runtime.decoding.requests import Constraints, HoleResult, Timing
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.dependent_types import BoundTypes
 from sglc.runtime.vm.state.models import RunModel
+from sglc.runtime.vm.state.predicates import TypePredicates
 from sglc.runtime.vm.state.trace import DeferredEvents, Listener, ListenerFault
 from sglc.types.decoding import Figure
 from sglc.types.model_use import MAIN
@@ -207,12 +208,14 @@ class Prepared:
     constraints: Constraints
     languages: dict[int, Language]
     bound: BoundTypes = field(default_factory=BoundTypes)
+    predicates: TypePredicates = field(init=False)
     errors: Mapping[str, tuple[str, ...]] = field(init=False)
     """The fields of each declared error, by its name."""
 
     def __post_init__(self) -> None:
         errors = {error.name: error.fields for error in reversed(self.program.errors)}
         object.__setattr__(self, "errors", errors)
+        object.__setattr__(self, "predicates", TypePredicates(self.program))
 
 
 class Run:

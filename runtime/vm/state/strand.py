@@ -20,6 +20,11 @@ Outcome = Signal | Awaitable[Signal | None] | None
 """What a step gives the loop: nothing, a signal, or work to wait for that gives one of these."""
 
 
+MOST_NESTED = 40
+"""Most computations inside each other, as a condition asks that makes values of a type with a condition. Each
+takes some ten frames of Python, of which there are a thousand."""
+
+
 class Strand:
     """A stack of frames. `path` is its place among forks, `seed` what its first conversation draws from."""
 
@@ -37,6 +42,8 @@ class Strand:
         """Of a task: the functions around its call, outermost first."""
         self.stream: CallStream | None = None
         """Of the call of a stream: what reads its result."""
+        self.nested = 0
+        """How many lines of execution wait for this one to be computed beside them."""
         self.result: object = None
         self.last: Frame | None = None
         """The first frame, once it has returned. The one who started the machine frees it."""
@@ -78,8 +85,10 @@ class Strand:
 
     async def compute(self, code: Code, arguments: list[object]) -> object:
         """The result of a pure function, computed beside this line of execution."""
+        if self.nested >= MOST_NESTED:
+            raise failure(f"conditions of types ask each other, more than {MOST_NESTED} deep")
         other = type(self)(self.run, self.path, self.seed)
-        other.records = self.records
+        other.records, other.nested = self.records, self.nested + 1
         other.push(code, arguments, None, ())
         return await other.execute()
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sglc.check.core.context import OpenGrammar
-from sglc.check.core.result import ExpressionType, HoleNode
+from sglc.check.core.result import Conditions, ExpressionType, HoleNode
 from sglc.syntax.tree import ast
 
 
 class Callbacks:
     """One for each module. All fields are set before anything is checked."""
 
-    condition_of_type: Callable[[ExpressionType, ast.TypeRefined, ast.Expression], ExpressionType]
-    """A type with a `where` taken in. Types ask holes."""
+    condition_of_type: Callable[
+        [ExpressionType, ast.TypeRefined, ast.Expression], tuple[ExpressionType, Conditions]
+    ]
+    """A type with a `where` taken in, and the conditions that stay beside it. Types ask holes."""
     dependent_type: Callable[[ast.TypeSpanOf | ast.TypeOneOf], ExpressionType]
     """A type that depends on a value of the run. Types ask holes."""
     given_grammar: Callable[[ast.TypeName, OpenGrammar], ExpressionType]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
@@ -14,6 +14,7 @@ from sglc.check.core.result import (
     HoleFacts,
     HoleNode,
     Symbol,
+    Validator,
 )
 from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label, Severity
 from sglc.diagnostics.suggest import NameSearch
@@ -139,6 +140,8 @@ class ProgramState:
         """Set before anything is checked."""
         self.errors: dict[str, ErrorFields] = {}
         self.constants: dict[str, tuple[ExpressionType, Value]] = {}
+        self.predicates: dict[str, Callable[[], Validator | None]] = {}
+        """The predicates of types by their functions: the validator that one is, if a hole can ask it."""
         self.open_grammars: dict[str, OpenGrammar | None] = {}
         """Grammars with parameters; None for one with a fault in it."""
         self.unions: list[tuple[tuple[Type, ...], tuple[Span, ...]]] = []
@@ -189,6 +192,9 @@ class ModuleContext:
     effects: dict[int, Effects] = field(default_factory=dict)
     """Of the declarations of its functions, also as functions with type parameters see the module."""
     unread_holes: list[str] = field(default_factory=list)
+    asked: dict[int, tuple[Signature, ast.FunctionDeclaration]] = field(default_factory=dict)
+    """Functions of the conditions of its types, by the condition; those to run have a name."""
+    tested: dict[int, tuple[str, Type]] = field(default_factory=dict)
 
     given: Mapping[str, Type] = field(default_factory=dict)
     """In a function with type parameters: what they stand for."""
@@ -216,6 +222,7 @@ class ModuleContext:
             coercions={},
             applied={},
             unread_holes=[],
+            tested={},
         )
 
     def checked(self) -> CheckedModule:
@@ -234,6 +241,8 @@ class ModuleContext:
             self.applied,
             self.effects,
             self.unread_holes,
+            tuple(node for signature, node in self.asked.values() if signature.name),
+            self.tested,
         )
 
     def qualify(self, name: str) -> str:

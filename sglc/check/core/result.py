@@ -7,13 +7,13 @@ looks a name up itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sglc.immutable import value
 from sglc.syntax.tree import ast
 from sglc.types.model_use import ModelUse
-from sglc.types.type import DeclaredType, Type
+from sglc.types.type import DeclaredType, Predicate, Type
 from sglc.types.values import EnumValue, Value
 
 if TYPE_CHECKING:
@@ -190,6 +190,24 @@ class Validator:
     arguments: tuple[ast.Expression | DefaultArgument, ...]
 
 
+@dataclass(slots=True)
+class Conditions:
+    """Conditions that a type is to have beside its refinements."""
+
+    where: tuple[Condition, ...] = ()
+    """Those that a mask can keep."""
+    predicates: tuple[Predicate, ...] = ()
+    """Those that are asked of a complete value."""
+
+    def __bool__(self) -> bool:
+        return bool(self.where or self.predicates)
+
+    def add(self, other: Conditions) -> None:
+        """Take in more conditions; the same one counts once."""
+        self.where = tuple(dict.fromkeys((*self.where, *other.where)))
+        self.predicates = tuple(dict.fromkeys((*self.predicates, *other.predicates)))
+
+
 @value
 class Effects:
     """What was inferred of a function: the declared errors that may leave it, and whether it asks no model.
@@ -270,6 +288,10 @@ class CheckedModule:
     """Of each FunctionDeclaration."""
     unread_holes: Sequence[str] = ()
     """Holes that fill a variable which nothing reads. Of which that is told, W0227 says."""
+    conditions: Sequence[ast.FunctionDeclaration] = ()
+    """Pure functions of the conditions of types, by the numbers in their names."""
+    tested: Mapping[int, tuple[str, Type]] = field(default_factory=dict)
+    """For an Ensure that asks the predicates of a hole's type: the variable of the hole, and the type."""
 
 
 @value

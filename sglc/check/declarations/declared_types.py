@@ -59,7 +59,9 @@ class DeclaredTypes:
                     self._alias(name, UNKNOWN, node.doc)  # type: ignore[arg-type]
             case ast.TypeDeclaration():
                 self._no_parameters(node)
+                self.types.declared = (node.type, name, node.doc)
                 type = self.types.resolve(node.type)
+                self.types.declared = None
                 self._alias(name, type, node.doc)
 
     def _grammar(self, name: str, node: ast.GrammarDeclaration | ast.GrammarImport) -> None:

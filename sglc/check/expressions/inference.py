@@ -41,6 +41,7 @@ from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.language.membership import MemberError, check_member
+from sglc.types.language.predicates import predicates_of
 from sglc.types.type import ListOf
 from sglc.types.values import Value
 
@@ -84,6 +85,8 @@ class Inference:
         known, value = fold(self.module, node)
         if known and (answer is Fit.CHECK or same_shape(found, target, self.module.table)):
             reason = self.not_a_member(value, target)
+            if reason is None and self.scopes.function.kind == "const":
+                self._without_predicates(node, target)
             if reason is None:
                 self.module.coercions[id(node)] = target  # type: ignore[assignment]
                 return True
@@ -102,6 +105,20 @@ class Inference:
         if not quiet:
             self.mismatch(node.span, found, target, what, self.scopes.hidden_member(node, target))
         return False
+
+    def _without_predicates(self, node: ast.Expression, target: ExpressionType) -> None:
+        """Report a constant of a type with a condition that only a run can ask."""
+        if isinstance(target, Unknown | Never) or not self.facts.sound(target):
+            return
+        for predicate in predicates_of(target, self.module.table)[:1]:  # type: ignore[arg-type]
+            self.module.report(
+                "E0373",
+                f"a constant cannot be {said(target)}",
+                node.span,
+                label="whether it is one would be known only in a run",
+                reason=f"the type has the condition `{predicate.text}`, which a function computes",
+                hint="give it in the body of a function, with `let`",
+            )
 
     def mismatch(
         self,

@@ -17,6 +17,7 @@ from sglc.check.holes.models import HoleModels
 from sglc.check.holes.options import HoleOptions, KnownOptions
 from sglc.check.holes.where_clauses import WhereClauses
 from sglc.check.names.scopes import Scopes
+from sglc.check.types.conditioned import held_by, with_conditions
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import NULL, UNKNOWN, expand, list_of, said
 from sglc.check.types.refinements import add_until
@@ -24,6 +25,7 @@ from sglc.check.types.unsatisfiable import arms_are_apart, is_bare_text, report_
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import ended_before, erased, given_types
+from sglc.types.language.predicates import predicates_of
 from sglc.types.type import Alternatives, Int, ListOf, Optional, SpanOf, Str, Type
 
 _THOUGHT = re.compile(r"think[0-9]*")
@@ -114,7 +116,7 @@ class Holes:
             self.module.holes[id(node)] = replace(facts, decoding=options["decoding"])
         asked = self.clauses.late.get(id(node))
         decoding = options.get("decoding")
-        if asked is not None and asked.asked and decoding is not None:
+        if asked is not None and (asked.asked or asked.validators) and decoding is not None:
             self.options.decodings.validated(node.span, decoding)
         if models is not None and models.teacher is not None and decoding is not None:
             self.options.decodings.blended(node.span, decoding)
@@ -124,15 +126,16 @@ class Holes:
             return found
         late = self.clauses.late.get(id(node))
         if late is not None:
-            if late.left:
+            if late.left or late.predicates:
                 self.module.report(
                     "E0330",
                     "this condition cannot go with `n`",
-                    late.left[0].span,
+                    late.left[0].span if late.left else node.span,
                     label="is checked on the finished value",
+                    reason="" if late.left else f"the type has the condition `{late.predicates[0].text}`",
                     hint="write an `ensure` on the list after the hole",
                 )
-            late.left, late.sampled = [], True
+            late.left, late.tested, late.sampled = [], None, True
         listed = list_of(found)
         return (
             replace(listed, minimum=options["n"], maximum=options["n"])
@@ -154,7 +157,12 @@ class Holes:
             if facts.type is not None and self.facts.sound(facts.type):
                 condition = self.clauses.kept_condition(clauses, facts.type, node.span)
             self.module.holes[id(node)] = replace(facts, given=given, condition=condition)
-            if clauses.left or clauses.kept or clauses.asked:
+            if facts.type is not None:
+                clauses.predicates = predicates_of(facts.type, self.module.table)
+                clauses.tested = erased(facts.type) if clauses.predicates else None
+                held = held_by(self.module, facts.type).predicates
+                clauses.validators += self.clauses.declared.validators(held)
+            if clauses.left or clauses.kept or clauses.asked or clauses.predicates:
                 self.clauses.late[id(node)] = clauses
         return found
 
@@ -173,7 +181,9 @@ class Holes:
                     "E0306", f"`until` does not fit {said(type)}", span, label="ends texts only"
                 )
                 break
-            type = add_until(self.module, plain, text, span)
+            type = with_conditions(
+                self.module, add_until(self.module, plain, text, span), held_by(self.module, type)
+            )  # type: ignore[assignment]
         facts = self.facts
         span = node.type.span
         plain = expand(type, self.module.table)
@@ -190,7 +200,8 @@ class Holes:
         if follow.text and is_bare_text(facts, type):
             plain = expand(type, self.module.table)
             assert isinstance(plain, Str)
-            type = replace(plain, until=(follow.text,))
+            ended = replace(plain, until=(follow.text,))
+            type = with_conditions(self.module, ended, held_by(self.module, type))  # type: ignore[assignment]
         plain = expand(type, self.module.table)
         self.ends.check_bound(node, name, type, plain, options, follow)
         self.ends.check_budget(name, type, options, span)

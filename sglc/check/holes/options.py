@@ -107,11 +107,7 @@ class HoleOptions:
         distinct: ast.HoleOption | None = None
         for option in node.options:
             kind = option.kind
-            if kind == "where":
-                self.module.unavailable(
-                    "E0904", "`where`", option.span, "use a range or pattern, or `ensure` after the hole"
-                )
-            elif kind in ("using", "by"):
+            if kind in ("using", "by"):
                 continue  # see `sglc.check.holes.models`
             elif kind == "decode":
                 decode = option

@@ -3,8 +3,8 @@
 A condition is a conjunction. Each part that speaks of the value and of values known now becomes a bound, a
 pattern or a set of words, so that the model can write nothing else. Parts of a hole's condition that compare
 with values of the run are kept by its mask, which is made when they are known. What is left is asked when the
-value is complete: a value that fails is drawn again without it, a few times, and is then `Rejected`. A
-declared type has neither moment, so there all of it must be taken in.
+value is complete: a value that fails is drawn again without it, a few times, and is then `Rejected`. Of a
+declared type and of a part of a type what is left stays beside it (`sglc.check.holes.declared_conditions`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
-from sglc.check.core.result import ExpressionType, HoleNode, Unknown
+from sglc.check.core.result import Conditions, ExpressionType, HoleNode, Unknown, Validator
 from sglc.check.expressions.inference import Inference
+from sglc.check.holes.declared_conditions import DeclaredConditions
 from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.validators import checked_validator, is_validator
 from sglc.check.names.scopes import Scopes
@@ -49,7 +50,13 @@ class HoleClauses:
     kept: list[tuple[ast.Expression, Condition]] = field(default_factory=list)
     """Parts that the mask of the hole keeps."""
     asked: list[ast.Call] = field(default_factory=list)
-    """Validators."""
+    """Calls of validators."""
+    validators: list[Validator] = field(default_factory=list)
+    """Those of its type."""
+    predicates: list[t.Predicate] = field(default_factory=list)
+    """Those of its type, which are asked when the value is complete."""
+    tested: t.Type | None = None
+    """The type that they are of."""
     sampled: bool = False
     """The value is one of several, so that they say nothing of the variable, which has them all."""
 
@@ -62,15 +69,18 @@ class WhereClauses:
     scopes: Scopes
     inference: Inference
     dependent: DependentTypes
+    declared: DeclaredConditions
     hole: HoleClauses | None = None
     """Those of the hole whose type is being resolved; None outside of holes."""
     late: dict[int, HoleClauses] = field(default_factory=dict)
     """Those that wait until the value of their hole has a variable, by the identity of the hole."""
 
-    def where(self, type: ExpressionType, node: ast.TypeRefined, condition: ast.Expression) -> ExpressionType:
-        """The type with a condition taken in. What is left is kept for the hole, or reported."""
+    def where(
+        self, type: ExpressionType, node: ast.TypeRefined, condition: ast.Expression
+    ) -> tuple[ExpressionType, Conditions]:
+        """The type with a condition taken in. What is left is kept for the hole, or beside the type."""
         if isinstance(type, Unknown):
-            return type
+            return type, Conditions()
         from sglc.check.holes.taken_conditions import Taking
 
         left = list(_conjuncts(condition))
@@ -93,15 +103,8 @@ class WhereClauses:
                     left.append(part)
         if hole is not None:
             self._keep(hole, type, left)  # type: ignore[arg-type]
-            return type
-        for part in left:
-            self.module.unavailable(
-                "E0904",
-                "a condition that the type cannot express",
-                part.span,
-                "write the `where` at a hole, or `ensure` after it",
-            )
-        return type
+            return type, Conditions()
+        return type, self.declared.conditions(type, names, left)  # type: ignore[arg-type]
 
     def _keep(self, hole: HoleClauses, type: t.Type, left: list[ast.Expression]) -> None:
         """Sort what the type does not say into what the hole's mask keeps and what is asked at the end."""
@@ -155,14 +158,10 @@ class WhereClauses:
         asked = [checked_validator(self.module, self.inference, part, late.names) for part in late.asked]
         self.scopes.close()
         local.type = narrow
+        if late.tested is not None:
+            found.append(self._tested(node, late.predicates, late.tested, local))
         for part in late.left:
-            count = ast.Number(ATTEMPTS, part.span)
-            ensure = ast.Ensure(
-                True, None, part, None, ast.Retry(count, "resample", part.span), None, part.span
-            )
-            self.module.constants[id(count)] = ATTEMPTS
-            self.module.retries[id(ensure)] = node
-            found.append(ensure)
+            found.append(self._drawn_again(node, part, None, part.span))
             self.module.report(
                 "W0215",
                 "this condition is checked when the value is complete",
@@ -176,8 +175,30 @@ class WhereClauses:
             return
         if found:
             facts = replace(facts, slot=local.slot, where=tuple(found))
-        validators = tuple(validator for validator in asked if validator is not None)
+        validators = (*late.validators, *(validator for validator in asked if validator is not None))
         self.module.holes[id(node)] = replace(facts, validators=validators)
+
+    def _drawn_again(
+        self, node: HoleNode, condition: ast.Expression, message: ast.Expression | None, span: Span
+    ) -> ast.Ensure:
+        """The condition that draws a hole again where it does not hold."""
+        count = ast.Number(ATTEMPTS, span)
+        ensure = ast.Ensure(True, None, condition, message, ast.Retry(count, "resample", span), None, span)
+        self.module.constants[id(count)] = ATTEMPTS
+        self.module.retries[id(ensure)] = node
+        return ensure
+
+    def _tested(
+        self, node: HoleNode, predicates: list[t.Predicate], type: t.Type, local: Local
+    ) -> ast.Ensure:
+        """The condition that the predicates of the type of a hole hold."""
+        shown = " and ".join(f"`{predicate.text}`" for predicate in predicates)
+        verb = "does not hold" if len(predicates) == 1 else "do not all hold"
+        message = ast.String((f"{shown} {verb}",), node.span)
+        self.module.types[id(message)] = STR
+        ensure = self._drawn_again(node, ast.Boolean(True, node.span), message, node.span)
+        self.module.tested[id(ensure)] = (local.slot, type)
+        return ensure
 
 
 def _conjuncts(node: ast.Expression) -> Iterator[ast.Expression]:

@@ -25,6 +25,7 @@ from sglc.check.types.kinds import (
     Table,
     allows_null,
     base_of_constant,
+    conditions,
     expand,
     is_bool,
     is_text,
@@ -67,7 +68,12 @@ def fit(source: ExpressionType, target: ExpressionType, table: Table) -> Fit:
         return Fit.ALWAYS
     if source.__class__ in (Unknown, Never) or target.__class__ is Unknown:
         return Fit.ALWAYS
+    due = conditions(target, table)
     target = expand(target, table)
+    if due:
+        known = conditions(source, table)
+        found = fit(source, target, table)
+        return min(found, Fit.CHECK, key=lambda f: f.value) if set(due) - set(known) else found
     source = expand(source, table)
     if source == target or source.__class__ is Unknown or target.__class__ is Unknown:
         return Fit.ALWAYS

@@ -18,7 +18,7 @@ from sglc.automata.dfa import operations as dfa
 from sglc.automata.term import Language
 from sglc.check.core.context import ProgramState
 from sglc.check.core.result import ExpressionType
-from sglc.check.types.kinds import expand
+from sglc.check.types.kinds import conditions, expand
 from sglc.types.json_values import is_self_ended
 from sglc.types.language.language import language
 from sglc.types.type import (
@@ -47,6 +47,8 @@ from sglc.types.type import (
 T = TypeVar("T")
 
 LARGE = 10**18
+MOST_WORDS = 1001
+"""Most values of a range of integers that count as few, and so of any type with a condition."""
 BYTES_PER_TOKEN = 16
 """What one token is taken to hold at most when a budget is refused: generous, so that no budget that can be
 met is refused."""
@@ -244,7 +246,15 @@ class TypeFacts:
                 return min(sizes, default=None)
             case None:
                 return None
+        if declared.where is not None and self.sound(Named(name)):
+            size = self._word_size(Named(name))
+            return size if size is None or raw else size + 2 * self._is_quoted(declared.type)
         return self.bytes_of(declared.type, raw, named)
+
+    def _is_quoted(self, type: Type) -> bool:
+        """Whether a value has quotes inside JSON that it has not in a hole, as far as that is sure."""
+        plain = expand(type, self.table)
+        return isinstance(plain, Str) or (isinstance(plain, Named) and self.words(plain) is not None)
 
     def _record(self, record: RecordType, start: int, named: Sizes) -> int | None:
         total, entries = 2 + start, 1 if start else 0
@@ -292,7 +302,7 @@ class TypeFacts:
 
     def language(self, type: Type) -> Language:
         """The texts of a type as it stands in a hole, made once. Raises what `language` does."""
-        plain: Any = expand(type, self.table)
+        plain: Any = type if conditions(type, self.table) else expand(type, self.table)
         return self._once(("language", plain), lambda: language(plain, self.table))
 
     def count(self, type: Type, most: int) -> int | None:
@@ -368,7 +378,10 @@ class TypeFacts:
                 return None
             case EnumType() | None:
                 return None
-        return self._unbounded(declared.type, where, open_)
+        found = self._unbounded(declared.type, where, open_)
+        if found and declared.where is not None and name not in open_[:-1] and self.sound(Named(name)):
+            return None if is_finite(self.language(Named(name))) else found
+        return found
 
     def _fields(self, record: RecordType, where: str, open_: tuple[str, ...]) -> str | None:
         for field in record.fields:
@@ -382,6 +395,10 @@ class TypeFacts:
     def words(self, type: ExpressionType) -> list[str] | None:
         """All values as raw text, where they are few and finite by declaration; None otherwise."""
         plain = expand(type, self.table)
+        if any(alias.where is not None for alias in conditions(type, self.table)):
+            if self.words(plain) is None:
+                return None
+            return [word.decode() for word in few_words(self.language(type), MOST_WORDS) or ()]  # type: ignore[arg-type]
         match plain:
             case Bool():
                 return ["true", "false"]

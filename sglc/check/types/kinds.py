@@ -70,6 +70,18 @@ def expand(type: ExpressionType, table: Table) -> ExpressionType:
     return type
 
 
+def conditions(type: ExpressionType, table: Table) -> list[AliasType]:
+    """The aliases with conditions that a type is known by, the outermost first."""
+    found: list[AliasType] = []
+    while isinstance(type, Named) and isinstance(declared := table.get(type.name), AliasType):
+        if declared.where is not None or declared.predicates:
+            found.append(declared)
+        type = declared.type
+        if len(found) > 200:
+            break
+    return found
+
+
 def base_of_constant(type: Constant) -> Type:
     """The type that a literal type is a case of."""
     value = type.value

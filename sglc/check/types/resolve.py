@@ -8,8 +8,9 @@ from itertools import chain
 
 from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import ModuleContext
-from sglc.check.core.result import PROGRESS, ExpressionType, Unknown
+from sglc.check.core.result import PROGRESS, Conditions, ExpressionType, Unknown
 from sglc.check.core.work_limit import within_limit
+from sglc.check.types.conditioned import alias_of, held_by, with_conditions
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.json_types import fits_json
 from sglc.check.types.kinds import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN, expand, said
@@ -46,6 +47,8 @@ class TypeResolver:
     facts: TypeFacts
     showing: bool = False
     """Whether the type is only shown to the model, by `schema(T)`."""
+    declared: tuple[ast.TypeExpression, str, str] | None = None
+    """What an alias that is being declared stands for, with its name and documentation."""
     _inside: bool = False
     """Whether the part of a type is being resolved."""
 
@@ -231,11 +234,13 @@ class TypeResolver:
         return Optional(whole) if nullable else whole
 
     def _refined(self, node: ast.TypeRefined) -> ExpressionType:
+        held = Conditions()
         if isinstance(node.base, ast.TypeUnion):
             base = type = refined_union(self, node, node.base)
         else:
             base = self.resolve(node.base)
             type = expand(base, self.module.table)
+            held = held_by(self.module, base)
         for refinement in node.refinements:
             if isinstance(type, Str) and type.grammar and not isinstance(refinement, ast.Where | ast.Surface):
                 self.module.report(
@@ -248,7 +253,8 @@ class TypeResolver:
                 )
                 return UNKNOWN
             if isinstance(refinement, ast.Where):
-                type = self.callbacks.condition_of_type(type, node, refinement.condition)
+                type, more = self.callbacks.condition_of_type(type, node, refinement.condition)
+                held.add(more)
                 continue
             if isinstance(refinement, ast.Surface):
                 self.module.unavailable(
@@ -270,7 +276,11 @@ class TypeResolver:
                 hint="swap the bounds",
             )
             return UNKNOWN
-        return type
+        if self.declared is not None and self.declared[0] is node and held and not isinstance(type, Unknown):
+            _, name, doc = self.declared
+            self.module.table[name] = alias_of(name, type, doc, held)  # type: ignore[arg-type]
+            return Named(name)
+        return with_conditions(self.module, type, held)
 
 
 def _json_parts(type: Type) -> tuple[Type, ...]:

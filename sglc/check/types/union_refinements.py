@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sglc.check.core.result import ExpressionType, Unknown
+from sglc.check.types.conditioned import held_by, with_conditions
 from sglc.check.types.kinds import DEC, STR, UNKNOWN, Table, expand, said
 from sglc.check.types.refinements import misfit, refine
 from sglc.diagnostics.diagnostic import Edit
@@ -154,7 +155,10 @@ def _narrowed(resolver: TypeResolver, type: Type, refinement: ast.Refinement) ->
         return [type]
     if not isinstance(plain, Constant):
         refined = _refined(resolver, plain, refinement)
-        return None if refined is None else [refined]
+        if refined is None:
+            return None
+        held = held_by(resolver.module, type)
+        return [with_conditions(resolver.module, refined, held)]  # type: ignore[list-item]
     text = isinstance(plain.value, str)
     legal = _refined(resolver, STR if text else DEC, refinement)
     if legal is None:

@@ -65,6 +65,35 @@ ENTRIES: tuple[Entry, ...] = (
         "pub fn f() -> str:\n    | ?{w: str max 9 chars where ok(w, 4)}\n    return w\n",
     ),
     Entry(
+        "E0371",
+        "a condition on a part of a type that depends on values of the run",
+        "A condition behind the whole type of a hole may compute anything. One on a part of it (the items of "
+        "a list) may compare with values of the run, as its mask keeps that. Everything else becomes a "
+        "function of the value alone.",
+        "pub fn f(word: str) -> [str]:\n    | ?{xs: [str max 9 chars where it.lower() == word; 3]}\n"
+        "    return xs\n",
+        "pub fn f(word: str) -> [str]:\n    | ?{xs: [str max 9 chars; 3]}\n"
+        '    ensure each x in xs: x.lower() == word else "another word"\n    return xs\n',
+    ),
+    Entry(
+        "E0372",
+        "a condition of a type that can raise an error",
+        "The condition of a declared type is asked wherever a value becomes one of the type, where no error "
+        "of the program is expected. It can only hold or not hold.",
+        "error Odd(n: int)\n\npure fn even(n: int) -> bool raises Odd:\n    if n % 2 == 1: raise Odd(n)\n"
+        "    return true\n\npub type T = int in 0..9 where even(it)\n",
+        "pub type T = int in 0..9 where it % 2 == 0\n",
+    ),
+    Entry(
+        "E0373",
+        "a constant of a type with a computed condition",
+        "A condition that calls functions is asked when the program runs. Constants and defaults are checked "
+        "before.",
+        "pure fn even(n: int) -> bool:\n    return n % 2 == 0\n\npub type T = int in 0..9 where even(it)\n\n"
+        "pub const START: T = 4\n",
+        "pub type T = int in 0..9 where it % 2 == 0\n\npub const START: T = 4\n",
+    ),
+    Entry(
         "W0215",
         "a condition that is checked when the value is complete",
         "Comparisons of the value, its length or a field with other values, patterns, known words, "

@@ -28,11 +28,6 @@ ENTRIES: tuple[Entry, ...] = (
         "    return xs\n",
     ),
     _entry(
-        "E0904", "conditions that a type cannot express", "Write the `where` at a hole.",
-        "pub type odd = int in 0..99 where it % 2 == 1\n",
-        "pub type even = int in 0..99 where it % 2 == 0\n",
-    ),
-    _entry(
         "E0905", "other surfaces than JSON", "Leave `as …` out.",
         "pub type names = [str max 9 chars; ..4] as yaml\n", "pub type names = [str max 9 chars; ..4]\n",
     ),

@@ -12,6 +12,7 @@ from sglc.types.type import (
     Bool,
     Constant,
     Dec,
+    DeclaredType,
     EnumType,
     Float,
     Int,
@@ -33,6 +34,9 @@ from sglc.types.type import (
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+CONDITION, WIDER = "a condition of a type", "every value of the type behind it"
+"""What a target loses with a condition, and what it says instead."""
 
 Scalar = Str | Int | Dec | Float | Bool | Null | Constant | Json | OneOf | SpanOf
 """Types without parts."""
@@ -106,9 +110,17 @@ def places(table: TypeTable) -> Iterator[tuple[str, Type]]:
 
 def losses_of(table: TypeTable, unsaid: Unsaid) -> tuple[Loss, ...]:
     """What a target cannot say of the declared types, in their order."""
-    return tuple(
+    parts = tuple(
         Loss(lost[0], place, lost[1])
         for place, type in places(table)
         for part in inner_types(type)
         if (lost := unsaid(part)) is not None
     )
+    return parts + tuple(
+        Loss(CONDITION, name, WIDER) for name, declared in table.items() if has_conditions(declared)
+    )
+
+
+def has_conditions(declared: DeclaredType) -> bool:
+    """Whether a declared type is an alias with conditions, which no target has words for."""
+    return isinstance(declared, AliasType) and bool(declared.where or declared.predicates)

@@ -18,6 +18,7 @@ from sglc.types.dependent import GivenError, given_types, given_values
 from sglc.types.language.condition import given_numbers
 from sglc.types.language.language import LanguageError, language
 from sglc.types.language.narrowing import narrowed_language
+from sglc.types.language.predicates import predicates_of
 from sglc.types.notation.sgl import show_type
 
 
@@ -57,6 +58,8 @@ def _of_hole(hole: HoleInfo, subject: Subject) -> HoleLanguage:
     if hole.validators:
         losses.append(Loss("a validator", place, "every value of the type"))
     table = subject.checked.table
+    for predicate in predicates_of(hole.type, table):
+        losses.append(Loss(f"the condition `{predicate.text}`", place, "every value of the type"))
     try:
         if condition is None:
             found = language(hole.type, table, surface="hole")

@@ -20,6 +20,7 @@ from sglc.automata.work import OutOfWork
 from sglc.cfg.model.errors import GrammarError
 from sglc.targets.core.names import distinct
 from sglc.targets.core.target import Loss
+from sglc.targets.core.type_parts import CONDITION, WIDER, has_conditions
 from sglc.targets.grammars.regex import to_regex
 from sglc.targets.grammars.term_grammar import Refused, TermGrammar
 from sglc.targets.requests.strict_rules import excess
@@ -85,6 +86,7 @@ class _Writer:
         while isinstance(type, Named) and isinstance(
             declared := declared_type(type.name, self.table), AliasType
         ):
+            self._alias(declared)
             type = declared.type
         if isinstance(type, Named) and isinstance(declared, RecordType):
             schema = self.declared(type.name)
@@ -98,6 +100,10 @@ class _Writer:
                 definitions[self.names[name]] = self.declared(name)
                 done.append(name)
         return {**schema, "$defs": definitions} if definitions else schema
+
+    def _alias(self, declared: AliasType) -> None:
+        if has_conditions(declared):
+            self.lose(CONDITION, WIDER, declared.name)
 
     def object(self, properties: Schema) -> Schema:
         return {
@@ -122,6 +128,7 @@ class _Writer:
             case EnumType():
                 return {"type": "string", "enum": list(declared.members), **doc}
             case AliasType():
+                self._alias(declared)
                 return _described(self.schema(declared.type), declared.doc)
             case UnionType():
                 arms = [self.variant(f"{name}.{variant.name}", variant) for variant in declared.variants]

@@ -11,83 +11,47 @@ one line (`written_dfa`), although a value of the type may have several.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import lru_cache
-from typing import Literal, assert_never
+from typing import TYPE_CHECKING
 
-from sglc.automata.analysis.emptiness import empty_rules
-from sglc.automata.charset import ALL, LINES, PRINTABLE, Ranges
-from sglc.automata.dfa.nfa_union import repeated
-from sglc.automata.dfa.operations import (
-    TooLarge,
-    accepts,
-    all_words,
-    any_char_class,
-    char_lengths,
-    intersect,
-    is_finite,
-    without,
-    words,
+from sglc.automata.term import Language, Term
+from sglc.types.dependent import given_types
+from sglc.types.language.builder import (
+    LONGEST_KEY,
+    LanguageBuilder,
+    LanguageError,
+    Surface,
+    build,
+    constant_text,
+    declared_type,
+    keys_dfa,
+    number_dfa,
+    str_dfa,
+    str_term,
+    uses_of,
+    written_dfa,
 )
-from sglc.automata.number.decimal import decimal_range, float_range, integer_range
-from sglc.automata.term import (
-    MOST_COUNTED,
-    Arm,
-    Bytes,
-    CharDfa,
-    Encoding,
-    Except,
-    Family,
-    Language,
-    Nothing,
-    Object,
-    Repeat,
-    Rule,
-    Term,
-    Text,
-)
-from sglc.types.dependent import given_types, one_of_term, span_term
-from sglc.types.json_text import json_text
-from sglc.types.language.terms import EMPTY, choice, finite, sequence
-from sglc.types.number_text import number_text
-from sglc.types.type import (
-    TAG,
-    AliasType,
-    Alternatives,
-    Bool,
-    Constant,
-    Dec,
-    DeclaredType,
-    EnumType,
-    FieldType,
-    Float,
-    Int,
-    Json,
-    ListOf,
-    MapOf,
-    Named,
-    Null,
-    OneOf,
-    Optional,
-    RecordType,
-    SpanOf,
-    Str,
-    TupleOf,
-    Type,
-    TypeTable,
-    UnionType,
-)
+from sglc.types.type import DeclaredType, Str, Type, TypeTable
 
-Surface = Literal["hole", "json"]
+if TYPE_CHECKING:
+    from sglc.types.language.condition import Condition
+
+__all__ = [
+    "LONGEST_KEY",
+    "LanguageError",
+    "Surface",
+    "constant_text",
+    "declared_type",
+    "keys_dfa",
+    "language",
+    "number_dfa",
+    "str_dfa",
+    "str_term",
+    "written_dfa",
+]
 
 LARGE_GRAMMAR = 20_000
 """Languages of larger grammars, which hold lists of values, are not kept."""
-LONGEST_KEY = 10_000
-"""The largest bound on the characters of a map's keys, each of which is a state of their automaton."""
-
-
-class LanguageError(ValueError):
-    """A type that has no language: an unknown name, or an alias that is defined by itself alone."""
 
 
 def language(type: Type, table: TypeTable, *, surface: Surface = "hole") -> Language:
@@ -96,392 +60,29 @@ def language(type: Type, table: TypeTable, *, surface: Surface = "hole") -> Lang
     Declared types that are recursive or used more than once become rules. Whether the language has any text
     is for `sglc.automata.analysis.emptiness` to say.
     """
-    uses: dict[str, int] = {}
-    _count_uses(type, table, uses)
+    uses = uses_of(type, table)
     declared = tuple((name, table[name]) for name in uses)
     shared = frozenset(name for name, count in uses.items() if count > 1)
     if given_types(type) or (isinstance(type, Str) and len(type.grammar) > LARGE_GRAMMAR):
-        return _build(type, declared, shared, surface)  # bound to values: too large to keep, and used once
+        return build(
+            type, declared, shared, surface, _narrowed
+        )  # bound to values: too large to keep, and used once
     try:
         return _cached_language(type, declared, shared, surface)
     except TypeError:  # a default that cannot be hashed
-        return _build(type, declared, shared, surface)
-
-
-def declared_type(name: str, table: TypeTable) -> DeclaredType:
-    """The declaration of a qualified name. Raises LanguageError if the table has none."""
-    if name not in table:
-        raise LanguageError(f"the type {name} is not declared")
-    return table[name]
-
-
-def _count_uses(type: Type, table: TypeTable, uses: dict[str, int]) -> None:
-    """How often each declared type is mentioned in what `type` reaches, in order of discovery."""
-    stack: list[Type] = [type]
-    while stack:
-        here = stack.pop()
-        match here:
-            case ListOf() | Optional():
-                stack.append(here.item)
-            case MapOf():
-                stack += (here.value, here.key)
-            case TupleOf():
-                stack += here.items
-            case Alternatives():
-                stack += here.arms
-            case Named(name):
-                uses[name] = uses.get(name, 0) + 1
-                if uses[name] == 1:
-                    match declared_type(name, table):
-                        case RecordType() as record:
-                            stack += (field.type for field in record.fields)
-                        case UnionType() as union:
-                            stack += (field.type for variant in union.variants for field in variant.fields)
-                        case AliasType() as alias:
-                            stack.append(alias.type)
-                        case EnumType():
-                            pass
+        return build(type, declared, shared, surface, _narrowed)
 
 
 @lru_cache(maxsize=1024)
 def _cached_language(
     type: Type, declared: tuple[tuple[str, DeclaredType], ...], shared: frozenset[str], surface: Surface
 ) -> Language:
-    return _build(type, declared, shared, surface)
+    return build(type, declared, shared, surface, _narrowed)
 
 
-def _build(
-    type: Type, declared: tuple[tuple[str, DeclaredType], ...], shared: frozenset[str], surface: Surface
-) -> Language:
-    builder = LanguageBuilder(dict(declared), shared)
-    builder.check_aliases()
-    root = builder.raw(type) if surface == "hole" else builder.json(type)
-    for name in empty_rules(builder.rules):
-        builder.rules[name] = Nothing()
-    grammar = surface == "hole" and isinstance(type, Str) and bool(type.grammar)
-    return Language(root, builder.rules, grammar)
+def _narrowed(
+    builder: LanguageBuilder, type: Type, condition: Condition, surface: Surface, beside_null: bool
+) -> Term:
+    from sglc.types.language.narrowing import narrowed_term  # loads all of regular expressions
 
-
-@lru_cache(maxsize=1024)
-def str_dfa(type: Str) -> CharDfa:
-    """The texts of a `str` but for its bounds on length."""
-    return _within(type, PRINTABLE if type.layout == "line" else ALL)
-
-
-@lru_cache(maxsize=1024)
-def written_dfa(type: Str, encoding: Encoding = "raw") -> CharDfa:
-    """The texts of a `str` that a hole may write, but for its bounds on length.
-
-    As raw text that is one line, the lines of `lines`, or what the pattern of `matching` says.
-    """
-    if encoding != "raw" or type.layout in ("line", "free"):
-        return str_dfa(type)
-    return _within(type, LINES if type.layout == "lines" else PRINTABLE)
-
-
-def _within(type: Str, characters: Ranges) -> CharDfa:
-    """The texts of a `str` that are made of these characters, but for its bounds on length."""
-    if type.grammar:
-        raise LanguageError("a grammar has no automaton")
-    everything = all_words(characters)
-    # A text with another character occurs in none of these, so excluding it changes nothing.
-    stops = [stop for stop in type.until if accepts(everything, stop)]
-    texts = [text for text in type.excludes if accepts(everything, text)]
-    dfa = without(texts, stops, characters) if stops or texts else everything
-    if type.patterns:
-        from sglc.automata.regex.compile import compile_regex
-
-        for pattern in type.patterns:
-            dfa = intersect(dfa, compile_regex(pattern))
-    return dfa
-
-
-@lru_cache(maxsize=1024)
-def str_term(type: Str, encoding: Encoding = "raw") -> Term:
-    """What a hole writes of a `str`, without quotes. Bounds that the patterns already keep are left out."""
-    dfa = written_dfa(type, encoding)
-    if not dfa.edges:
-        return Nothing()
-    low, high = type.min_chars, type.max_chars
-    if type.patterns and is_finite(dfa):
-        lengths = [length for length, some in enumerate(char_lengths(dfa, len(dfa.edges))) if some]
-        low = 0 if lengths[0] >= low else low
-        high = None if high is not None and lengths[-1] <= high else high
-    return Text(dfa, encoding, low, high)
-
-
-@lru_cache(maxsize=1024)
-def keys_dfa(type: Str) -> CharDfa:
-    """The keys of a map, bounds on their length unrolled. Raises LanguageError where that is too large."""
-    dfa, low, high = written_dfa(type, "json"), type.min_chars, type.max_chars
-    high = None if high is None or high > MOST_COUNTED else high
-    if low == 0 and high is None:
-        return dfa
-    if max(low, high or 0) > LONGEST_KEY:
-        raise LanguageError(f"the keys of a map are bounded by more than {LONGEST_KEY:,} characters")
-    try:
-        return intersect(dfa, repeated(any_char_class(ALL), low, high))
-    except TooLarge as fault:
-        raise LanguageError(f"the bounds of a map's keys and their pattern make {fault}") from None
-
-
-def number_dfa(type: Int | Dec | Float) -> CharDfa:
-    """The decimal numerals of a type, bounds and steps included, over the characters of JSON numbers."""
-    match type:
-        case Int():
-            return integer_range(type.minimum, type.maximum, type.multiple_of)
-        case Dec():
-            return decimal_range(type.minimum, type.maximum, type.multiple_of)
-        case Float():
-            return float_range(type.minimum, type.maximum)
-
-
-def _number_term(type: Int | Dec | Float) -> Term:
-    dfa = number_dfa(type)
-    return Text(dfa) if dfa.edges else Nothing()
-
-
-def constant_text(value: str | int | Decimal | bool, surface: Surface) -> str:
-    """A literal as it is written on a surface: text bare in a hole, in quotes as JSON."""
-    if isinstance(value, str):
-        return value if surface == "hole" else json_text(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return number_text(value)
-
-
-# --- the builder --------------------------------------------------------------------------------------------
-
-
-class LanguageBuilder:
-    def __init__(self, table: TypeTable, shared: frozenset[str]) -> None:
-        self.table = table
-        self.shared = shared
-        self.rules: dict[str, Term] = {}
-        self.open: set[str] = set()
-
-    def check_aliases(self) -> None:
-        """Refuses an alias that leads to itself without passing a byte: such a rule would never move."""
-        for start, declared in self.table.items():
-            if not isinstance(declared, AliasType):
-                continue
-            seen: set[str] = set()
-            stack: list[Type] = [declared.type]
-            while stack:
-                here = stack.pop()
-                match here:
-                    case Optional():
-                        stack.append(here.item)
-                    case Alternatives():
-                        stack += here.arms
-                    case Named(name) if name == start:
-                        raise LanguageError(f"the type {start} is defined by itself alone")
-                    case Named(name) if name not in seen:
-                        seen.add(name)
-                        alias = self.table[name]
-                        if isinstance(alias, AliasType):
-                            stack.append(alias.type)
-
-    def raw(self, type: Type, *, beside_null: bool = False) -> Term:
-        """`beside_null`: the text `null` means the null beside this type, so the type must leave it out."""
-        match type:
-            case Str():
-                term = self.text(type, "raw")
-                if beside_null and type.grammar:
-                    return Except(term, frozenset({b"null"}))
-                if beside_null and isinstance(term, Text) and accepts(term.dfa, "null"):
-                    return Except(term, frozenset({b"null"}))
-                return term
-            case Int() | Dec() | Float():
-                return _number_term(type)
-            case Bool():
-                return finite(["true", "false"])
-            case Null():
-                return Bytes(b"null")
-            case Constant(value):
-                text = constant_text(value, "hole")
-                return Nothing() if beside_null and text == "null" else Bytes(text.encode())
-            case Optional():
-                return choice(self.raw(type.item, beside_null=True), Bytes(b"null"))
-            case Alternatives():
-                beside_null = beside_null or self.has_null(type)
-                return choice(*(self.raw(arm, beside_null=beside_null) for arm in type.arms))
-            case Named(name):
-                declared = declared_type(name, self.table)
-                if isinstance(declared, AliasType):
-                    return self.raw(declared.type, beside_null=beside_null)
-                if isinstance(declared, EnumType):
-                    return finite([m for m in declared.members if not (beside_null and m == "null")])
-                return self.json(type)
-            case ListOf() | MapOf() | TupleOf():
-                return self.json(type)
-            case OneOf():
-                return one_of_term(type, "raw", beside_null=beside_null)
-            case SpanOf():
-                return span_term(type, "raw", beside_null=beside_null)
-            case Json():
-                return self.any_json(type)
-            case _:
-                assert_never(type)
-
-    def text(self, type: Str, encoding: Encoding) -> Term:
-        """Texts of a `str`; the rules of a grammar become rules of this language."""
-        if not type.grammar:
-            return str_term(type, encoding)
-        if type != Str(grammar=type.grammar, given=type.given):
-            raise LanguageError("a text of a grammar cannot be refined")
-        from sglc.cfg.model.errors import GrammarError
-        from sglc.types.grammar_text import NotInJson, grammar_terms
-
-        try:
-            root, rules = grammar_terms(type.grammar, encoding)
-        except (GrammarError, NotInJson) as fault:
-            raise LanguageError(str(fault)) from None
-        self.rules.update(rules)
-        return root
-
-    def has_null(self, type: Type) -> bool:
-        """Whether null is a value of the type, aliases followed."""
-        match type:
-            case Null() | Optional():
-                return True
-            case Alternatives():
-                return any(self.has_null(arm) for arm in type.arms)
-            case Named(name):
-                declared = declared_type(name, self.table)
-                return isinstance(declared, AliasType) and self.has_null(declared.type)
-            case _:
-                return False
-
-    def json(self, type: Type) -> Term:
-        """The texts of a type as JSON, in the canonical spelling."""
-        match type:
-            case Str():
-                return sequence(Bytes(b'"'), self.text(type, "json"), Bytes(b'"'))
-            case Int() | Dec() | Float():
-                return _number_term(type)
-            case Bool():
-                return finite(["true", "false"])
-            case Null():
-                return Bytes(b"null")
-            case Constant(value):
-                return Bytes(constant_text(value, "json").encode())
-            case Optional():
-                return choice(self.json(type.item), Bytes(b"null"))
-            case Alternatives():
-                return choice(*(self.json(arm) for arm in type.arms))
-            case TupleOf():
-                return self.fields(b"[", [(self.json(item), False) for item in type.items], b"]")
-            case ListOf():
-                return self.many(b"[", self.json(type.item), type, b"]")
-            case MapOf():
-                return self.map(type)
-            case Named(name):
-                return self.named(name)
-            case OneOf():
-                return one_of_term(type, "json")
-            case Json():
-                return self.any_json(type)
-            case SpanOf():
-                return sequence(Bytes(b'"'), span_term(type, "json"), Bytes(b'"'))
-            case _:
-                assert_never(type)
-
-    def any_json(self, type: Json) -> Term:
-        """The language of a schema; its rules get names of their own."""
-        from sglc.types.schema_language import schema_terms
-
-        root, rules = schema_terms(type.schema)
-        self.rules.update(rules)
-        return root
-
-    def many(self, left: bytes, item: Term, type: ListOf, right: bytes) -> Term:
-        """The items of a list between two brackets, as many as the type allows; Nothing where no count is
-        possible."""
-        if type.maximum is not None and type.maximum < type.minimum:
-            return Nothing()
-        if type.maximum == 0 or (isinstance(item, Nothing) and type.minimum == 0):
-            return Bytes(left + right)
-        if isinstance(item, Nothing):
-            return item
-        return sequence(Bytes(left), Repeat(item, type.minimum, type.maximum, b", "), Bytes(right))
-
-    def map(self, type: MapOf) -> Term:
-        """Objects with unique keys, as many as the type allows."""
-        keys, value = self.keys(type.key), self.json(type.value)
-        if type.maximum is not None and type.maximum < type.minimum:
-            return Nothing()
-        if type.maximum == 0 or not keys.edges or isinstance(value, Nothing):
-            return Bytes(b"{}") if type.minimum == 0 else Nothing()
-        family = Family(keys, (Arm(value),))
-        entries = Object((), (family,), type.minimum, type.maximum, distinct=True)
-        return sequence(Bytes(b"{"), entries, Bytes(b"}"))
-
-    def keys(self, type: Type) -> CharDfa:
-        """The keys of a map. Raises LanguageError for what is neither text nor an enum, or has too many
-        states."""
-        if isinstance(type, Str) and not type.grammar:
-            return keys_dfa(type)
-        if isinstance(type, Named):
-            declared = declared_type(type.name, self.table)
-            if isinstance(declared, AliasType):
-                return self.keys(declared.type)
-            if isinstance(declared, EnumType):
-                return words(declared.members)
-        raise LanguageError("the keys of a map must be text or an enum")
-
-    def named(self, name: str) -> Term:
-        """The texts of a declared type; a rule stands for those that are shared or recursive."""
-        declared = declared_type(name, self.table)
-        match declared:
-            case EnumType():
-                return finite([json_text(member) for member in declared.members])
-            case AliasType():
-                composite = isinstance(declared.type, ListOf | MapOf | TupleOf | Optional | Alternatives)
-                if name not in self.shared or not composite:
-                    return self.json(declared.type)
-            case RecordType() | UnionType():
-                if name not in self.shared:
-                    return self.body(declared)
-        if name not in self.rules and name not in self.open:
-            self.open.add(name)
-            self.rules[name] = self.body(declared)
-        return Rule(name)
-
-    def body(self, declared: DeclaredType) -> Term:
-        """What the rule of a declared type stands for. Raises LanguageError for an enum, which has none."""
-        match declared:
-            case RecordType():
-                return self.fields(b"{", [self.field(field) for field in declared.fields], b"}")
-            case UnionType():
-                return choice(*(self.variant(variant) for variant in declared.variants))
-            case AliasType():
-                return self.json(declared.type)
-            case _:
-                raise LanguageError(f"{declared.name} has no body")
-
-    def field(self, field: FieldType) -> tuple[Term, bool]:
-        """A key with its value, and whether the field may be absent."""
-        key = Bytes(f"{json_text(field.name)}: ".encode())
-        return sequence(key, self.json(field.type)), field.optional or field.has_default
-
-    def variant(self, variant: RecordType) -> Term:
-        """An object whose first key names the variant."""
-        tag = Bytes(f"{json_text(TAG)}: {json_text(variant.name)}".encode())
-        return self.fields(b"{", [(tag, False), *(self.field(field) for field in variant.fields)], b"}")
-
-    def fields(self, left: bytes, items: list[tuple[Term, bool]], right: bytes) -> Term:
-        """Items with `, ` between those that are there; the flag says which may be left out."""
-        behind: list[Term] = []
-        for term, optional in items:
-            entry = sequence(Bytes(b", "), term)
-            behind.append(choice(EMPTY, entry) if optional else entry)
-        # Before the first item that is there no comma is due: one arm per item that may be the first.
-        firsts: list[Term] = []
-        for index, (term, optional) in enumerate(items):
-            firsts.append(sequence(term, *behind[index + 1 :], Bytes(right)))
-            if not optional:
-                break
-        else:
-            firsts.append(Bytes(right))
-        return sequence(Bytes(left), choice(*firsts))
+    return narrowed_term(builder, type, condition, surface, beside_null)

@@ -13,7 +13,7 @@ from sglc.types.arithmetic import Number, number_fault
 from sglc.types.dependent import one_of_fault, span_fault
 from sglc.types.equality import equal
 from sglc.types.json_text import json_text, surrogate_fault
-from sglc.types.language.language import declared_type, str_dfa
+from sglc.types.language.builder import declared_type, str_dfa
 from sglc.types.number_text import float_text
 from sglc.types.type import (
     AliasType,
@@ -119,6 +119,7 @@ def check_member(value: object, type: Type, table: TypeTable, path: str = "") ->
             match declared:
                 case AliasType():
                     check_member(value, declared.type, table, path)
+                    _fail_if(path, where_fault(value, declared))
                 case EnumType():
                     if not (
                         isinstance(value, EnumValue) and value.enum == name and value.name in declared.members
@@ -139,6 +140,20 @@ def check_member(value: object, type: Type, table: TypeTable, path: str = "") ->
                     assert_never(declared)
         case _:
             assert_never(type)
+
+
+def where_fault(value: object, declared: AliasType) -> str | None:
+    """Which condition of an alias does not hold of a value of what it stands for, None if all hold.
+
+    Its predicates are not asked.
+    """
+    if declared.where is None:
+        return None
+    from sglc.types.language.condition import holds, show_condition  # loads all of regular expressions
+
+    if holds(declared.where, value):
+        return None
+    return f"{describe(value)} does not meet `{show_condition(declared.where)}`"
 
 
 def arm_of(value: object, type: Alternatives, table: TypeTable) -> Type:

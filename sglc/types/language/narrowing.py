@@ -19,6 +19,15 @@ from sglc.automata.term import Bytes, CharDfa, Encoding, Except, Language, Nothi
 from sglc.types.arithmetic import is_number
 from sglc.types.dependent import GivenError
 from sglc.types.json_text import json_text
+from sglc.types.language.builder import (
+    LanguageBuilder,
+    Surface,
+    build,
+    constant_text,
+    declared_type,
+    uses_of,
+    written_dfa,
+)
 from sglc.types.language.condition import (
     All,
     Among,
@@ -40,14 +49,6 @@ from sglc.types.language.condition import (
     subject,
 )
 from sglc.types.language.condition_automata import number_words, text_dfa, whole_bounds
-from sglc.types.language.language import (
-    LanguageBuilder,
-    Surface,
-    constant_text,
-    declared_type,
-    language,
-    written_dfa,
-)
 from sglc.types.language.membership import is_member
 from sglc.types.language.terms import choice, sequence
 from sglc.types.type import (
@@ -171,10 +172,24 @@ def narrowed_language(type: Type, table: TypeTable, condition: Condition) -> Lan
     Raises GivenError where values of the run make no condition, TooLarge where its automaton has too many
     states.
     """
-    whole = language(type, table)
-    builder = _Narrowing(dict(table), frozenset(name for name in whole.rules if name in table))
+    uses = uses_of(type, table)
+    shared = frozenset(name for name, count in uses.items() if count > 1)
+    whole = build(type, tuple((name, table[name]) for name in uses), shared, "hole", narrowed_term)
+    builder = _Narrowing(dict(table), frozenset(name for name in whole.rules if name in table), narrowed_term)
     root = builder.narrow(type, condition, "hole")
     return Language(root, {**builder.rules, **whole.rules})
+
+
+def narrowed_term(
+    builder: LanguageBuilder, type: Type, condition: Condition, surface: Surface, beside_null: bool
+) -> Term:
+    """The texts of a part of what `builder` builds for which an expressible and bound condition holds.
+
+    Raises as `narrowed_language`.
+    """
+    narrowing = _Narrowing(builder.table, builder.shared, narrowed_term)
+    narrowing.rules, narrowing.open = builder.rules, builder.open
+    return narrowing.narrow(type, condition, surface, beside_null=beside_null)
 
 
 class _Narrowing(LanguageBuilder):
@@ -199,7 +214,8 @@ class _Narrowing(LanguageBuilder):
             case Named(name=name):
                 declared = declared_type(name, self.table)
                 if isinstance(declared, AliasType):
-                    return self.narrow(declared.type, condition, surface, beside_null=beside_null)
+                    parts = (condition,) if declared.where is None else (condition, declared.where)
+                    return self.narrow(declared.type, All(parts), surface, beside_null=beside_null)
                 if isinstance(declared, EnumType):
                     members = [m for m in declared.members if holds(condition, EnumValue(name, m))]
                     return _listed(members, surface, beside_null)

@@ -22,7 +22,7 @@ from sglc.automata.dfa.operations import accepts
 from sglc.types.dependent import erased
 from sglc.types.json_text import json_text
 from sglc.types.language.language import constant_text, declared_type, str_dfa
-from sglc.types.notation.sgl import in_words, named_rules, one_line, range_text
+from sglc.types.notation.sgl import behind_where, in_words, named_rules, one_line, range_text
 from sglc.types.text.printer import print_value
 from sglc.types.type import (
     TAG,
@@ -260,7 +260,7 @@ class _Sketch:
                 declared = declared_type(name, self.table)
                 if isinstance(declared, AliasType):
                     words = in_words(declared)
-                    return f"text: {words}" if words else self.top(declared.type)
+                    return f"text: {words}" if words else self.top(declared.type) + behind_where(declared)
                 if isinstance(declared, EnumType):
                     return self.members(declared)
         return self.value(type, "")
@@ -316,7 +316,9 @@ class _Sketch:
         match declared:
             case AliasType():
                 words = in_words(declared)
-                return f"string ({words})" if words else self.value(declared.type, pad)
+                return (
+                    f"string ({words})" if words else self.value(declared.type, pad) + behind_where(declared)
+                )
             case EnumType():
                 return " | ".join(json_text(member) for member in declared.members)
             case RecordType():
@@ -412,7 +414,8 @@ class _Prose:
         match declared:
             case AliasType():
                 words = in_words(declared)
-                return f"text ({words})" if words else self.value(declared.type, pad, top=top)
+                shown = self.value(declared.type, pad, top=top)
+                return f"text ({words})" if words else shown + behind_where(declared)
             case EnumType():
                 members = declared.members if top else [json_text(member) for member in declared.members]
                 return "one of " + ", ".join(members)

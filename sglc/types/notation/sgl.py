@@ -156,6 +156,15 @@ LONG_PATTERN = 80
 """Characters of a pattern that says less than the documentation beside it."""
 
 
+def behind_where(declared: AliasType) -> str:
+    """The conditions of an alias as they stand behind its type: ` where it % 2 == 1`; empty without any."""
+    from sglc.types.language.condition import show_condition  # loads all of regular expressions
+
+    shown = [] if declared.where is None else [show_condition(declared.where)]
+    shown += [one_line(predicate.text) for predicate in declared.predicates]
+    return f" where {' and '.join(shown)}" if shown else ""
+
+
 def in_words(declared: AliasType) -> str:
     """The documentation of an alias of texts, where its patterns are too long to be read; else empty."""
     type = declared.type

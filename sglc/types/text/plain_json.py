@@ -98,7 +98,9 @@ def from_text(text: str, type: Type, table: TypeTable) -> Value:
         case Named(name):
             declared = declared_type(name, table)
             if isinstance(declared, AliasType):
-                return from_text(text, declared.type, table)
+                value = from_text(text, declared.type, table)
+                check_member(value, type, table)
+                return value
             if isinstance(declared, EnumType):
                 return from_json(text, type, table)
     return from_json(parse_json(text), type, table)

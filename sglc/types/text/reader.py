@@ -24,6 +24,7 @@ from sglc.types.language.membership import (
     int_fault,
     size_fault,
     str_fault,
+    where_fault,
 )
 from sglc.types.type import (
     TAG,
@@ -113,7 +114,7 @@ class Decoder:
             case Named(name):
                 declared = declared_type(name, self.table)
                 if isinstance(declared, AliasType):
-                    return self.raw(declared.type, beside_null=beside_null)
+                    return self.met(0, self.raw(declared.type, beside_null=beside_null), declared)
                 if isinstance(declared, EnumType):
                     if text not in declared.members or (beside_null and text == "null"):
                         raise DecodeError(0, f"expected a member of {name}")
@@ -249,7 +250,7 @@ class Decoder:
         start = self.at
         match declared:
             case AliasType():
-                return self.value(declared.type)
+                return self.met(start, self.value(declared.type), declared)
             case EnumType():
                 member = self.string()
                 if member not in declared.members:
@@ -269,6 +270,11 @@ class Decoder:
                 raise DecodeError(start, f"{json_text(tag)} is no variant of {name}")
             case _:
                 assert_never(declared)
+
+    def met(self, start: int, value: Value, declared: AliasType) -> Value:
+        """A value of what an alias stands for, its condition checked. Raises DecodeError."""
+        self.fail_if(start, where_fault(value, declared))
+        return value
 
     def enter(self, bracket: str = "{") -> None:
         """An opening bracket; one level deeper."""
