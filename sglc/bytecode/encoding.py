@@ -45,6 +45,7 @@ _CLASSES: tuple[type, ...] = (
     t.Named,
     t.OneOf,
     t.SpanOf,
+    t.Applied,
     t.Json,
     t.FieldType,
     t.RecordType,
@@ -52,6 +53,8 @@ _CLASSES: tuple[type, ...] = (
     t.UnionType,
     t.AliasType,
     t.Predicate,
+    t.Source,
+    t.OpenType,
     ParameterSpec,
     HoleSpec,
     ErrorSpec,
@@ -80,6 +83,7 @@ TYPES = (
     t.Named,
     t.OneOf,
     t.SpanOf,
+    t.Applied,
     t.Json,
 )
 

@@ -17,7 +17,7 @@ from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify_types import condition_faults, predicate_faults, type_faults
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.types.decoding import FIGURES, Strategy
-from sglc.types.dependent import given_values
+from sglc.types.dependent import given_values, waits_for_values
 from sglc.types.language.condition import given_numbers
 from sglc.types.type import Named, RecordType, UnionType
 
@@ -126,6 +126,8 @@ def _program_faults(program: Program) -> Iterator[str]:
         if hole.type is not None and 0 <= hole.type < len(program.types):
             due = len(given_values(program.types[hole.type]))
             yield from condition_faults(hole, program.types[hole.type], program.table)
+            if waits_for_values(program.types[hole.type], program.table):
+                yield f"the hole {hole.name!r} has a grammar that is not given its values"
         if hole.condition is not None:
             due += len(given_numbers(hole.condition))
         if tuple(given) != tuple(f"given{number}" for number in range(due)) or (due and hole.mode != "gen"):

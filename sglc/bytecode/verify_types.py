@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.bytecode.code import Code, HoleSpec
-from sglc.types.dependent import given_types, given_values
+from sglc.types.dependent import given_types, given_values, replaced, types_in
 from sglc.types.grammar_text import parameters_of, stored_fault
 from sglc.types.language.condition import Matches, atoms, given_numbers
 from sglc.types.language.language import LanguageError
@@ -16,6 +16,7 @@ from sglc.types.schema_language import SchemaTextError, schema_text_of
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    Applied,
     DeclaredType,
     EnumType,
     Json,
@@ -69,6 +70,44 @@ def _declared_faults(declared: DeclaredType, table: Mapping[str, DeclaredType]) 
                 yield from _record_faults(variant, table)
 
 
+def _applied_faults(type_: Applied, table: Mapping[str, DeclaredType]) -> Iterator[str]:
+    """What is wrong with a type with values and the declarations that it leads to."""
+    opened = {each.declared.name: each for each in type_.declarations}
+    if len(opened) != len(type_.declarations):
+        yield f"the type {type_.name!r} leads to two declarations of one name"
+    uses = [type_]
+    for name, each in opened.items():
+        if type(table.get(name)) is not type(each.declared):
+            yield f"the type {name!r} with parameters has no type of its values"
+        if any(not 0 <= source.parameter < len(each.parameters) for source in each.sources):
+            yield f"a part of {name!r} takes its value of no parameter"
+        inner = types_in(each.declared)
+        for use in (given for part in inner for given in given_types(part)):
+            if isinstance(use, Applied):
+                uses.append(use)
+                if use.declarations or use.instance is not None:
+                    yield f"a part of {name!r} has declarations or values of its own"
+        numbers = {number for part in inner for number in given_values(part)}
+        where = each.declared.where if isinstance(each.declared, AliasType) else None
+        numbers |= set() if where is None else given_numbers(where)
+        if any(not 0 <= number < len(each.sources) for number in numbers):
+            yield f"a part of {name!r} depends on no value of it"
+        for part in inner:
+            if not isinstance(part, Applied):
+                yield from _parts_faults(part, table)
+    for use in uses:
+        found = opened.get(use.name)
+        if found is None or len(use.given) != len(found.parameters):
+            yield f"the type {use.name!r} is given other values than it has parameters"
+
+
+def _parts_faults(type_: Type, table: Mapping[str, DeclaredType]) -> Iterator[str]:
+    """As `_shape_faults`, of a part of a declaration with parameters."""
+    yield from _shape_faults(
+        replaced(type_, lambda part: Named(part.name) if isinstance(part, Applied) else part), table
+    )
+
+
 def _where_faults(declared: AliasType, table: Mapping[str, DeclaredType]) -> Iterator[str]:
     """What is wrong with the condition of an alias whose type is sound."""
     if declared.where is None:
@@ -116,6 +155,10 @@ def _given_faults(type_: Type) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Str):
             continue
+        if isinstance(part, Applied):
+            if part.instance is not None:
+                yield "a type holds values that only a run can give"
+            continue
         if (part.words if isinstance(part, OneOf) else part.text) is not None:
             yield "a type holds a value that only a run can give"
         if isinstance(part, SpanOf) and (
@@ -129,6 +172,10 @@ def _shape_faults(type_: Type, table: Mapping[str, DeclaredType]) -> Iterator[st
         case Named(name=name):
             if name not in table:
                 yield f"the type {name!r} is not declared"
+        case Applied(declarations=declarations) if declarations:
+            yield from _applied_faults(type_, table)
+        case Applied():
+            yield f"the type {type_.name!r} has no declaration"
         case ListOf(item=item, minimum=low, maximum=high):
             if low < 0 or (high is not None and high < low):
                 yield "a list with contradictory bounds"
@@ -142,7 +189,7 @@ def _shape_faults(type_: Type, table: Mapping[str, DeclaredType]) -> Iterator[st
             fault = stored_fault(grammar)
             if type_ != Str(grammar=grammar, given=type_.given):
                 fault = "it is refined"
-            if not fault and len(type_.given) != len(parameters_of(grammar)):
+            if not fault and type_.given and len(type_.given) != len(parameters_of(grammar)):
                 fault = "its values are not given"
             if fault:
                 yield f"a grammar that cannot be used: {fault}"

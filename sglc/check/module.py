@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglc.check.copies import for_all_types
-from sglc.check.core.context import Entity, ModuleContext
+from sglc.check.core.context import Entity, ModuleContext, OpenedType
 from sglc.check.core.result import ExpressionType
 from sglc.check.core.work_limit import within_limit
 from sglc.check.statements.blocks import header
@@ -53,6 +53,10 @@ class ModuleChecker:
     def define(self, entity: Entity) -> None:
         """Put a declared type of this module into the table."""
         self.checkers.declared.define(entity)
+
+    def parameters(self, entity: Entity) -> OpenedType:
+        """The parameters of a declared type of this module."""
+        return self.checkers.declared.parameters.enter(entity.name, entity.declaration)
 
     def define_contents(self, entity: Entity) -> None:
         """As `define`, of a type that others may know as an empty one."""

@@ -89,7 +89,7 @@ def check(
         module.checked() for module in [main, *(other for other in program.order if other is not main)]
     )
     table = {name: declared for name, declared in program.table.items() if name not in program.opaque}
-    checked = CheckedProgram(modules[0], modules, table, loader.copies.made)
+    checked = CheckedProgram(modules[0], modules, table, loader.copies.made, _opened(program))
     return checked, _ordered(program.diagnostics, source)
 
 
@@ -107,6 +107,11 @@ def _tell_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...
 def _parse_standard(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     """The tree of a module of the standard library, which never changes."""
     return parse(source)
+
+
+def _opened(program: ProgramState) -> tuple[str, ...]:
+    """The declared types with parameters, those made for conditions aside."""
+    return tuple(name for name, opened in program.open_types.items() if opened.parameters)
 
 
 def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:

@@ -14,6 +14,7 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.declarations.declared_types import DeclaredTypes
 from sglc.check.declarations.module_names import ModuleNames
 from sglc.check.declarations.signatures import Signatures
+from sglc.check.declarations.type_parameters import TypeParameters
 from sglc.check.expressions.arguments import Arguments
 from sglc.check.expressions.attributes import Attributes
 from sglc.check.expressions.builtin_calls import BuiltinCalls
@@ -141,15 +142,16 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     callbacks.condition_of_type = clauses.where
     callbacks.dependent_type = dependent.given_type
     callbacks.given_grammar = dependent.given_grammar
+    callbacks.applied_type = dependent.applied_type
     callbacks.form = expressions.form
     callbacks.hole = holes.expression
     callbacks.fork = forks.fork
     callbacks.statement = statements.statement
-    declared = DeclaredTypes(module, types, constants)
+    declared = DeclaredTypes(module, types, constants, TypeParameters(module, types, dependent, scopes))
     return Checkers(
         ModuleNames(module),
         declared,
-        Signatures(module, types, constants, declared),
+        Signatures(module, scopes, types, constants, declared),
         constants,
         FunctionChecker(module, facts, scopes, constants, blocks, models),
         conditions,

@@ -16,6 +16,7 @@ from sglc.types.language.predicates import predicates_of
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    Applied,
     Json,
     ListOf,
     MapOf,
@@ -166,7 +167,7 @@ def _without_patterns(type: Type, table: TypeTable) -> None:
         match work.pop():
             case Str() as text if text.patterns or text.until or text.excludes or text.grammar:
                 raise Unknown
-            case Json() | OneOf() | SpanOf():
+            case Json() | OneOf() | SpanOf() | Applied():
                 raise Unknown
             case ListOf(item=item) | Optional(item=item):
                 work.append(item)

@@ -8,6 +8,7 @@ from typing import Any, Literal, Union, assert_never
 
 from sglc.types.type import (
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -46,7 +47,7 @@ def annotation(type: Type, declared: Callable[[str], Any]) -> Any:
     Refinements are left out: a checker of Python types knows no `int in 18..70`.
     """
     match type:
-        case Named(name=name):
+        case Named(name=name) | Applied(name=name):
             return declared(name)
         case Constant(value=value):
             return Decimal if isinstance(value, Decimal) else Literal[value]

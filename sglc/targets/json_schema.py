@@ -7,7 +7,7 @@ record Crew:  ## One member.          {"$schema": "…/2020-12/schema",
 from __future__ import annotations
 
 from sglc.targets.core.target import Subject, Written
-from sglc.targets.core.type_parts import losses_of
+from sglc.targets.core.type_parts import losses_of, with_parameters
 from sglc.types.notation.json_schema import definitions, unsaid
 from sglc.types.text.plain_json import write_json
 from sglc.types.type import TypeTable
@@ -15,7 +15,7 @@ from sglc.types.type import TypeTable
 
 def write(subject: Subject) -> Written:
     """A schema with all declared types in `$defs`, in the order of the program."""
-    return write_types(subject.checked.table)
+    return with_parameters(write_types(subject.checked.table), subject.checked.opened)
 
 
 def write_types(table: TypeTable) -> Written:

@@ -20,7 +20,7 @@ from sglc.automata.regex.portable import for_python, looks_back_freely
 from sglc.targets.core.comments import lost
 from sglc.targets.core.names import distinct
 from sglc.targets.core.target import Subject, Written
-from sglc.targets.core.type_parts import Scalar, fold, losses_of
+from sglc.targets.core.type_parts import Scalar, fold, losses_of, with_parameters
 from sglc.targets.pydantic_prelude import module_text
 from sglc.types.json_text import json_text
 from sglc.types.notation.python_names import attribute_names, member_name, word
@@ -70,7 +70,7 @@ _TAKEN = frozenset(
 
 def write(subject: Subject) -> Written:
     """A module with all declared types, in the order of the program."""
-    return write_types(subject.checked.table)
+    return with_parameters(write_types(subject.checked.table), subject.checked.opened)
 
 
 def write_types(table: TypeTable) -> Written:

@@ -15,7 +15,7 @@ from decimal import Decimal
 from sglc.targets.core.comments import lost
 from sglc.targets.core.names import distinct
 from sglc.targets.core.target import Subject, Written
-from sglc.targets.core.type_parts import Scalar, fold, losses_of
+from sglc.targets.core.type_parts import Scalar, fold, losses_of, with_parameters
 from sglc.types.json_text import json_text
 from sglc.types.language.language import constant_text
 from sglc.types.notation.text_rules import float_bounds, text_rules
@@ -52,7 +52,7 @@ Guard = Callable[[str], str]
 
 def write(subject: Subject) -> Written:
     """A module with all declared types, in the order of the program, and their guards."""
-    return write_types(subject.checked.table)
+    return with_parameters(write_types(subject.checked.table), subject.checked.opened)
 
 
 def write_types(table: TypeTable) -> Written:

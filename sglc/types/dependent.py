@@ -7,13 +7,33 @@ the checker knows of the value is the `erased` type: text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sglc.automata.term import Choice, Encoding, Except, Nothing, Span, Term, Words
 from sglc.types.json_text import json_text, surrogate_fault
-from sglc.types.type import Alternatives, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
+from sglc.types.type import (
+    AliasType,
+    Alternatives,
+    Applied,
+    DeclaredType,
+    EnumType,
+    Instance,
+    ListOf,
+    MapOf,
+    Named,
+    OneOf,
+    OpenType,
+    Optional,
+    RecordType,
+    SpanOf,
+    Str,
+    TupleOf,
+    Type,
+    TypeTable,
+    UnionType,
+)
 from sglc.types.values import EnumValue, RecordValue, Value
 
 if TYPE_CHECKING:
@@ -34,13 +54,13 @@ class NothingLeft(GivenError):
     """With the given values a type has no value at all."""
 
 
-GivenType = OneOf | SpanOf | Str
+GivenType = OneOf | SpanOf | Str | Applied
 
 
 def given_types(type: Type) -> list[GivenType]:
     """The parts that depend on given values, in the order in which they are written."""
     match type:
-        case OneOf() | SpanOf():
+        case OneOf() | SpanOf() | Applied():
             return [type]
         case Str(given=given) if given:
             return [type]
@@ -53,18 +73,31 @@ def given_types(type: Type) -> list[GivenType]:
     return []
 
 
+def types_in(declared: DeclaredType) -> list[Type]:
+    """The types that a declared one directly consists of."""
+    match declared:
+        case RecordType():
+            return [field.type for field in declared.fields]
+        case UnionType():
+            return [field.type for variant in declared.variants for field in variant.fields]
+        case AliasType():
+            return [declared.type]
+        case EnumType():
+            return []
+
+
 def given_values(type: Type) -> list[int]:
     """The numbers of the given values, in the order in which the parts that need them are written."""
     found: list[int] = []
     for part in given_types(type):
-        found += part.given if isinstance(part, Str) else (part.given,)
+        found += part.given if isinstance(part, Str | Applied) else (part.given,)
     return found
 
 
 def replaced(type: Type, change: Callable[[GivenType], Type]) -> Type:
     """The type with every part that depends on a given value changed."""
     match type:
-        case OneOf() | SpanOf():
+        case OneOf() | SpanOf() | Applied():
             return change(type)
         case Str(given=given) if given:
             return change(type)
@@ -79,6 +112,17 @@ def replaced(type: Type, change: Callable[[GivenType], Type]) -> Type:
     return type
 
 
+def renumbered(type: Type, numbers: Mapping[int, int]) -> Type:
+    """The type with other numbers for the values that it is given."""
+
+    def change(part: GivenType) -> Type:
+        if isinstance(part, Str | Applied):
+            return replace(part, given=tuple(numbers[number] for number in part.given))
+        return replace(part, given=numbers[part.given])
+
+    return replaced(type, change)
+
+
 def erased(type: Type) -> Type:
     """The type that the checker knows the values by."""
     if not given_types(type):
@@ -87,6 +131,8 @@ def erased(type: Type) -> Type:
 
 
 def _as_text(type: GivenType) -> Type:
+    if isinstance(type, Applied):
+        return Named(type.name)
     if isinstance(type, Str):
         return replace(type, given=())
     return Str() if isinstance(type, OneOf) else Str(type.min_chars, type.max_chars)
@@ -101,7 +147,20 @@ def ended_before(type: Type, stop: str) -> Type:
             return Optional(ended_before(item, stop))
         case Alternatives(arms=arms):
             return Alternatives(tuple(ended_before(arm, stop) for arm in arms))
+        case Applied(name=name, declarations=declarations):
+            return replace(type, declarations=tuple(_ended(each, name, stop) for each in declarations))
     return type
+
+
+def _ended(opened: OpenType, name: str, stop: str) -> OpenType:
+    """The declaration of that name as of the type of a hole before a text, if it is an alias."""
+    alias = opened.declared
+    if alias.name != name or not isinstance(alias, AliasType):
+        return opened
+    inner = alias.type
+    plain = isinstance(inner, Str) and not inner.grammar
+    ended = replace(inner, until=(*inner.until, stop)) if plain else ended_before(inner, stop)  # type: ignore
+    return OpenType(replace(alias, type=ended), opened.parameters, opened.sources)
 
 
 def bind(type: Type, values: Sequence[Value], near: str = "") -> Type:
@@ -111,7 +170,15 @@ def bind(type: Type, values: Sequence[Value], near: str = "") -> Type:
     ways: whether the text can end the hole too early is asked of these.
     """
 
+    return _bound(type, values, near, None)
+
+
+def _bound(type: Type, values: Sequence[Value], near: str, family: _Family | None) -> Type:
     def put(part: GivenType) -> Type:
+        if isinstance(part, Applied):
+            whole = _Family(part.declarations, near) if family is None else family
+            instance = whole.instance(part.name, [values[number] for number in part.given])
+            return replace(part, instance=instance)
         if isinstance(part, Str):
             return in_grammar(part, [values[number] for number in part.given], near)
         value = values[part.given]
@@ -122,6 +189,81 @@ def bind(type: Type, values: Sequence[Value], near: str = "") -> Type:
         return replace(part, text=value)
 
     return replaced(type, put)
+
+
+class _Family:
+    """The declarations with parameters of one hole's type, and what was made of them."""
+
+    def __init__(self, declarations: Sequence[OpenType], near: str) -> None:
+        self._open = {each.declared.name: each for each in declarations}
+        self._near = near
+        self._made: dict[tuple[object, ...], tuple[Instance, Sequence[Value]]] = {}
+        """With the values, so that no other value gets the identity of one of them."""
+
+    def instance(self, name: str, values: Sequence[Value]) -> Instance:
+        """The type with these values, the same one for the same values: recursion comes to an end."""
+        key = (name, *map(id, values))
+        if key not in self._made:
+            make = lambda: self._declared(self._open[name], values)  # noqa: E731
+            self._made[key] = Instance(len(self._made), make), values
+        return self._made[key][0]
+
+    def _declared(self, opened: OpenType, arguments: Sequence[Value]) -> DeclaredType:
+        values = [_followed(arguments[source.parameter], source.path) for source in opened.sources]
+
+        def fields(record: RecordType) -> RecordType:
+            bound = [replace(f, type=_bound(f.type, values, self._near, self)) for f in record.fields]
+            return replace(record, fields=tuple(bound))
+
+        match opened.declared:
+            case RecordType() as record:
+                return fields(record)
+            case UnionType() as union:
+                return replace(union, variants=tuple(fields(variant) for variant in union.variants))
+            case AliasType() as alias:
+                from sglc.types.language.condition import bind as bind_condition
+
+                where = None if alias.where is None else bind_condition(alias.where, values)
+                return replace(alias, type=_bound(alias.type, values, self._near, self), where=where)
+            case EnumType():
+                return opened.declared
+
+
+def _followed(value: Value, path: Sequence[str]) -> Value:
+    """The field of a value that a path leads to. Raises GivenError."""
+    for name in path:
+        if not isinstance(value, RecordValue) or name not in value.fields:
+            raise GivenError(f"the value of a parameter has no field `{name}`")
+        value = value.fields[name]
+    return value
+
+
+def waits_for_values(type: Type, table: TypeTable) -> bool:
+    """Whether a type without given values has texts of a grammar with parameters."""
+    from sglc.types.grammar_text import parameters_of
+
+    seen: set[str] = set()
+    work = [type]
+    while work:
+        match work.pop():
+            case Str(grammar=grammar, given=()) if grammar and parameters_of(grammar):
+                return True
+            case ListOf(item=item) | Optional(item=item):
+                work.append(item)
+            case MapOf(value=item):
+                work.append(item)
+            case TupleOf(items=parts) | Alternatives(arms=parts):
+                work += parts
+            case Named(name=name) if name not in seen and name in table:
+                seen.add(name)
+                work += types_in(table[name])
+    return False
+
+
+def declaration_of(type: Applied) -> DeclaredType:
+    """What a bound type is declared as, its parts bound too."""
+    assert type.instance is not None, "a type is bound before its texts are asked for"
+    return type.instance.declared
 
 
 def in_grammar(type: Str, values: Sequence[Value], near: str = "") -> Str:

@@ -7,7 +7,7 @@ nodes, looked up in a `TypeTable`, so recursive types are finite trees too. The 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
@@ -190,6 +190,42 @@ class SpanOf:
     text: str | None = None
 
 
+class Instance:
+    """A declared type with values for its parameters, made when it is first asked for: it may contain itself.
+
+    Two are equal if they are the same. `number` tells those of one type of a hole apart.
+    """
+
+    __slots__ = ("_declared", "_make", "number")
+
+    def __init__(self, number: int, make: Callable[[], DeclaredType]) -> None:
+        self.number = number
+        self._make = make
+        self._declared: DeclaredType | None = None
+
+    @property
+    def declared(self) -> DeclaredType:
+        """The declaration, its parts bound to the values. Raises GivenError (`sglc.types.dependent`)."""
+        if self._declared is None:
+            self._declared = self._make()
+        return self._declared
+
+
+@value
+class Applied:
+    """`Mail(body)`: a declared type with values for its parameters, known only when a hole is reached.
+
+    The values are the given values with the numbers `given`, one for each parameter. `declarations` are that
+    of the type and those that it leads to, left out in their own parts. `instance` is None until the values
+    are put in; see `sglc.types.dependent`. A value of it is one of the declared type.
+    """
+
+    name: str
+    given: tuple[int, ...]
+    declarations: tuple[OpenType, ...] = ()
+    instance: Instance | None = None
+
+
 Type = (
     Str
     | Int
@@ -206,6 +242,7 @@ Type = (
     | Named
     | OneOf
     | SpanOf
+    | Applied
     | Json
 )
 
@@ -293,6 +330,40 @@ class AliasType:
 
 
 DeclaredType = RecordType | EnumType | UnionType | AliasType
+
+
+@value
+class Source:
+    """Where a part of a declaration gets its value: parameter number `parameter`, or the field of it that
+    `path` leads to."""
+
+    parameter: int
+    path: tuple[str, ...] = ()
+
+
+@node
+class OpenType:
+    """A declared type with parameters. The given values of its parts are numbered by `sources`.
+
+    Two are equal if their parts are; types are hashed by its name, as defaults of fields may be of any kind.
+    """
+
+    declared: DeclaredType
+    parameters: tuple[str, ...]
+    sources: tuple[Source, ...]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, OpenType):
+            return NotImplemented
+        return (self.declared, self.parameters, self.sources) == (
+            other.declared,
+            other.parameters,
+            other.sources,
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.declared.name)
+
 
 TAG = "type"
 """The key that names the variant of a tagged union."""

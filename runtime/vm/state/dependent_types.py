@@ -12,13 +12,13 @@ from sglc.automata.term import Language
 from sglc.bytecode.code import HoleSpec
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.values import failure
-from sglc.types.dependent import GivenError, NothingLeft, bind, given_types, why_empty
+from sglc.types.dependent import GivenError, NothingLeft, bind, declaration_of, given_types, why_empty
 from sglc.types.json_text import json_text
 from sglc.types.language.condition import Condition, show_condition
 from sglc.types.language.condition import bind as bind_condition
 from sglc.types.language.language import LanguageError, language
 from sglc.types.language.narrowing import narrowed_language
-from sglc.types.type import OneOf, Str, Type, TypeTable
+from sglc.types.type import AliasType, Applied, OneOf, Str, Type, TypeTable
 from sglc.types.values import RecordValue, Value
 
 KEPT = 16
@@ -60,8 +60,9 @@ class BoundTypes:
         try:
             condition = None if hole.condition is None else bind_condition(hole.condition, values)
             bound = bind(type, values)
-            if isinstance(bound, OneOf):
-                _clear_ends(bound, hole.stops)
+            whole = _behind(bound)
+            if isinstance(whole, OneOf):
+                _clear_ends(whole, hole.stops)
             legal = language(bound, table, surface="hole")
             if any(isinstance(part, Str) for part in given_types(type)):
                 _clear_end(type, values, table, hole.stops)
@@ -76,6 +77,13 @@ class BoundTypes:
         if len(self._bound) > KEPT:
             self._bound.popitem(last=False)
         return found
+
+
+def _behind(type: Type) -> Type:
+    """What aliases with values stand for."""
+    while isinstance(type, Applied) and isinstance(declared := declaration_of(type), AliasType):
+        type = declared.type
+    return type
 
 
 def _key(value: object) -> object:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sglc.check.core.context import OpenGrammar
+from sglc.check.core.context import OpenedType, OpenGrammar
 from sglc.check.core.result import Conditions, ExpressionType, HoleNode
 from sglc.syntax.tree import ast
 
@@ -25,6 +25,8 @@ class Callbacks:
     """A type that depends on a value of the run. Types ask holes."""
     given_grammar: Callable[[ast.TypeName, OpenGrammar], ExpressionType]
     """The type of a grammar with values for its parameters. Types ask holes."""
+    applied_type: Callable[[ast.TypeName, str, OpenedType], ExpressionType]
+    """The declared type of that name with values for its parameters. Types ask holes."""
     form: Callable[[ast.Expression, ExpressionType | None], ExpressionType]
     """The type of an expression by its form. All expressions ask for those inside them."""
     hole: Callable[[HoleNode], ExpressionType]

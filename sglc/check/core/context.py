@@ -21,7 +21,7 @@ from sglc.diagnostics.suggest import NameSearch
 from sglc.library import Library
 from sglc.source import Source, Span
 from sglc.syntax.tree import ast
-from sglc.types.type import DeclaredType, Type
+from sglc.types.type import DeclaredType, OpenType, Type
 from sglc.types.values import Value
 
 WORDS = {"type": "a type", "error": "an error", "const": "a constant", "function": "a function"}
@@ -91,6 +91,14 @@ class OpenGrammar:
     parameters: Mapping[str, Type]
 
 
+@dataclass(slots=True)
+class OpenedType:
+    """A declared type with parameters: their types by name, and what it is declared as, once that is read."""
+
+    parameters: dict[str, Type]
+    opened: OpenType | None = None
+
+
 class DeclarationReader(Protocol):
     """Reads the declarations of one module when they are first needed, also by another module."""
 
@@ -99,6 +107,9 @@ class DeclarationReader(Protocol):
 
     def define(self, entity: Entity) -> None:
         """Put a declared type of the module into the table of types."""
+
+    def parameters(self, entity: Entity) -> OpenedType:
+        """The parameters of a declared type of the module."""
 
     def constant(self, entity: Entity) -> tuple[ExpressionType, Value] | None:
         """Type and value of a constant of the module; None where it has none, which is reported once."""
@@ -144,6 +155,8 @@ class ProgramState:
         """The predicates of types by their functions: the validator that one is, if a hole can ask it."""
         self.open_grammars: dict[str, OpenGrammar | None] = {}
         """Grammars with parameters; None for one with a fault in it."""
+        self.open_types: dict[str, OpenedType] = {}
+        """Records, unions and aliases with parameters."""
         self.unions: list[tuple[tuple[Type, ...], tuple[Span, ...]]] = []
         """Arms of each written `A | B`, to be held against each other once all types are known."""
         self.memo: dict[tuple[object, ...], Any] = {}

@@ -315,3 +315,5 @@ class CheckedProgram:
     copies: Mapping[int, Sequence[CheckedCopy]] = field(default_factory=dict)
     """Of each function with type parameters, by the identity of its declaration: its copies. Only they are
     lowered."""
+    opened: tuple[str, ...] = ()
+    """Declared types with parameters. In the table they are those of all values, whatever these are given."""

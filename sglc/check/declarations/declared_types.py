@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.core.result import Unknown
+from sglc.check.declarations.type_parameters import TypeParameters
 from sglc.check.expressions.constants import Constants
 from sglc.check.types.json_types import fits_json
 from sglc.check.types.kinds import UNKNOWN
@@ -24,6 +25,7 @@ class DeclaredTypes:
     module: ModuleContext
     types: TypeResolver
     constants: Constants
+    parameters: TypeParameters
 
     def define(self, entity: Entity) -> None:
         """Put a declared type of this module into the table."""
@@ -42,27 +44,31 @@ class DeclaredTypes:
                 self.module.table[name] = self._enum(name, node)
             case ast.RecordDeclaration():
                 self.module.table[name] = RecordType(name, (), node.doc)
-                self._no_parameters(node)
-                fields = self.fields(name, node.fields)
-                self.module.table[name] = RecordType(name, fields, node.doc)
+                with self.parameters.inside(name, node):
+                    fields = self.fields(name, node.fields)
+                    self.module.table[name] = RecordType(name, fields, node.doc)
             case ast.UnionDeclaration():
                 self.module.table[name] = UnionType(name, (), node.doc)
-                self._no_parameters(node)
-                self.module.table[name] = self._tagged_union(name, node)
+                with self.parameters.inside(name, node):
+                    self.module.table[name] = self._tagged_union(name, node)
             case ast.GrammarDeclaration() | ast.GrammarImport():
                 self._grammar(name, node)
             case ast.TypeDeclaration(type=ast.TypeSource()):
                 from sglc.check.types.imported_types import declare_source
 
-                self._no_parameters(node)
+                if node.parameters:
+                    span = node.parameters[0].span.to(node.parameters[-1].span)
+                    self.module.report(
+                        "E0353", "an imported type has no parameters", span, label="leave them out"
+                    )
                 if not declare_source(self.module, node, name):
                     self._alias(name, UNKNOWN, node.doc)  # type: ignore[arg-type]
             case ast.TypeDeclaration():
-                self._no_parameters(node)
-                self.types.declared = (node.type, name, node.doc)
-                type = self.types.resolve(node.type)
-                self.types.declared = None
-                self._alias(name, type, node.doc)
+                with self.parameters.inside(name, node):
+                    self.types.declared = (node.type, name, node.doc)
+                    type = self.types.resolve(node.type)
+                    self.types.declared = None
+                    self._alias(name, type, node.doc)
 
     def _grammar(self, name: str, node: ast.GrammarDeclaration | ast.GrammarImport) -> None:
         from sglc.check.declarations.grammars import Grammars
@@ -80,14 +86,6 @@ class DeclaredTypes:
             self.module.table[name] = AliasType(name, type, doc)
         if isinstance(type, Unknown):
             self.module.program.broken.add(name)
-
-    def _no_parameters(
-        self, node: ast.RecordDeclaration | ast.UnionDeclaration | ast.TypeDeclaration
-    ) -> None:
-        if node.parameters:
-            span = node.parameters[0].span.to(node.parameters[-1].span)
-            self.module.unavailable("E0906", "type parameters", span, "declare the type without parameters")
-            self.module.program.broken.add(self.module.qualify(node.name.text))
 
     def _enum(self, name: str, node: ast.EnumDeclaration) -> EnumType:
         seen: dict[str, Span] = {}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ErrorFields, ModuleContext, Signature
+from sglc.check.core.function_state import Local
 from sglc.check.core.result import DefaultArgument, ExpressionType
 from sglc.check.declarations.declared_types import DeclaredTypes
 from sglc.check.expressions.constants import Constants
 from sglc.check.names.builtins import ERRORS
 from sglc.check.names.errors import error_named
+from sglc.check.names.scopes import Scopes
 from sglc.check.types.resolve import BUILTIN_TYPES, TypeResolver
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
@@ -22,6 +24,7 @@ class Signatures:
     """The errors and functions of one module, as others see them."""
 
     module: ModuleContext
+    scopes: Scopes
     types: TypeResolver
     constants: Constants
     declared: DeclaredTypes
@@ -44,7 +47,14 @@ class Signatures:
             self.module.program.errors[entity.name] = ErrorFields(entity.name, fields)
 
     def signature(self, node: ast.FunctionDeclaration | ast.ExternDeclaration, name: str) -> Signature:
-        """A function as its callers see it, under a qualified name."""
+        """A function as its callers see it, under a qualified name.
+
+        Types of parameters and of the result may have values of the parameters before them.
+        """
+        with self.scopes.of_constant():
+            return self._in_scope(node, name)
+
+    def _in_scope(self, node: ast.FunctionDeclaration | ast.ExternDeclaration, name: str) -> Signature:
         parameters: list[tuple[str, ExpressionType, DefaultArgument | None]] = []
         seen: dict[str, Span] = {}
         for parameter in node.parameters:
@@ -72,6 +82,8 @@ class Signatures:
                     hint="move it to the front, or give it a default",
                 )
             parameters.append((label, type, default))
+            at = ast.Name(label, parameter.name.span)
+            self.scopes.function.scope.names[label] = Local(label, label, type, "parameter", at.span, 0)
         result = self.types.resolve(node.result) if node.result is not None else BUILTIN_TYPES["null"]
         raises: list[str] = []
         for error in getattr(node, "raises", ()):

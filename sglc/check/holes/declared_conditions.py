@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sglc.check.core.context import ModuleContext, Signature
-from sglc.check.core.function_state import FunctionState
+from sglc.check.core.function_state import FunctionState, Local
 from sglc.check.core.result import Conditions, DefaultArgument, Validator
 from sglc.check.core.walk import mentions, parts
 from sglc.check.expressions.folding import fold
@@ -21,6 +21,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.types.kinds import BOOL, STR, is_text
 from sglc.source import Span
 from sglc.syntax.tree import ast
+from sglc.types.dependent import erased
 from sglc.types.type import Predicate, Type
 
 
@@ -32,20 +33,20 @@ class DeclaredConditions:
     scopes: Scopes
     inference: Inference
 
-    def conditions(self, type: Type, names: tuple[str, ...], left: Sequence[ast.Expression]) -> Conditions:
-        """What stays beside a type of conditions that it did not take in; `names` are those of the value."""
+    def conditions(
+        self,
+        type: Type,
+        names: tuple[str, ...],
+        left: Sequence[ast.Expression],
+        given: list[ast.Expression | DefaultArgument] | None,
+    ) -> Conditions:
+        """What stays beside a type of conditions that it did not take in; `names` are those of the value.
+
+        `given` are the expressions that the type depends on; what its masks compare with is added to them.
+        """
         held = Conditions()
         for part in left:
-            if self._speaks_of_run(part, names):
-                self.module.report(
-                    "E0371",
-                    "this condition on a part of a type depends on values of the run",
-                    part.span,
-                    label="no mask can keep it, and its function has the value alone",
-                    hint="write it behind the whole type of the hole, or an `ensure` after it",
-                )
-                continue
-            held.add(self._condition(type, names, part))
+            held.add(self._condition(type, names, part, given))
         return held
 
     def check(self) -> None:
@@ -126,17 +127,46 @@ class DeclaredConditions:
             return None
         return Validator(found.function, tuple(DefaultArgument(value) for _, value in known))
 
-    def _condition(self, type: Type, names: tuple[str, ...], part: ast.Expression) -> Conditions:
+    def _condition(
+        self,
+        type: Type,
+        names: tuple[str, ...],
+        part: ast.Expression,
+        given: list[ast.Expression | DefaultArgument] | None,
+    ) -> Conditions:
         from sglc.check.holes.mask_predicates import ConditionWriter
         from sglc.types.language.narrowing import is_expressible
 
-        given: list[ast.Expression] = []
-        found = ConditionWriter(self.module, self.inference, given, names).write(part, sure=True)
-        if found is not None and not given and is_expressible(type, found, self.module.table):
+        values = [] if given is None else given
+        mark = len(values)
+        found = ConditionWriter(self.module, self.inference, values, names).write(part, sure=True)
+        kept = found is not None and is_expressible(type, found, self.module.table)
+        if kept and len(values) == mark:
             self._function(type, names, part, run=False)
-            return Conditions((found,))
-        function = self._function(type, names, part, run=True)
-        return Conditions((), (Predicate(function, part.span.text),))
+            return Conditions((found,))  # type: ignore[arg-type]
+        if kept and given is not None:
+            self._in_place(type, names, part)
+            return Conditions((found,))  # type: ignore[arg-type]
+        del values[mark:]
+        if self._speaks_of_run(part, names):
+            self.module.report(
+                "E0371",
+                "this condition on a part of a type depends on values of the run",
+                part.span,
+                label="no mask can keep it, and its function has the value alone",
+                hint="write it behind the whole type of the hole, or an `ensure` after it",
+            )
+            return Conditions()
+        return Conditions((), (Predicate(self._function(type, names, part, run=True), part.span.text),))
+
+    def _in_place(self, type: Type, names: tuple[str, ...], part: ast.Expression) -> None:
+        """Check a condition where it is written: it compares with values that are known there."""
+        self.scopes.open()
+        for name in names:
+            local = Local(name, name, erased(type), "it", part.span, 0, used=True)
+            self.scopes.function.scope.names.setdefault(name, local)
+        self.inference.condition(part)
+        self.scopes.close()
 
     def _function(self, type: Type, names: tuple[str, ...], part: ast.Expression, *, run: bool) -> str:
         """Note the condition as a function of the value; its name. One that is not `run` is only checked."""
@@ -148,7 +178,7 @@ class DeclaredConditions:
         name = self.module.qualify(f"where {count}") if run else ""  # as `CONDITION_MARK` of `sglc.ir.module`
         called = next((each for each in names if mentions(part, (each,))), names[0])
         value = ast.TypeUnreadable(span)
-        self.module.resolved[id(value)] = type
+        self.module.resolved[id(value)] = type = erased(type)
         result = ast.TypeName("bool", (), span)
         self.module.resolved[id(result)] = BOOL
         node = ast.FunctionDeclaration(

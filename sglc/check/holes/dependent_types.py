@@ -7,19 +7,45 @@ place where only the texts themselves could tell two arms apart is refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from sglc.check.core.context import ModuleContext, OpenGrammar
-from sglc.check.core.result import ExpressionType
+from sglc.check.core.context import ModuleContext, OpenedType, OpenGrammar
+from sglc.check.core.result import DefaultArgument, ExpressionType
 from sglc.check.expressions.folding import convert, fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.types.kinds import STR, UNKNOWN, expand, is_enum, is_text, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.check.types.unsatisfiable import RAW
 from sglc.syntax.tree import ast
-from sglc.types.dependent import GivenError, given_types, in_grammar
-from sglc.types.type import Alternatives, Json, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
+from sglc.types.dependent import (
+    GivenError,
+    GivenType,
+    erased,
+    given_types,
+    in_grammar,
+    renumbered,
+    replaced,
+    types_in,
+)
+from sglc.types.type import (
+    AliasType,
+    Alternatives,
+    Applied,
+    Json,
+    ListOf,
+    MapOf,
+    Named,
+    OneOf,
+    OpenType,
+    Optional,
+    Source,
+    SpanOf,
+    Str,
+    TupleOf,
+    Type,
+)
 from sglc.types.values import Value
 
 
@@ -30,7 +56,7 @@ class DependentTypes:
     module: ModuleContext
     types: TypeResolver
     inference: Inference
-    given: list[ast.Expression] | None = None
+    given: list[ast.Expression | DefaultArgument] | None = None
     """Expressions of the hole whose type is being resolved; None outside of holes."""
 
     def hole_type(self, node: ast.TypeExpression) -> tuple[Type, tuple[ast.Expression, ...]]:
@@ -43,19 +69,14 @@ class DependentTypes:
             self.given = outer
         if given_types(type) and not self._told_apart(type, node, top=True):
             return UNKNOWN, given  # type: ignore[return-value]
-        return type, given
+        return replaced(type, self._with_declarations), given
 
     def given_type(self, node: ast.TypeSpanOf | ast.TypeOneOf) -> ExpressionType:
         """A type that depends on a value of the run; only a hole has one to give."""
+        value = node.value if isinstance(node, ast.TypeSpanOf) else node.values
         if self.given is None:
-            word, what = ("span of", "x") if isinstance(node, ast.TypeSpanOf) else ("one of", "xs")
-            self.module.unavailable(
-                "E0903",
-                f"`{word}` outside of a hole",
-                node.span,
-                f"write it in the hole: `?{{name: {word} {what}}}`",
-            )
-            return UNKNOWN
+            self.inference.expect(value, STR if isinstance(node, ast.TypeSpanOf) else ListOf(STR), "`of`")
+            return STR
         number = len(self.given)
         if isinstance(node, ast.TypeSpanOf):
             self.given.append(node.value)
@@ -94,19 +115,70 @@ class DependentTypes:
                 for (_, value), target in zip(folded, opened.parameters.values(), strict=True)
             ]
             return self._known_grammar(node, type, values)
-        if self.types.showing:
+        if self.types.showing or self.given is None:
             return type
-        if self.given is None:
-            self.module.unavailable(
-                "E0903",
-                f"`{node.name}` with values of the run outside of a hole",
-                node.span,
-                f"write it in the hole: `?{{name: {node.span.text}}}`",
-            )
-            return UNKNOWN
         first = len(self.given)
         self.given += node.arguments
         return replace(type, given=tuple(range(first, len(self.given))))
+
+    def applied_type(self, node: ast.TypeName, name: str, opened: OpenedType) -> ExpressionType:
+        """A declared type with values for its parameters: given to a hole, of no matter to other values."""
+        names = list(opened.parameters)
+        if not node.arguments and (self.types.showing or self.given is None):
+            return Named(name)
+        if len(node.arguments) != len(names):
+            self.module.report(
+                "E0328",
+                f"`{node.name}` takes {len(names)} value{'s' if len(names) > 1 else ''}, "
+                f"not {len(node.arguments)}",
+                node.span,
+                label="a type with parameters",
+                hint=f"write `{node.name}({', '.join(names)})`",
+            )
+            return UNKNOWN
+        faults = len(self.module.diagnostics)
+        for argument, (label, target) in zip(node.arguments, opened.parameters.items(), strict=True):
+            self.inference.expect(argument, target, f"`{label}`")
+        if any(found.severity == "error" for found in self.module.diagnostics[faults:]):
+            return UNKNOWN
+        if self.types.showing or self.given is None:
+            return Named(name)
+        alias = None if opened.opened is None else opened.opened.declared
+        if isinstance(alias, AliasType) and alias.where is None and not alias.predicates:
+            return self._alias(alias, opened.opened.sources, node.arguments)  # type: ignore[union-attr]
+        first = len(self.given)
+        self.given += node.arguments
+        return Applied(name, tuple(range(first, len(self.given))))
+
+    def _alias(
+        self, alias: AliasType, sources: Sequence[Source], arguments: Sequence[ast.Expression]
+    ) -> ExpressionType:
+        """What an alias stands for, given what its own parts ask of the arguments."""
+        assert self.given is not None
+        numbers: dict[int, int] = {}
+        for place, source in enumerate(sources):
+            value = arguments[source.parameter]
+            for name in source.path:
+                value = ast.Attribute(value, ast.Name(name, value.span), value.span)
+                self.inference.infer(value)
+            numbers[place] = len(self.given)
+            self.given.append(value)
+        return renumbered(alias.type, numbers)
+
+    def _with_declarations(self, part: GivenType) -> Type:
+        """A type of a hole with the declarations that it leads to."""
+        if not isinstance(part, Applied):
+            return part
+        found: dict[str, OpenType] = {}
+        work = [part.name]
+        while work:
+            opened = self.module.program.open_types[work.pop()].opened
+            if opened is None or opened.declared.name in found:
+                continue  # reported where it is declared
+            found[opened.declared.name] = opened
+            for type in types_in(opened.declared):
+                work += [each.name for each in given_types(type) if isinstance(each, Applied)]
+        return replace(part, declarations=tuple(found[name] for name in sorted(found)))
 
     def _known_grammar(self, node: ast.TypeName, type: Str, values: list[Value]) -> ExpressionType:
         try:
@@ -124,7 +196,7 @@ class DependentTypes:
                 return self._told_apart(item, node, top=top)
             case MapOf(_, value):
                 if given_types(type.key):
-                    self._refused(node, "keys of a map", "use a list of tuples")
+                    self._refused(node, "keys that depend on values of the run", "use a list of tuples")
                     return False
                 return self._told_apart(value, node, top=False)
             case TupleOf(items):
@@ -147,12 +219,14 @@ class DependentTypes:
         return kinds == ("text", "text") or not (self._looks(one, top) & self._looks(other, top))
 
     def _arm_kind(self, type: Type, top: bool) -> str:
-        given = isinstance(type, OneOf | SpanOf)
-        return "text" if given or is_text(expand(type, self.module.table), self.module.table) else "other"
+        plain = expand(erased(type), self.module.table)
+        return "text" if is_text(plain, self.module.table) else "other"
 
     def _looks(self, type: Type, top: bool) -> set[str]:
         """Sorts of text that the values of an arm can look like."""
         plain = expand(type, self.module.table)
+        if isinstance(plain, Applied):
+            plain = expand(erased(plain), self.module.table)
         if isinstance(plain, OneOf | SpanOf) or is_text(plain, self.module.table):
             return set(RAW) if top else {"text"}
         if is_enum(plain, self.module.table) is not None:
@@ -167,8 +241,8 @@ class DependentTypes:
 
     def _refused(self, node: ast.TypeExpression, what: str, instead: str) -> None:
         self.module.report(
-            "E0903",
-            f"not available yet: {what}, which depends on values of the run",
+            "E0374",
+            f"{what} cannot be told apart before the run",
             node.span,
             label="whether two texts differ is known only when the hole is reached",
             hint=instead,

@@ -24,7 +24,7 @@ from sglc.check.types.refinements import add_until
 from sglc.check.types.unsatisfiable import arms_are_apart, is_bare_text, report_empty
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.types.dependent import ended_before, erased, given_types
+from sglc.types.dependent import ended_before, erased, given_types, waits_for_values
 from sglc.types.language.predicates import predicates_of
 from sglc.types.type import Alternatives, Int, ListOf, Optional, SpanOf, Str, Type
 
@@ -191,10 +191,20 @@ class Holes:
             self.options.decodings.ended(span, options.get("decoding"))
         if not facts.sound(type):
             self.ends.note(node, name, None if isinstance(type, Unknown) else type, follow)
-            return type
+            return erased(type)
+        if waits_for_values(type, self.module.table):
+            self.module.report(
+                "E0328",
+                f"{said(type)} has texts of a grammar with parameters, which are not given values",
+                span,
+                label="which texts are legal is not known",
+                hint="declare the type with parameters, and give them values here",
+            )
+            self.ends.note(node, name, type, follow)
+            return erased(type)
         if report_empty(facts, type, span):
             self.ends.note(node, name, type, follow)
-            return type
+            return erased(type)
         if given_types(type):
             return self._given_hole(node, name, type, follow, options)
         if follow.text and is_bare_text(facts, type):

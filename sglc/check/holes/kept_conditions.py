@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sglc.automata.analysis.emptiness import is_empty
 from sglc.automata.dfa.operations import TooLarge
 from sglc.check.core.context import ModuleContext
+from sglc.check.core.result import DefaultArgument
 from sglc.check.core.walk import mentions
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.mask_predicates import ConditionWriter
@@ -25,7 +26,7 @@ Kept = list[tuple[ast.Expression, Condition]]
 def sort_conditions(
     module: ModuleContext,
     inference: Inference,
-    given: list[ast.Expression],
+    given: list[ast.Expression | DefaultArgument],
     names: tuple[str, ...],
     type: Type,
     conditions: Sequence[ast.Expression],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sglc.automata.number.decimal import MAX_DIVISOR
 from sglc.check.core.context import ModuleContext
-from sglc.check.core.result import ExpressionType, Unknown
+from sglc.check.core.result import DefaultArgument, ExpressionType, Unknown
 from sglc.check.core.walk import mentions, parts
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
@@ -54,7 +54,7 @@ class ConditionWriter:
 
     module: ModuleContext
     inference: Inference
-    given: list[ast.Expression]
+    given: list[ast.Expression | DefaultArgument]
     """Expressions that the hole depends on, by their numbers; those of the condition are added."""
     names: tuple[str, ...]
 

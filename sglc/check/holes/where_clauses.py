@@ -104,7 +104,7 @@ class WhereClauses:
         if hole is not None:
             self._keep(hole, type, left)  # type: ignore[arg-type]
             return type, Conditions()
-        return type, self.declared.conditions(type, names, left)  # type: ignore[arg-type]
+        return type, self.declared.conditions(type, names, left, self.dependent.given)  # type: ignore[arg-type]
 
     def _keep(self, hole: HoleClauses, type: t.Type, left: list[ast.Expression]) -> None:
         """Sort what the type does not say into what the hole's mask keeps and what is asked at the end."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sglc.check.core.context import ModuleContext
+from sglc.check.core.context import ModuleContext, OpenedType
 from sglc.check.core.result import Conditions, ExpressionType, Unknown
 from sglc.check.types.kinds import conditions
+from sglc.types.dependent import erased, given_values, renumbered
 from sglc.types.notation.sgl import behind_where, show_type
-from sglc.types.type import AliasType, Named, Type
+from sglc.types.type import AliasType, Applied, Named, OpenType, Source, Type
 
 LONGEST_NAME = 48
 """Characters of a made name, which stands in schemas and in declarations of other languages."""
@@ -28,6 +29,9 @@ def with_conditions(module: ModuleContext, type: ExpressionType, held: Condition
     if not held or isinstance(type, Unknown):
         return type
     alias = alias_of("", type, "", held)  # type: ignore[arg-type]
+    numbers = set(given_values(alias.type)) | numbers_of(alias)
+    if numbers:
+        return _opened(module, alias, sorted(numbers))
     stem = made_name(show_type(alias.type) + behind_where(alias))
     name, number = module.qualify(stem), 1
     while name in module.names or (name in module.table and module.table[name] != replace(alias, name=name)):
@@ -35,6 +39,34 @@ def with_conditions(module: ModuleContext, type: ExpressionType, held: Condition
         name = module.qualify(f"{stem}_{number}")
     module.table[name] = replace(alias, name=name)
     return Named(name)
+
+
+def _opened(module: ModuleContext, alias: AliasType, numbers: list[int]) -> Applied:
+    """A type with conditions that depend on given values: a declaration with a parameter for each of them."""
+    from sglc.types.language.condition import renumbered as renumbered_condition
+
+    places = {number: place for place, number in enumerate(numbers)}
+    where = None if alias.where is None else renumbered_condition(alias.where, places)
+    stem = made_name(show_type(erased(alias.type)) + behind_where(alias))
+    name, number = module.qualify(stem), 1
+    while name in module.names or name in module.table:
+        number += 1
+        name = module.qualify(f"{stem}_{number}")
+    declared = replace(alias, name=name, type=renumbered(alias.type, places), where=where)
+    names = tuple(f"value{place}" for place in range(len(numbers)))
+    opened = OpenType(declared, names, tuple(map(Source, range(len(numbers)))))
+    module.program.open_types[name] = OpenedType({}, opened)
+    module.table[name] = AliasType(name, erased(alias.type), "", None, alias.predicates)
+    return Applied(name, tuple(numbers))
+
+
+def numbers_of(alias: AliasType) -> set[int]:
+    """Numbers of the given values that the condition of an alias compares with."""
+    if alias.where is None:
+        return set()
+    from sglc.types.language.condition import given_numbers  # loads all of regular expressions
+
+    return given_numbers(alias.where)
 
 
 def alias_of(name: str, type: Type, doc: str, held: Conditions) -> AliasType:

@@ -23,6 +23,7 @@ from sglc.types.json_values import is_self_ended
 from sglc.types.language.language import language
 from sglc.types.type import (
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -35,6 +36,7 @@ from sglc.types.type import (
     Named,
     Null,
     OneOf,
+    OpenType,
     Optional,
     RecordType,
     SpanOf,
@@ -132,6 +134,8 @@ class TypeFacts:
         match type:
             case Str() | Int() | Dec() | Float() | Bool() | Null() | Constant() | OneOf() | SpanOf() | Json():
                 return True
+            case Applied(name):
+                return name not in self.program.broken
             case ListOf(item) | Optional(item):
                 return self._sound(item, seen)
             case MapOf(key, value):
@@ -222,7 +226,7 @@ class TypeFacts:
             case Alternatives(arms):
                 found = [self.bytes_of(arm, raw, named) for arm in arms]
                 return min((size for size in found if size is not None), default=None)
-            case Named(name):
+            case Named(name) | Applied(name):
                 return named(name, raw)
         return None
 
@@ -352,6 +356,12 @@ class TypeFacts:
                 return None
             case Optional(item):
                 return self._unbounded(item, where, open_)
+            case Applied(name):
+                if name in open_:
+                    return f"`{name.rsplit('.', 1)[-1]}` contains itself{at}, to any depth"
+                return self._declared_unbounded(
+                    name, where, (*open_, name), self.program.open_types[name].opened
+                )
             case Named(name):
                 short = name.rsplit(".", 1)[-1]
                 if name in open_:
@@ -364,8 +374,10 @@ class TypeFacts:
                 return found
         return None
 
-    def _declared_unbounded(self, name: str, where: str, open_: tuple[str, ...]) -> str | None:
-        declared = self.table.get(name)
+    def _declared_unbounded(
+        self, name: str, where: str, open_: tuple[str, ...], opened: OpenType | None = None
+    ) -> str | None:
+        declared = self.table.get(name) if opened is None else opened.declared
         short = name.rsplit(".", 1)[-1]
         match declared:
             case RecordType():
@@ -379,7 +391,13 @@ class TypeFacts:
             case EnumType() | None:
                 return None
         found = self._unbounded(declared.type, where, open_)
-        if found and declared.where is not None and name not in open_[:-1] and self.sound(Named(name)):
+        if (
+            found
+            and opened is None
+            and declared.where is not None
+            and name not in open_[:-1]
+            and self.sound(Named(name))
+        ):
             return None if is_finite(self.language(Named(name))) else found
         return found
 
@@ -436,6 +454,8 @@ class TypeFacts:
                 return True
             case Json():
                 return is_self_ended(plain)
+            case Applied(name):
+                return isinstance(self.table.get(name), RecordType | UnionType)
             case Named(name):
                 if not isinstance(self.table.get(name), EnumType):
                     return True

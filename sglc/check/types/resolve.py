@@ -137,10 +137,12 @@ class TypeResolver:
         if node.arguments and node.name in BUILTIN_TYPES:
             report_arguments(self.module, node)
             return UNKNOWN
-        if node.arguments:
-            self.module.unavailable(
-                "E0906", "type parameters", node.span, "declare a type without parameters"
-            )
+        if entity is not None and getattr(entity.declaration, "parameters", ()) and entity.kind == "type":
+            entity.used = True
+            opened = self.module.program.reader_of(entity).parameters(entity)
+            return self.callbacks.applied_type(node, entity.name, opened)
+        if entity is not None and node.arguments and entity.kind == "type":
+            report_arguments(self.module, node)
             return UNKNOWN
         if entity is None and node.name in PROGRESS:
             return Constant(node.name)

@@ -94,6 +94,22 @@ ENTRIES: tuple[Entry, ...] = (
         "pub type T = int in 0..9 where it % 2 == 0\n\npub const START: T = 4\n",
     ),
     Entry(
+        "E0374",
+        "arms or keys that only the run can tell apart",
+        "What `one of xs` and `span of x` may be is known when a hole is reached. As text that is not in "
+        "quotes `5` may be an entry of `xs` or the number, and keys of a map have to be known before.",
+        "pub fn f(xs: [str]) -> str | int:\n    | ?{x: one of xs | int}\n    return x\n",
+        "pub fn f(xs: [str]) -> [str | int]:\n    | ?{x: [one of xs | int; 1]}\n    return x\n",
+    ),
+    Entry(
+        "E0375",
+        "a declaration that takes a value from elsewhere",
+        "A declared type is made before the run. `span of`, `one of`, grammars and other types with "
+        "parameters in it take their values from its own parameters, or from fields of these.",
+        'const BODY = "a b c"\n\npub record Quote:\n    text: span of BODY\n',
+        "pub record Quote(body: str):\n    text: span of body\n",
+    ),
+    Entry(
         "W0215",
         "a condition that is checked when the value is complete",
         "Comparisons of the value, its length or a field with other values, patterns, known words, "

@@ -21,20 +21,8 @@ def _entry(code: str, title: str, instead: str, bad: str, good: str) -> Entry:
 
 ENTRIES: tuple[Entry, ...] = (
     _entry(
-        "E0903", "`span of` and `one of` outside of holes",
-        "They depend on values of the run, which a hole is given when it is reached: write them in its type.",
-        "pub record Quote:\n    text: span of body\n",
-        "pub fn f(body: str) -> [str]:\n    | ${body}\n    | ?{xs: [span of body max 40 chars; ..3]}\n"
-        "    return xs\n",
-    ),
-    _entry(
         "E0905", "other surfaces than JSON", "Leave `as …` out.",
         "pub type names = [str max 9 chars; ..4] as yaml\n", "pub type names = [str max 9 chars; ..4]\n",
-    ),
-    _entry(
-        "E0906", "type parameters", "Declare the type without parameters.",
-        "pub record Quote(body: str):\n    text: str max 80 chars\n", "pub record Quote:\n    text: str "
-        "max 80 chars\n",
     ),
     _entry(
         "E0912", "tools", "Ask for a typed request and call the function yourself.",

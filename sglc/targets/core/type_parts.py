@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar, assert_never
 
-from sglc.targets.core.target import Loss
+from sglc.targets.core.target import Loss, Written
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -37,6 +38,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 CONDITION, WIDER = "a condition of a type", "every value of the type behind it"
 """What a target loses with a condition, and what it says instead."""
+PLAIN = "all values that it can have"
 
 Scalar = Str | Int | Dec | Float | Bool | Null | Constant | Json | OneOf | SpanOf
 """Types without parts."""
@@ -61,7 +63,7 @@ class Notation(Protocol[T]):
 def fold(type: Type, notation: Notation[T]) -> T:
     """A type in a notation, from the leaves up."""
     match type:
-        case Named(name):
+        case Named(name) | Applied(name):
             return notation.named(name)
         case Optional(item):
             return notation.choice(type, (fold(item, notation), notation.scalar(Null())))
@@ -119,6 +121,12 @@ def losses_of(table: TypeTable, unsaid: Unsaid) -> tuple[Loss, ...]:
     return parts + tuple(
         Loss(CONDITION, name, WIDER) for name, declared in table.items() if has_conditions(declared)
     )
+
+
+def with_parameters(written: Written, opened: Sequence[str]) -> Written:
+    """What a target of types wrote, with what it cannot say of the declared types with parameters."""
+    lost = tuple(Loss("what a type takes from its parameters", name, PLAIN) for name in opened)
+    return Written(written.text, written.losses + lost)
 
 
 def has_conditions(declared: DeclaredType) -> bool:

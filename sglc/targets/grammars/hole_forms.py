@@ -16,6 +16,7 @@ from sglc.types.notation.text_rules import text_rules
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     EnumType,
@@ -46,7 +47,7 @@ def is_raw(type: Type, table: TypeTable) -> bool:
             return is_raw(item, table)
         case Alternatives(arms):
             return all(is_raw(arm, table) for arm in arms)
-        case Named(name):
+        case Named(name) | Applied(name):
             declared = table[name]
             if isinstance(declared, AliasType):
                 return is_raw(declared.type, table)

@@ -12,9 +12,10 @@ from sglc.syntax.tree import ast
 from sglc.targets.grammars.hole_forms import finite_values, is_raw, pattern_of, schema_of
 from sglc.targets.python.context import Context, HoleNode, Text
 from sglc.targets.python.expressions import Expressions
-from sglc.types.dependent import given_values
+from sglc.types.dependent import given_types, given_values
 from sglc.types.json_text import json_text
 from sglc.types.language import condition as k
+from sglc.types.type import Applied
 
 _SAMPLING = {"temp": "temperature", "top_p": "top_p", "top_k": "top_k", "min_p": "min_p", "seed": "seed"}
 
@@ -71,6 +72,8 @@ class Holes:
         type, table = facts.type, self.program.table
         given = lambda number: self.expressions.code(facts.given[number])  # noqa: E731
         stops = f", stop={facts.stops!r}" if facts.stops and is_raw(type, table) else ""
+        if any(isinstance(part, Applied) for part in given_types(type)):
+            self.program.lose("the values of a type with parameters", f"hole {name}", "any of its values")
         if given_values(type):
             return f"Hole({json_text(name)}, {self.program.types.shown(type, given)}{stops})"
         form = ""

@@ -16,6 +16,7 @@ from sglc.types.notation.text_rules import float_bounds, text_rules
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -192,7 +193,7 @@ class Types:
                 return f"MapOf({parts}{', ' if sizes else ''}{sizes})"
             case TupleOf(items):
                 return f"TupleOf(({''.join(f'{self.shown(item, given)}, ' for item in items)}))"
-            case Named(name):
+            case Named(name) | Applied(name):
                 return f"Named({json_text(name)})"
 
     # -- annotations -----------------------------------------------------------------------------------

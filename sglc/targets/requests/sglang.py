@@ -21,6 +21,7 @@ from sglc.targets.core.target import Loss, Subject, Written
 from sglc.targets.core.type_parts import losses_of
 from sglc.targets.grammars.hole_forms import finite_values, is_raw, pattern_of, schema_of
 from sglc.targets.requests.walk import Hole, Message, Part, Reference, Script, known, scripts_of
+from sglc.types.dependent import erased, given_types
 from sglc.types.json_text import json_text
 from sglc.types.notation.json_schema import unsaid
 from sglc.types.text.plain_json import write_json
@@ -157,6 +158,9 @@ class _Function:
 
     def form(self, hole: Hole, type: Type) -> str:
         """How the answer looks: a pattern, or a JSON Schema."""
+        if given_types(type):
+            self.lose("what depends on values of the run", hole.place, "every value of the type")
+            type = erased(type)
         if is_raw(type, self.table):
             pattern = pattern_of(type, self.table)
             if pattern is None:

@@ -30,6 +30,7 @@ from sglc.types.type import (
     TAG,
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -157,7 +158,7 @@ class _Writer:
         match type:
             case Str():
                 return self.text(type)
-            case OneOf() | SpanOf():
+            case OneOf() | SpanOf() | Applied():
                 self.lose("what depends on values of the run", "any text")
                 return {"type": "string"}
             case Int():

@@ -47,7 +47,7 @@ from sglc.automata.term import (
     Term,
     Text,
 )
-from sglc.types.dependent import one_of_term, span_term
+from sglc.types.dependent import declaration_of, one_of_term, span_term, types_in
 from sglc.types.json_text import json_text
 from sglc.types.language.terms import EMPTY, choice, finite, sequence
 from sglc.types.number_text import number_text
@@ -55,6 +55,7 @@ from sglc.types.type import (
     TAG,
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -62,6 +63,7 @@ from sglc.types.type import (
     EnumType,
     FieldType,
     Float,
+    Instance,
     Int,
     Json,
     ListOf,
@@ -105,6 +107,7 @@ def declared_type(name: str, table: TypeTable) -> DeclaredType:
 def uses_of(type: Type, table: TypeTable) -> dict[str, int]:
     """How often each declared type is mentioned in what `type` reaches, in order of discovery."""
     uses: dict[str, int] = {}
+    seen: set[Instance] = set()
     stack: list[Type] = [type]
     while stack:
         here = stack.pop()
@@ -120,15 +123,10 @@ def uses_of(type: Type, table: TypeTable) -> dict[str, int]:
             case Named(name):
                 uses[name] = uses.get(name, 0) + 1
                 if uses[name] == 1:
-                    match declared_type(name, table):
-                        case RecordType() as record:
-                            stack += (field.type for field in record.fields)
-                        case UnionType() as union:
-                            stack += (field.type for variant in union.variants for field in variant.fields)
-                        case AliasType() as alias:
-                            stack.append(alias.type)
-                        case EnumType():
-                            pass
+                    stack += types_in(declared_type(name, table))
+            case Applied() if here.instance is not None and here.instance not in seen:
+                seen.add(here.instance)
+                stack += types_in(here.instance.declared)
     return uses
 
 
@@ -303,6 +301,11 @@ class LanguageBuilder:
                 return self.json(type)
             case ListOf() | MapOf() | TupleOf():
                 return self.json(type)
+            case Applied():
+                declared = declaration_of(type)
+                if isinstance(declared, AliasType):
+                    return self.alias(declared, "hole", beside_null=beside_null)
+                return self.body(declared)
             case OneOf():
                 return one_of_term(type, "raw", beside_null=beside_null)
             case SpanOf():
@@ -374,6 +377,8 @@ class LanguageBuilder:
                 return self.map(type)
             case Named(name):
                 return self.named(name)
+            case Applied():
+                return self.applied(type)
             case OneOf():
                 return one_of_term(type, "json")
             case Json():
@@ -442,6 +447,15 @@ class LanguageBuilder:
         if name not in self.rules and name not in self.open:
             self.open.add(name)
             self.rules[name] = self.body(declared)
+        return Rule(name)
+
+    def applied(self, type: Applied) -> Term:
+        """The texts of a declared type with values; a rule, as it may contain itself."""
+        assert type.instance is not None
+        name = f"{type.name}({type.instance.number})"
+        if name not in self.rules and name not in self.open:
+            self.open.add(name)
+            self.rules[name] = self.body(type.instance.declared)
         return Rule(name)
 
     def body(self, declared: DeclaredType) -> Term:

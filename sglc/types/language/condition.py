@@ -7,7 +7,7 @@ hole is given them). `holds` says what a condition means; `sglc.types.language.n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -192,6 +192,20 @@ def bind(condition: Condition, values: Sequence[Value]) -> Condition:
                 if not _is_operand(atom, value):
                     raise GivenError("its condition is given a value of another kind than it speaks of")
                 found[name] = Known(value)
+        return _with(atom, **found) if found else atom
+
+    return changed(condition, put)
+
+
+def renumbered(condition: Condition, numbers: Mapping[int, int]) -> Condition:
+    """The condition with other numbers for the values of the run."""
+
+    def put(atom: Condition) -> Condition:
+        found: dict[str, Operand] = {}
+        for name in OPERANDS:
+            operand = getattr(atom, name, None)
+            if isinstance(operand, Given):
+                found[name] = Given(numbers[operand.number])
         return _with(atom, **found) if found else atom
 
     return changed(condition, put)

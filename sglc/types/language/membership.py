@@ -18,9 +18,11 @@ from sglc.types.number_text import float_text
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
+    DeclaredType,
     EnumType,
     Float,
     Int,
@@ -114,32 +116,38 @@ def check_member(value: object, type: Type, table: TypeTable, path: str = "") ->
             for key, item in value.items():
                 check_member(key, type.key, table, f"{path}[{json_text(str(key))}]")
                 check_member(item, type.value, table, f"{path}[{json_text(str(key))}]")
+        case Applied(name):
+            if type.instance is None:
+                check_member(value, Named(name), table, path)
+            else:
+                _check_declared(value, name, type.instance.declared, table, path)
         case Named(name):
-            declared = declared_type(name, table)
-            match declared:
-                case AliasType():
-                    check_member(value, declared.type, table, path)
-                    _fail_if(path, where_fault(value, declared))
-                case EnumType():
-                    if not (
-                        isinstance(value, EnumValue) and value.enum == name and value.name in declared.members
-                    ):
-                        raise MemberError(path, _kind(f"a member of {name}", value))
-                case RecordType():
-                    if not isinstance(value, RecordValue) or value.type != name or value.variant:
-                        raise MemberError(path, _kind(f"a {name}", value))
-                    _check_fields(value, declared, table, path)
-                case UnionType():
-                    if not isinstance(value, RecordValue) or value.type != name:
-                        raise MemberError(path, _kind(f"a {name}", value))
-                    variant = declared.variant(value.variant)
-                    if variant is None:
-                        raise MemberError(path, f"{name} has no variant {value.variant}")
-                    _check_fields(value, variant, table, path)
-                case _:
-                    assert_never(declared)
+            _check_declared(value, name, declared_type(name, table), table, path)
         case _:
             assert_never(type)
+
+
+def _check_declared(value: object, name: str, declared: DeclaredType, table: TypeTable, path: str) -> None:
+    match declared:
+        case AliasType():
+            check_member(value, declared.type, table, path)
+            _fail_if(path, where_fault(value, declared))
+        case EnumType():
+            if not (isinstance(value, EnumValue) and value.enum == name and value.name in declared.members):
+                raise MemberError(path, _kind(f"a member of {name}", value))
+        case RecordType():
+            if not isinstance(value, RecordValue) or value.type != name or value.variant:
+                raise MemberError(path, _kind(f"a {name}", value))
+            _check_fields(value, declared, table, path)
+        case UnionType():
+            if not isinstance(value, RecordValue) or value.type != name:
+                raise MemberError(path, _kind(f"a {name}", value))
+            variant = declared.variant(value.variant)
+            if variant is None:
+                raise MemberError(path, f"{name} has no variant {value.variant}")
+            _check_fields(value, variant, table, path)
+        case _:
+            assert_never(declared)
 
 
 def where_fault(value: object, declared: AliasType) -> str | None:
@@ -194,6 +202,8 @@ def is_kind(value: object, type: Type, table: TypeTable) -> bool:
             return value is None or is_kind(value, type.item, table)
         case Alternatives():
             return any(is_kind(value, arm, table) for arm in type.arms)
+        case Applied(name):
+            return is_kind(value, Named(name), table)
         case Named(name):
             declared = declared_type(name, table)
             if isinstance(declared, AliasType):

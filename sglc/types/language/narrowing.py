@@ -17,7 +17,7 @@ from sglc.automata.dfa.operations import (
 )
 from sglc.automata.term import Bytes, CharDfa, Encoding, Except, Language, Nothing, Term, Text, Words
 from sglc.types.arithmetic import is_number
-from sglc.types.dependent import GivenError
+from sglc.types.dependent import GivenError, declaration_of
 from sglc.types.json_text import json_text
 from sglc.types.language.builder import (
     LanguageBuilder,
@@ -54,9 +54,11 @@ from sglc.types.language.terms import choice, sequence
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
+    DeclaredType,
     EnumType,
     FieldType,
     Int,
@@ -100,6 +102,13 @@ def is_expressible(type: Type, condition: Condition, table: TypeTable) -> bool:
             if isinstance(declared, RecordType):
                 return all(_record_part(declared, part, table) for part in conjuncts(condition))
             return isinstance(declared, EnumType) and _direct(parts)
+        case Applied():
+            declared = type.instance.declared if type.instance is not None else _opened(type)
+            if isinstance(declared, AliasType):
+                return is_expressible(declared.type, condition, table)
+            return isinstance(declared, RecordType) and all(
+                _record_part(declared, part, table) for part in conjuncts(condition)
+            )
         case Bool() | Null() | Constant() | OneOf():
             return _direct(parts)
         case Str(grammar=grammar) if not grammar:
@@ -118,6 +127,11 @@ def is_expressible(type: Type, condition: Condition, table: TypeTable) -> bool:
                 for part in parts
             )
     return False
+
+
+def _opened(type: Applied) -> DeclaredType | None:
+    """The declaration of a type that is not bound; None inside of another declaration."""
+    return next((each.declared for each in type.declarations if each.declared.name == type.name), None)
 
 
 def _direct(parts: list[Condition]) -> bool:
@@ -221,6 +235,13 @@ class _Narrowing(LanguageBuilder):
                     return _listed(members, surface, beside_null)
                 assert isinstance(declared, RecordType)
                 return self._record(declared, condition)
+            case Applied():
+                bound = declaration_of(type)
+                if isinstance(bound, AliasType):
+                    parts = (condition,) if bound.where is None else (condition, bound.where)
+                    return self.narrow(bound.type, All(parts), surface, beside_null=beside_null)
+                assert isinstance(bound, RecordType)
+                return self._record(bound, condition)
             case Bool():
                 return choice(
                     *(Bytes(text.encode()) for text in ("true", "false") if holds(condition, text == "true"))

@@ -22,6 +22,7 @@ from sglc.types.type import (
     TAG,
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -130,7 +131,7 @@ class _Writer:
         match type:
             case Str():
                 return self.text(type)
-            case OneOf() | SpanOf():
+            case OneOf() | SpanOf() | Applied():
                 return self.schema(erased(type))
             case Json(schema):
                 return embedded_schema(schema)

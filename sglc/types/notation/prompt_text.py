@@ -28,6 +28,7 @@ from sglc.types.type import (
     TAG,
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -277,7 +278,7 @@ class _Sketch:
 
     def value(self, type: Type, pad: str) -> str:
         match type:
-            case OneOf() | SpanOf():
+            case OneOf() | SpanOf() | Applied():
                 return self.value(erased(type), pad)
             case Json(schema):
                 return f"JSON that satisfies this JSON Schema: {schema}" if schema else "any JSON value"
@@ -378,7 +379,7 @@ class _Prose:
         match type:
             case Str():
                 return self.recursive.phrase(type, "text")
-            case OneOf() | SpanOf():
+            case OneOf() | SpanOf() | Applied():
                 return self.value(erased(type), pad, top=top)
             case Json(schema):
                 return f"JSON that satisfies this JSON Schema: {schema}" if schema else "any JSON value"

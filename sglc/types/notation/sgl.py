@@ -10,6 +10,7 @@ from sglc.types.language.membership import constant_notation
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -67,6 +68,8 @@ def show_type(type: Type) -> str:
             if not schema:
                 return "json"
             return f"json schema {schema}" if len(schema) <= 60 else "json schema {…}"
+        case Applied(name):
+            return f"{name}(…)"
         case OneOf():
             return "one of …"
         case SpanOf():

@@ -17,6 +17,7 @@ from sglc.types.type import (
     TAG,
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -123,7 +124,7 @@ class TypeScriptWriter:
                 return whole if keys == "string" else f"Partial<{whole}>"
             case TupleOf(items):
                 return f"[{', '.join(self.value(item) for item in items)}]"
-            case Named(name):
+            case Named(name) | Applied(name):
                 return self.name(name)
 
     def declaration(self, name: str) -> str:

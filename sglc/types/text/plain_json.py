@@ -31,6 +31,7 @@ from sglc.types.type import (
     TAG,
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -95,6 +96,10 @@ def from_text(text: str, type: Type, table: TypeTable) -> Value:
                 except MemberError as fault:
                     faults.append(fault)
             raise _best_fault(faults, text, "")
+        case Applied(name) if isinstance(declared_type(name, table), AliasType):
+            value = from_text(text, Named(name), table)
+            check_member(value, type, table)
+            return value
         case Named(name):
             declared = declared_type(name, table)
             if isinstance(declared, AliasType):
@@ -233,7 +238,7 @@ def _convert(data: Value, type: Type, table: TypeTable, path: str, depth: int) -
                 assert isinstance(text, str), "keys of a map are texts"
                 keyed[text] = _convert(each, item, table, f"{path}[{json_text(str(name))}]", depth + 1)
             return keyed
-        case Named(name):
+        case Applied(name) | Named(name):
             return _convert_named(data, name, table, path, depth)
         case _:
             assert_never(type)
@@ -344,6 +349,8 @@ def to_json(value: object, type: Type, table: TypeTable) -> object:
             if not isinstance(value, Mapping):
                 return value
             return {str(key): to_json(each, item, table) for key, each in value.items()}
+        case Applied(name):
+            return to_json(value, Named(name), table)
         case Named(name):
             declared = declared_type(name, table)
             if isinstance(declared, AliasType):

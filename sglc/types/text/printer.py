@@ -15,6 +15,7 @@ from sglc.types.type import (
     TAG,
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -98,6 +99,8 @@ def print_value(value: object, type: Type, table: TypeTable, *, surface: Surface
                 for key, item in value.items()
             ]
             return "{" + ", ".join(parts) + "}"
+        case Applied(name):
+            return print_value(value, Named(name), table, surface=surface)
         case Named(name):
             declared = declared_type(name, table)
             match declared:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import assert_never
 
-from sglc.types.dependent import one_of_fault, span_fault
+from sglc.types.dependent import declaration_of, one_of_fault, span_fault
 from sglc.types.json_membership import json_fault
 from sglc.types.json_text import json_text
 from sglc.types.json_values import number_of
@@ -30,9 +30,11 @@ from sglc.types.type import (
     TAG,
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
+    DeclaredType,
     EnumType,
     FieldType,
     Float,
@@ -111,6 +113,8 @@ class Decoder:
             case Alternatives():
                 beside_null = beside_null or _has_null(type, self.table)
                 return self.first(type.arms, lambda arm: self.raw(arm, beside_null=beside_null))
+            case Applied() if isinstance(declared := declaration_of(type), AliasType):
+                return self.met(0, self.raw(declared.type, beside_null=beside_null), declared)
             case Named(name):
                 declared = declared_type(name, self.table)
                 if isinstance(declared, AliasType):
@@ -204,7 +208,9 @@ class Decoder:
             case MapOf():
                 return self.map(type)
             case Named(name):
-                return self.named(name)
+                return self.named(name, declared_type(name, self.table))
+            case Applied(name):
+                return self.named(name, declaration_of(type))
             case _:
                 assert_never(type)
 
@@ -244,9 +250,8 @@ class Decoder:
             raise DecodeError(start, "expected a JSON value")
         return number_of(word)
 
-    def named(self, name: str) -> Value:
+    def named(self, name: str, declared: DeclaredType) -> Value:
         """A value of a declared type: a member, or an object with its fields in their order."""
-        declared = declared_type(name, self.table)
         start = self.at
         match declared:
             case AliasType():

@@ -167,7 +167,7 @@ REFINED = 'pub type A = sql table "create table t (a int)" max 3 chars\n'
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [(OVERLAP, "E0308"), (ENDLESS, "E0303"), (UNBOUNDED, "E0331"), (PARAMETERS, "E0906"), (REFINED, "E0306")],
+    [(OVERLAP, "E0308"), (ENDLESS, "E0303"), (UNBOUNDED, "E0331"), (PARAMETERS, "E0353"), (REFINED, "E0306")],
     ids=["overlap", "endless", "unbounded", "parameters", "refined"],
 )
 def test_they_are_checked_like_other_types(text: str, code: str) -> None:
