@@ -170,6 +170,16 @@ def _distinct(events: Iterable[_Event]) -> list[_Event]:
     return list(found.values())
 
 
+def errors_leaving(module: ModuleContext, nodes: object) -> list[str]:
+    """The declared errors that nodes outside of functions raise, once all functions are known."""
+    signatures = module.program.signatures
+
+    def raises(name: str) -> Iterator[str]:
+        return (error for error in signatures[name].raises if error not in ERRORS)
+
+    return list(dict.fromkeys(error for each in _Body(module).read(nodes) for error in each.leaving(raises)))
+
+
 class FunctionEffects:
     """The effects of all functions of a program."""
 

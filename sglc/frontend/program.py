@@ -181,6 +181,7 @@ class _Reader:
         return ast.FunctionDeclaration(
             "part" if part else "pure" if one.pure else "fn",
             ast.Name(name, context.file.word(node, node.name)),
+            (),
             parameters,
             result,
             None if one.within is None else ast.Number(one.within, header),

@@ -14,6 +14,7 @@ from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.function_state import FunctionState, Local
 from sglc.check.core.result import Conditions, DefaultArgument, Validator
 from sglc.check.core.walk import mentions, parts
+from sglc.check.effects import errors_leaving
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.validators import checked_validator, is_validator
@@ -61,9 +62,10 @@ class DeclaredConditions:
             (statement,) = node.body
             assert isinstance(statement, ast.Return) and statement.value is not None
             self.inference.condition(statement.value)
-            if late and signature.name and not self.scopes.function.raised and not self._faulty():
+            errors = errors_leaving(self.module, node.body)
+            if late and signature.name and not errors and not self._faulty():
                 self._note_late(node.span)
-            for error in self.scopes.function.raised:
+            for error in errors:
                 self.module.report(
                     "E0372",
                     f"the condition of a type cannot raise `{error.rsplit('.', 1)[-1]}`",
@@ -184,6 +186,7 @@ class DeclaredConditions:
         node = ast.FunctionDeclaration(
             "pure",
             ast.Name(f"where {count}", span),
+            (),
             (ast.Parameter(ast.Name(called, span), value, None, span),),
             result,
             None,
