@@ -22,6 +22,7 @@ CODES: dict[str, str] = {
     "Budget": "E0708",
     "Cancelled": "E0709",
     "Failure": "E0710",
+    "Foreign": "E0723",
 }
 """Built-in errors of the language and their codes; a declared error has DECLARED."""
 DECLARED = "E0711"

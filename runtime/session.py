@@ -50,6 +50,7 @@ from sglc.values.kinds import is_value
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
+    from sglc.runtime.vm.state.python_host import PythonHost
 
 BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
 """The vocabulary of runs without a model: every byte a token."""
@@ -104,7 +105,8 @@ class Session:
     """A program joined to an engine. May be used for any number of runs, also at the same time.
 
     Without an engine only tests can run. `models` are the engines of models that the program names. `masks`
-    are folders of masks that were made ahead of time; `recorder` keeps account of the runs. Raises
+    are folders of masks that were made ahead of time; `recorder` keeps account of the runs; `python` calls
+    functions of Python for runs, which tests never do. Raises
     ArgumentError where a model that the program names is missing, or two that it blends cannot be.
     """
 
@@ -117,8 +119,10 @@ class Session:
         masks: MaskPlaces | None = None,
         recorder: Recorder | None = None,
         models: Mapping[str, Engine] | None = None,
+        python: PythonHost | None = None,
     ) -> None:
         self.recorder = recorder
+        self.python = python
         self.program = program
         self.engine = engine
         self.limits = limits or Limits()
@@ -506,6 +510,7 @@ class Session:
                 seed=seed,
                 listeners=listeners,
                 recorder=None if urgency is None else self.recorder,
+                python=None if urgency is None else self.python,
             )
         models = {
             name: served.for_run(name, self.program.name, urgency, own=name == MAIN)
@@ -527,6 +532,7 @@ class Session:
             local=local,
             recorder=self.recorder,
             tasks=Tasks(ahead) if ahead else None,
+            python=self.python,
         )
 
     def _failed(self, machine: Machine, error: SglError) -> SglError:

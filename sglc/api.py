@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from sglc.bytecode.code import Code, Program
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.render import render
+from sglc.externs.modules import access_for
 from sglc.options import CompileOptions
 from sglc.python.background import LOOP, shared_engine
 from sglc.python.classes import classes_of
@@ -33,6 +34,7 @@ from sglc.types.notation.python_names import safe_name
 from sglc.types.type import TAG
 
 if TYPE_CHECKING:
+    from sglc.externs.host import Host
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.kv.accounts import CacheStats
     from sglc.runtime.kv.eviction import Policy
@@ -238,7 +240,9 @@ class Module:
         spans: Spans | None = None,
         models: Mapping[str, str | Engine] | None = None,
         own: OwnTypes | None = None,
+        python: Host | None = None,
     ) -> None:
+        self._python = python
         self.program = program
         self.model = model
         self._models = dict(models or {})
@@ -321,13 +325,15 @@ class Module:
         """The session, with the model loaded at the first call of a function that may need one."""
         from sglc.runtime.session import Session
 
+        if self._python is not None:
+            self._python.check(code)
         if self._joined is None:
             engine, models = self._given_engine, None
             if code.kind != "pure":
                 engine, models = await asyncio.get_running_loop().run_in_executor(None, self._load)
             with self._lock:
                 if engine is None:
-                    return Session(self.program, recorder=self._collector())
+                    return Session(self.program, recorder=self._collector(), python=self._python)
                 if self._joined is None:
                     self._joined = Session(
                         self.program,
@@ -335,6 +341,7 @@ class Module:
                         masks=self._masks(),
                         recorder=self._collector(),
                         models=models,
+                        python=self._python,
                     )
                     self._engines = models or {}
         return self._joined
@@ -391,7 +398,8 @@ class Module:
 class LoadOptions(TypedDict, total=False):
     """What `load` and `loads` take besides program and model; sizes are bytes (see `EngineOptions`).
 
-    `allow_outside` is of the compiler: the program may read files outside of its project.
+    `allow_outside` is of the compiler: the program may read files outside of its project. `allow_py` names
+    modules of Python that it may import; `functions` has functions for its `extern py`, by `module:function`.
     """
 
     executor: ExecutorKind
@@ -409,6 +417,8 @@ class LoadOptions(TypedDict, total=False):
     models: Mapping[str, str | Engine] | None
     spans: Spans | None
     allow_outside: bool
+    allow_py: tuple[str, ...]
+    functions: Mapping[str, Callable[..., Any]] | None
 
 
 def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions]) -> Module:
@@ -417,7 +427,9 @@ def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions
     `model` names what its functions run on; it is loaded at the first call, with the options that follow (see
     `EngineOptions`). Modules with the same model and options share one engine. An `engine` may be given
     instead. `models` are the models that the program names (`using big`), by these names, each a model or an
-    engine. `allow_outside` lets the program read files outside of its project. Raises CompileError, with
+    engine. `allow_outside` lets the program read files outside of its project, `allow_py` names modules of
+    Python that it may import beside those of its own project (a `.sglb` has none of its own), and `functions`
+    gives functions in place of importing any. Raises CompileError, with
     every diagnostic, and FileNotFoundError.
     """
     path = Path(path)
@@ -490,8 +502,13 @@ def made_module(
         given.get("max_queue"),
         given.get("draft"),
     )
+    python = None
+    if program.python_modules:
+        from sglc.externs.host import Host
+
+        python = Host(program, access_for(path, tuple(given.get("allow_py", ()))), given.get("functions"))
     spans, models = given.get("spans"), given.get("models")
-    return Module(program, model, options, given.get("engine"), path, spans, models, own)
+    return Module(program, model, options, given.get("engine"), path, spans, models, own, python)
 
 
 __all__ = [

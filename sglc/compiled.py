@@ -35,6 +35,7 @@ KEPT_BYTES = 256 * 1024 * 1024
 """Most bytes of all of them. A program of a hundred lines takes some 30 kB, the largest 64 MiB."""
 LARGEST = 65 * 1024 * 1024
 COMPILER = (
+    "sglc.advice",
     "sglc.analysis",
     "sglc.automata",
     "sglc.bytecode",

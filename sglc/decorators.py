@@ -211,7 +211,9 @@ def _names_around() -> Mapping[str, Any]:
 # -- doors ---------------------------------------------------------------------------------------------
 
 
-def compile(function: DecoratedFunction[P, R], verbose: bool = False, **options: Any) -> DecoratedFunction[P, R]:
+def compile(
+    function: DecoratedFunction[P, R], verbose: bool = False, **options: Any
+) -> DecoratedFunction[P, R]:
     """Compile a decorated function now, perhaps with other options (see `DecoratedFunction.on`).
 
     With `verbose` its warnings, the types of its holes and its bytecode are shown. Raises CompileError.

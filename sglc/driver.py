@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sglc.advice.candidates import reaches_outside
 from sglc.bytecode.code import Program
 from sglc.bytecode.disasm import disassemble
 from sglc.bytecode.verify import verified
+from sglc.check.core.result import CheckedProgram
 from sglc.check.program import Reader, check
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.emit.program import emit
@@ -84,9 +86,23 @@ def lowered(
     if library is None:
         library = Library(allow_outside=options.allow_outside)
     checked, diagnostics = check(source, library, read)
+    module, diagnostics = _lowered(checked, diagnostics)
+    return (None if module is None else _optimised(module, options, observe)), diagnostics
+
+
+def _lowered(
+    checked: CheckedProgram | None, diagnostics: list[Diagnostic]
+) -> tuple[Module | None, list[Diagnostic]]:
+    """The code of a checked program before any pass, and what was found; None where there are errors."""
     if checked is None or has_errors(diagnostics):
         return None, diagnostics
-    return _optimised(lower(checked), options, observe), diagnostics
+    module = lower(checked)
+    if not reaches_outside(checked):
+        return module, diagnostics
+    from sglc.advice.outside import outside
+
+    found = outside(module)
+    return (None if found else module), [*diagnostics, *found]
 
 
 def compile_file(path: str | Path, options: CompileOptions = DEFAULT) -> CompileResult:
@@ -133,9 +149,10 @@ def emit_stage(
         return "", diagnostics
     if stage == "types":
         return show_types(checked), diagnostics
-    if has_errors(diagnostics):
+    module, diagnostics = _lowered(checked, diagnostics)
+    if module is None:
         return "", diagnostics
-    module = _optimised(lower(checked), options, observe)
+    module = _optimised(module, options, observe)
     if stage == "ir":
         return print_module(module), diagnostics
     program, faults = verified(emit(module))
@@ -158,9 +175,10 @@ def write_target(
     from sglc.targets.registry import writer_of
 
     checked, diagnostics = check(source, Library(allow_outside=options.allow_outside))
-    if checked is None or has_errors(diagnostics):
+    module, diagnostics = _lowered(checked, diagnostics)
+    if checked is None or module is None:
         return "", diagnostics
-    subject = Subject(checked, _optimised(lower(checked), options, None), hole)
+    subject = Subject(checked, _optimised(module, options, None), hole)
     written = writer_of(name)(subject)
     spans = spans_of(subject) if written.losses else {}
     diagnostics = [

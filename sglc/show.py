@@ -42,6 +42,8 @@ def show_types(program: CheckedProgram) -> str:
     for module in program.modules:
         prefix = f"{module.name}." if module.name else ""
         for node in module.module.declarations:
+            if isinstance(node, ast.ExternDeclaration):
+                lines += [_extern(module, prefix, node), ""]
             if not isinstance(node, ast.FunctionDeclaration):
                 continue
             if not node.type_parameters:
@@ -92,6 +94,16 @@ def _fields(fields: tuple[FieldType, ...], indent: str) -> Iterator[str]:
     for field in fields:
         default = f" = {field.default!r}" if field.has_default else ""
         yield f"{indent}{field.name}{'?' if field.optional else ''}: {show_type(field.type)}{default}"
+
+
+def _extern(module: CheckedModule, prefix: str, node: ast.ExternDeclaration) -> str:
+    parameters = ", ".join(
+        f"{p.name.text}: {show_found(module.resolved.get(id(p.type)))}" for p in node.parameters
+    )
+    head = f'extern py "{node.target}" fn {prefix}{node.name.text}({parameters})'
+    if node.result is not None:
+        head += f" -> {show_found(module.resolved.get(id(node.result)))}"
+    return f"{head} effects {node.effects}" + (f" key {node.key.text}" if node.key is not None else "")
 
 
 def _function(module: CheckedModule, name: str, node: ast.FunctionDeclaration) -> Iterator[str]:

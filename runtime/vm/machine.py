@@ -20,6 +20,7 @@ from sglc.runtime.vm.holes.models import warm
 from sglc.runtime.vm.instructions import calls as call_steps
 from sglc.runtime.vm.instructions import control_flow as control_steps
 from sglc.runtime.vm.instructions import expectations as expectation_steps
+from sglc.runtime.vm.instructions import externs as extern_steps
 from sglc.runtime.vm.instructions import streams as stream_steps
 from sglc.runtime.vm.instructions import text as text_steps
 from sglc.runtime.vm.instructions import values as value_steps
@@ -212,7 +213,10 @@ async def _cancel(tasks: list[asyncio.Task[object]]) -> None:
 
 _STEPS: dict[str, Step] = {
     name: step
-    for module in (value_steps, control_steps, call_steps, stream_steps, text_steps, expectation_steps)
+    for module in (
+        *(value_steps, control_steps, call_steps, stream_steps, extern_steps, text_steps),
+        expectation_steps,
+    )
     for name, step in vars(module).items()
     if name.startswith("do_")
 } | {"do_fork": do_fork, "do_call_part": call_steps.do_call}

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from math import inf
 
-from sglc.check.core.result import CheckedModule, LocalSymbol
+from sglc.check.core.result import CheckedModule, CheckedProgram, LocalSymbol
 from sglc.check.core.walk import parts
 from sglc.syntax.tree import ast
 
@@ -148,3 +148,12 @@ class _Reading:
             symbol = self._checked.symbols.get(id(value))
             return not isinstance(symbol, LocalSymbol) or symbol.name in known
         return all(self._is_same(item, same) for item in parts(value))
+
+
+def reaches_outside(checked: CheckedProgram) -> bool:
+    """Whether a program can do or hold anything that these findings are about."""
+    return any(
+        isinstance(node, ast.ExternDeclaration)
+        for module in checked.modules
+        for node in module.module.declarations
+    )

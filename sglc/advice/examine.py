@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sglc.advice.candidates import may_have_late_text
+from sglc.advice.candidates import may_have_late_text, reaches_outside
 from sglc.check import program
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.library import Library
@@ -21,12 +21,18 @@ def examine(
     checked, diagnostics = program.check(source, library)
     if checked is None or has_errors(diagnostics):
         return diagnostics
-    late = may_have_late_text(checked.main)
-    if not (late or checked.main.unread_holes):
+    late, outer = may_have_late_text(checked.main), reaches_outside(checked)
+    if not (late or outer or checked.main.unread_holes):
         return diagnostics
     from sglc.lower.program import lower
 
     module = lower(checked)
+    if outer:
+        from sglc.advice.outside import outside
+
+        found = outside(module)
+        if found:
+            return [*diagnostics, *found]
     if checked.main.unread_holes:
         from sglc.advice.unread_holes import unread
 

@@ -4,8 +4,8 @@
 
 A function without holes that calls none with holes only computes, whatever it writes into its own
 conversation. `fn`s that ask the model may be begun before the program gets to their calls, for nothing is
-seen of them but their results. What a test does (mocks, expectations) has its place in time and is never
-begun early. So will be what reaches outside of the program.
+seen of them but their results; so may functions of Python that only read. What a test does (mocks,
+expectations) and what writes outside of the program has its place in time and is never begun early.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ class Effect(IntEnum):
     NONE = 0
     """It computes, and writes into a conversation."""
     MODEL = 1
-    """It asks the model."""
+    """It asks the model, or calls Python that writes nothing."""
     ORDERED = 2
-    """It has its place in time: mocks, expectations."""
+    """It has its place in time: mocks, expectations, writes outside of the program."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionEffects:
-    """`calls` are the `fn`s called in the function's conversation, or in a copy of it: by the function
-    itself, by the parts that it calls, and by the bodies of its forks."""
+    """`calls` are the functions of kinds `STARTED` called in the function's conversation, or in a copy of
+    it: by the function itself, by the parts that it calls, and by the bodies of its forks."""
 
     effect: Effect
     calls: frozenset[str]
@@ -53,6 +53,10 @@ _OWN = {
     ops.EndGolden: Effect.ORDERED,
     ops.ReplayTrace: Effect.ORDERED,
 }
+STARTED = ("fn", "extern")
+"""Kinds of functions that may be begun before the program gets to their calls."""
+_PYTHON = {"pure": Effect.MODEL, "model": Effect.MODEL, "read": Effect.MODEL, "write": Effect.ORDERED}
+"""Of functions of Python. One that is pure takes its time too, so that it is worth to be begun early."""
 _CALLS = frozenset({ops.Call, ops.OpenStream, ops.CallPart, ops.RunFork})
 
 
@@ -65,7 +69,7 @@ def effects(module: Module) -> dict[str, FunctionEffects]:
     for function in module.functions:
         name = function.name
         effect[name], called[name] = _own(function)
-        calls[name] = {callee for callee in called[name] if kinds.get(callee) == "fn"}
+        calls[name] = {callee for callee in called[name] if kinds.get(callee) in STARTED}
     changed = True
     while changed:
         changed = False
@@ -90,6 +94,8 @@ def _own(function: Function) -> tuple[Effect, set[str]]:
                 called.add(op.function)  # type: ignore[union-attr]
             elif kind in _OWN:
                 effect = max(effect, _OWN[kind])
+            elif isinstance(op, ops.CallPython):
+                effect = max(effect, _PYTHON[op.spec.effect])
     return effect, called
 
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sglc.analysis.course import Blocks, Course, Place, given_in, loads_in
-from sglc.analysis.effects import NOTHING, Effect, FunctionEffects, of_op
+from sglc.analysis.effects import NOTHING, STARTED, Effect, FunctionEffects, of_op
 from sglc.analysis.known_values import Again, Given, Known
 from sglc.analysis.regions import (
     OUT,
@@ -124,11 +124,11 @@ class _Context:
 def startable_functions(
     functions: Sequence[Function], table: Mapping[str, FunctionEffects]
 ) -> frozenset[str]:
-    """The `fn`s that ask the model and do nothing else that is seen."""
+    """Functions that ask the model or read what lies outside, and do nothing else that is seen."""
     return frozenset(
         function.name
         for function in functions
-        if function.kind == "fn" and table.get(function.name, NOTHING).effect == Effect.MODEL
+        if function.kind in STARTED and table.get(function.name, NOTHING).effect == Effect.MODEL
     )
 
 

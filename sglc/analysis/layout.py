@@ -37,6 +37,8 @@ from sglc.ir.module import Block, Function, Module
 from sglc.ir.shape import successors
 from sglc.source import Span
 
+SILENT = ("pure", "extern")
+"""Kinds of functions that write no conversation."""
 LARGEST = 20_000
 """Most operations that are read for one layout, parts that are expanded in it included: some thousand lines
 of text. Parts that call others twice, twenty deep, would have a million."""
@@ -315,7 +317,7 @@ class _Reader:
                     found.append(Again(retry.hole, retry.attempts, span))
                 case ops.Start(function=name):
                     self._started.add(name)
-                case ops.Call(function=name, arguments=given, span=span) if self._kind(name) != "pure":
+                case ops.Call(function=name, arguments=given, span=span) if self._kind(name) not in SILENT:
                     around, started = SAME.union(*map(of, given)), name in self._started
                     found.append(Called(name, self._kind(name), around, started=started, span=span))
                 case ops.OpenStream(function=name, arguments=given, span=span):

@@ -82,7 +82,7 @@ class FunctionOrigins:
 
 
 def asks(module: Module, name: str) -> bool:
-    """Whether a call of a function may ask a model: by holes of its own, or of what it calls."""
+    """Whether a call of a function may ask a model, or Python: by holes of its own, or of what it calls."""
     seen: set[str] = set()
     work = [name]
     functions = {function.name: function for function in module.functions}
@@ -93,7 +93,7 @@ def asks(module: Module, name: str) -> bool:
         seen.add(here)
         for block in functions[here].blocks:
             for op in block.ops:
-                if isinstance(op, ops.Generate | ops.SelectOption):
+                if isinstance(op, ops.Generate | ops.SelectOption | ops.CallPython):
                     return True
                 if isinstance(op, ops.Call | ops.OpenStream | ops.CallPart | ops.RunFork):
                     work.append(op.function)

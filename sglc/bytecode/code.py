@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from sglc.python_function import ExternSpec
 from sglc.types.decoding import Decoding
 from sglc.types.language.condition import Condition
 from sglc.types.model_use import MAIN, MAIN_VIEW, ModelUse, ModelView
@@ -98,13 +99,14 @@ class ParameterSpec:
 class Code:
     """One function, fork body or test.
 
-    `kind`: `fn`, `part`, `pure`, `fork` (shares the slots of its parent by copy; slot 0 of `parameters` is
-    the loop variable), `test`. `slots` names every local slot (parameters first). `places` has one entry per
-    instruction. `within` is the token budget of the function, None for none.
+    `kind`: `fn`, `part`, `pure`, `extern` (calls a function of Python and does nothing else), `fork` (shares
+    the slots of its parent by copy; slot 0 of `parameters` is the loop variable), `test`. `slots` names every
+    local slot (parameters first). `places` has one entry per instruction. `within` is the token budget of the
+    function, None for none.
     """
 
     name: str
-    kind: Literal["fn", "part", "pure", "fork", "test"]
+    kind: Literal["fn", "part", "pure", "extern", "fork", "test"]
     parameters: tuple[ParameterSpec, ...]
     result: int | None
     slots: tuple[str, ...]
@@ -124,6 +126,8 @@ class Code:
     """Tags of a test."""
     copy_of: str = ""
     """For a copy that the compiler made for calls with constants: the name of its original."""
+    extern: ExternSpec | None = None
+    """For `extern`: the function of Python that it calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +188,11 @@ class Program:
     meta: Mapping[str, str] = field(default_factory=dict)
     prefixes: tuple[Prefix, ...] = ()
     """To be tokenised and kept before a run; those that few functions begin with come first."""
+
+    @property
+    def python_modules(self) -> tuple[str, ...]:
+        """The modules of Python that its functions call into, sorted."""
+        return tuple(sorted({code.extern.module for code in self.codes if code.extern is not None}))
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -57,6 +57,8 @@ def disassemble_code(program: Program, code: Code, sources: bool = False) -> str
         lines.append(f"  retry {index} {point.strategy} {point.attempts} hole {point.hole} slot {slot}")
     depths = _depths(code)
     targets = {i.a for i in code.instructions if i.op in _JUMPS}
+    if code.extern is not None:
+        lines.append(f"  python {code.extern.shown(tuple(code.slots))}")
     seen: tuple[int, int] | None = None
     for at, instruction in enumerate(code.instructions):
         if sources and program.sources:

@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, Prefix, PrefixMessage, RetryPoint
+from sglc.python_function import ExternSpec
 from sglc.types import type as t
 from sglc.types.decoding import Decoding
 from sglc.types.language import condition
@@ -64,6 +65,7 @@ _CLASSES: tuple[type, ...] = (
     Decoding,
     ModelUse,
     ModelView,
+    ExternSpec,
     *condition.CLASSES,
 )
 CLASSES: dict[str, type] = {cls.__name__: cls for cls in _CLASSES}
@@ -260,10 +262,11 @@ class CodeHead(NamedTuple):
     stack_depth: int
     tags: tuple[str, ...]
     copy_of: str
+    extern: ExternSpec | None
 
 
 _HEAD_KINDS = get_type_hints(CodeHead)
-_CODE_KINDS = ("fn", "part", "pure", "fork", "test")
+_CODE_KINDS = ("fn", "part", "pure", "extern", "fork", "test")
 
 
 def encode_head(code: Code) -> list[JsonData]:

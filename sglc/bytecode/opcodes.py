@@ -92,6 +92,7 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str], ...] = (
     ("STREAM_PART", ("type",), 0, 1, "-> what is there of the newest stream's result, of this partial type"),
     ("END_STREAM", (), 0, 1, "-> the newest stream's result, null where its call has not ended; closes it"),
     ("CALL_PART", ("code", "count"), None, 1, "arguments -> result; writes into the current message"),
+    ("PYTHON", ("count",), None, 1, "arguments -> what the function of Python gives that the code calls"),
     ("RETURN", (), 1, 0, "value -> to the caller"),
     ("RAISE", ("name", "count"), None, 0, "fields -> raises the error of that name"),
     ("RERAISE", (), 1, 0, "error -> raises it again"),

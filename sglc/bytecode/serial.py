@@ -233,6 +233,7 @@ def _decode_code(data: JsonData) -> Code:
         stack_depth=head.stack_depth,
         tags=head.tags,
         copy_of=head.copy_of,
+        extern=head.extern,
     )
 
 

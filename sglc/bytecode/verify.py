@@ -62,6 +62,9 @@ _CLOSES = {"END_TRY": "t", "FORGET": "m", "END_STREAM": "s"}
 """What an instruction closes."""
 _ENDS = frozenset({_N["RETURN"], _N["RAISE"], _N["RERAISE"], _N["JUMP"]})
 
+_WITHOUT = {"pure": "a pure function", "extern": "a function of Python"}
+"""Kinds of codes without a conversation."""
+
 State = tuple[int, str, frozenset[object]]
 """Stack depth, open handlers (`t`), marks (`m`) and streams (`s`), the newest last, and what surely happened
 before: snapshots taken (by retry index), iterators made (`("iterator", slot)`), an error caught
@@ -219,6 +222,10 @@ def _code_faults(program: Program, code: Code) -> Iterator[str]:
         yield f"{code.name}: the result has no type"
     if code.kind == "fork" and not (0 <= code.fork_slot < len(code.slots) and not code.parameters):
         yield f"{code.name}: a fork body has a loop variable and no parameters"
+    if (code.kind == "extern") != (code.extern is not None):
+        yield f"{code.name}: a function of Python is named by another code than an `extern`"
+    elif code.extern is not None and (fault := code.extern.fault(len(code.parameters))):
+        yield f"{code.name}: {fault}"
     if code.kind == "test" and code.parameters:
         yield f"{code.name}: a test has no parameters"
     if code.within is not None and code.within < 0:
@@ -445,8 +452,8 @@ class _CodeChecker:
         for kind, value in zip(opcode.operands, (a, b), strict=False):
             if not 0 <= value < self.sizes[kind]:
                 raise _Fault(f"instruction {at}: {opcode.name} has no {kind} {value}")
-        if self.code.kind == "pure" and op in _TEXTUAL:
-            raise _Fault(f"instruction {at}: {opcode.name} in a pure function")
+        if self.code.kind in ("pure", "extern") and op in _TEXTUAL:
+            raise _Fault(f"instruction {at}: {opcode.name} in {_WITHOUT[self.code.kind]}")
         reason = self._kind_fault(opcode.name, a, b)
         if reason:
             raise _Fault(f"instruction {at}: {opcode.name}: {reason}")
@@ -477,12 +484,18 @@ class _CodeChecker:
                 return "" if name == "IS_VARIANT" or fields == b else "no variant with so many fields"
             case "CALL" | "CALL_PART" | "START" | "STREAM":
                 callee = program.codes[a]
-                kinds = {"CALL": ("fn", "pure"), "CALL_PART": ("part",)}.get(name, ("fn",))
+                kinds = {
+                    "CALL": ("fn", "pure", "extern"),
+                    "CALL_PART": ("part",),
+                    "START": ("fn", "extern"),
+                }.get(name, ("fn",))
                 if callee.kind not in kinds or len(callee.parameters) != b:
                     return "no such function with so many parameters"
                 if self.code.kind == "pure" and callee.kind != "pure":
                     return "a pure function calls one that is not"
                 return ""
+            case "PYTHON":
+                return "" if self.code.extern is not None else "no function of Python is named"
             case "GEN" | "SELECT":
                 hole = program.holes[a]
                 if (hole.mode == "select") != (name == "SELECT"):

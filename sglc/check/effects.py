@@ -245,7 +245,10 @@ class FunctionEffects:
                         waiting.append(caller)
 
     def _of(self, name: str) -> Iterator[str]:
-        return iter(tuple(self.raises.get(name, ())))
+        """Of a function of Python, what its header lists."""
+        if name in self.raises:
+            return iter(tuple(self.raises[name]))
+        return (error for error in self.program.signatures[name].raises if error not in ERRORS)
 
     def _pure(self, callers: dict[str, list[str]]) -> set[str]:
         """The greatest fixed point: functions without text, holes and budgets that call no others."""

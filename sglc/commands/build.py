@@ -168,6 +168,11 @@ def command(
             "bytes": len(written),
             "sha256": hashlib.sha256(written).hexdigest(),
             "functions": functions,
+            **(
+                {"python_modules": list(built.program.python_modules)}
+                if built.program and built.program.python_modules
+                else {}
+            ),
             **({"models": list(built.program.models)} if built.program and built.program.models else {}),
         }
         if masks is not None:
@@ -176,8 +181,11 @@ def command(
             found["prefill"] = kept.figures()
         print_json(found)
         return
+    modules = ", ".join(built.program.python_modules) if built.program else ""
     models = f", models: {', '.join(built.program.models)}" if built.program and built.program.models else ""
     click.echo(f"{target}: {len(written):,} bytes, functions: {', '.join(functions) or 'none'}{models}")
+    if modules:
+        click.echo(f"it calls Python: running it imports {modules} (see --allow-py of sglc run)")
     for line in masks.lines(place, model or "") if masks is not None else ():
         click.echo(line)
     if kept is not None:

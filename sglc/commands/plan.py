@@ -25,6 +25,7 @@ from sglc.commands.shared.invocation import (
     level_option,
     outside_option,
     print_json,
+    python_option,
     show,
     summary,
 )
@@ -97,6 +98,7 @@ class Run:
 @engine_options
 @level_option
 @outside_option
+@python_option
 @click.pass_obj
 def command(
     invocation: Invocation,
@@ -279,6 +281,7 @@ def _with_run(
 ) -> None:
     """Run the function, and print the plan with the figures of `--stats` beside it."""
     from sglc.commands.running.execution import Call, Runner
+    from sglc.externs.modules import access_for
     from sglc.plan.collect import plan_program
     from sglc.plan.measured import from_report
     from sglc.runtime.mask.artifact.places import program_masks
@@ -299,6 +302,7 @@ def _with_run(
         run.timeout,
         masks,
         run.ahead,
+        access=access_for(file, invocation.python),
     )
     with Runner.open(invocation, call) as runner:
         invocation.stage = f"running {name}"

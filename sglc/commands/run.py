@@ -25,6 +25,7 @@ from sglc.commands.shared.invocation import (
     fault,
     level_option,
     outside_option,
+    python_option,
     show,
     summary,
 )
@@ -95,6 +96,7 @@ INTERRUPTED = 130
 @observation_options
 @level_option
 @outside_option
+@python_option
 @click.pass_obj
 def command(
     invocation: Invocation,
@@ -162,6 +164,7 @@ def command(
 
     from sglc.commands.running.execution import Call
     from sglc.commands.shared.settings import engine_of, models_of, project_for, setting
+    from sglc.externs.modules import access_for
     from sglc.runtime.mask.artifact.places import program_masks
 
     project = project_for(invocation, file, as_json=as_json)
@@ -184,6 +187,7 @@ def command(
         ahead,
         trace_top or 0,
         setting(project.run, "decode", decode),
+        access_for(file, invocation.python),
     )
     if data is not None and out is not None:
         from sglc.commands.running.batch import Common, run_rows

@@ -13,6 +13,7 @@ from sglc.ir import ops, terminators
 from sglc.ir.flow import reachable
 from sglc.ir.module import TEST_MARK, Block, Function
 from sglc.ir.shape import operands, result
+from sglc.python_function import ExternSpec
 
 _NUMBER = {name: opcode.number for name, opcode in BY_NAME.items()}
 _LOAD, _STORE, _POP, _JUMP = (_NUMBER[name] for name in ("LOAD", "STORE", "POP", "JUMP"))
@@ -86,6 +87,7 @@ class FunctionEmitter:
         self.fixups: list[tuple[int, str]] = []
         self.landings: dict[str, tuple[str, Place]] = {}
         """Where loops end, by label: the block they go on to and the place of the loop."""
+        self.extern: ExternSpec | None = None
 
     def slot(self, name: str) -> int:
         """The number of a variable; a new one gets the next."""
@@ -144,6 +146,7 @@ class FunctionEmitter:
             fork_slot=self.slots[function.parameters[0].slot] if is_fork else 0,
             tags=function.tags,
             copy_of=function.copy_of,
+            extern=self.extern,
         )
 
     def _block(self, block: Block, following: str | None) -> None:
@@ -214,6 +217,9 @@ class FunctionEmitter:
                 self.put(number["STREAM_PART"], pools.type(op.type))
             case ops.CallPart():
                 self.put(number["CALL_PART"], self.codes[op.function], len(op.arguments))
+            case ops.CallPython():
+                self.extern = op.spec
+                self.put(number["PYTHON"], len(op.arguments))
             case ops.Generate():
                 self.put(number["GEN"], op.hole, len(op.options))
             case ops.SelectOption():

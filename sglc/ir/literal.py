@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from sglc.ir.module import ErrorInfo, HoleInfo
+from sglc.python_function import ExternSpec
 from sglc.types import type as t
 from sglc.types.decoding import Decoding
 from sglc.types.language import condition
@@ -57,6 +58,7 @@ CLASSES: dict[str, type] = {
         Decoding,
         ModelUse,
         ModelView,
+        ExternSpec,
         *condition.CLASSES,
     )
 }

@@ -16,7 +16,7 @@ from sglc.types.model_use import ModelUse
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value
 
-FunctionKind = Literal["fn", "part", "pure", "fork", "test"]
+FunctionKind = Literal["fn", "part", "pure", "extern", "fork", "test"]
 
 TEST_MARK = "test "
 """What the names of tests begin with before their titles."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from sglc.immutable import value
+from sglc.python_function import ExternSpec
 from sglc.source import Span
 from sglc.types.type import Type as SglType
 from sglc.types.values import Value as SglValue
@@ -490,8 +491,21 @@ class AdoptBranch:
 
 
 @value
+class CallPython:
+    """Calls the function of Python that the function at hand, of kind `extern`, stands for.
+
+    The result is a member of the function's result type, else Foreign is raised.
+    """
+
+    result: Temp
+    spec: ExternSpec
+    arguments: tuple[Temp, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
 class MockHole:
-    """`name` is `function.hole`."""
+    """`name` is `function.hole`, or `function` for a function of Python."""
 
     name: str
     value: Temp
@@ -553,7 +567,7 @@ class ReplayTrace:
 
 
 Op = (
-    Const | Load | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append
+    Const | Load | CallPython | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append
     | Unary | Binary | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField
     | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | Start | OpenStream
     | NextPart | GetPart | CloseStream | CallPart | EndTry | Mark | Forget | Catch | HandledError | Limit

@@ -13,6 +13,7 @@ from sglc.ir.ops import (
     Binary,
     Call,
     CallPart,
+    CallPython,
     Generate,
     Iterate,
     Load,
@@ -41,7 +42,12 @@ BINARY_OPERATORS = frozenset(
 )
 
 
-CALLEES = {Call: ("fn", "pure"), Start: ("fn",), OpenStream: ("fn",), CallPart: ("part",)}
+CALLEES = {
+    Call: ("fn", "pure", "extern"),
+    Start: ("fn", "extern"),
+    OpenStream: ("fn",),
+    CallPart: ("part",),
+}
 """Kinds of the functions that each operation may name."""
 
 
@@ -227,6 +233,11 @@ class _Checker:
                     yield "no such function"
                 elif len(callee.parameters) != len(arguments):
                     yield f"it takes {len(callee.parameters)} arguments"
+            case CallPython(spec=spec, arguments=arguments):
+                if self.function.kind != "extern":
+                    yield "in a function that is no `extern`"
+                elif fault := spec.fault(len(arguments)):
+                    yield fault
             case RunFork(function=name):
                 callee = self.functions.get(name)
                 if callee is None or callee.kind != "fork" or callee.parent != self.function.name:

@@ -6,11 +6,14 @@ then its tests; then what the other modules declare. Only a program without erro
 
 from __future__ import annotations
 
-from sglc.check.core.result import CheckedModule, CheckedProgram, Effects
+from sglc.check.core.result import CheckedModule, CheckedProgram, Effects, ErrorSymbol
+from sglc.ir import ops, terminators
+from sglc.ir.builder import FunctionBuilder
 from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
 from sglc.ir.ops import CheckType
 from sglc.lower.context import Context, ProgramContext
 from sglc.lower.function import FunctionLowering
+from sglc.python_function import ExternSpec
 from sglc.syntax.tree import ast
 from sglc.types.language.predicates import predicates_of
 
@@ -34,6 +37,8 @@ def lower(program: CheckedProgram) -> Module:
                 case ast.FunctionDeclaration():
                     for copy in program.copies.get(id(node), ()):
                         _function(context, copy.checked, node, copy.name)
+                case ast.ExternDeclaration():
+                    context.functions.append(_extern(checked, node))
         for condition in checked.conditions:
             _function(context, checked, condition, _qualified(checked, condition.name.text))
         titles: set[str] = set()
@@ -70,20 +75,9 @@ def _function(
     place = len(program.functions)
     program.functions.append(None)
     context = _context(program, checked, name, known_as)
-    parameters = []
-    for parameter in node.parameters:
-        default = None
-        if parameter.default is not None:
-            default = checked.constants[id(parameter.default)]
-        parameters.append(
-            Parameter(
-                parameter.name.text,
-                context.slot_of(parameter),
-                checked.resolved[id(parameter.type)],
-                parameter.default is not None,
-                default,
-            )
-        )
+    parameters = tuple(
+        _parameter(checked, parameter, context.slot_of(parameter)) for parameter in node.parameters
+    )
     for parameter in parameters:
         # Whoever calls a function from outside asks no predicates.
         if predicates_of(parameter.type, program.table):
@@ -99,7 +93,7 @@ def _function(
     program.functions[place] = Function(
         name=name,
         kind="pure" if effects.pure else node.kind if node.kind != "aside" else "part",
-        parameters=tuple(parameters),
+        parameters=parameters,
         blocks=blocks,
         result=None if node.result is None else checked.resolved[id(node.result)],
         retries=tuple(context.build.retries),
@@ -109,6 +103,47 @@ def _function(
         raises=effects.raises,
         module=checked.name,
         copy_of=known_as if name != known_as else "",
+        span=node.name.span,
+    )
+
+
+def _parameter(checked: CheckedModule, node: ast.Parameter, slot: str) -> Parameter:
+    default = None if node.default is None else checked.constants[id(node.default)]
+    type = checked.resolved[id(node.type)]
+    return Parameter(node.name.text, slot, type, node.default is not None, default)
+
+
+def _raises(checked: CheckedModule, errors: tuple[ast.Name, ...]) -> tuple[str, ...]:
+    found = [checked.symbols.get(id(error)) for error in errors]
+    return tuple(
+        symbol.name if isinstance(symbol, ErrorSymbol) else error.text
+        for symbol, error in zip(found, errors, strict=True)
+    )
+
+
+def _extern(checked: CheckedModule, node: ast.ExternDeclaration) -> Function:
+    """A function of Python: a body that calls it."""
+    names = [parameter.name.text for parameter in node.parameters]
+    spec = ExternSpec(
+        node.target,
+        node.effects,
+        None if node.timeout is None else int(node.timeout[0].value * 1000),
+        None if node.key is None else names.index(node.key.text),
+    )
+    build = FunctionBuilder()
+    given = tuple(build.load(name) for name in names)
+    result = build.value(ops.CallPython, spec, given, span=node.name.span)
+    build.end(terminators.Return(result, node.name.span))
+    return Function(
+        name=_qualified(checked, node.name.text),
+        kind="extern",
+        parameters=tuple(_parameter(checked, each, each.name.text) for each in node.parameters),
+        blocks=tuple(build.blocks),
+        result=None if node.result is None else checked.resolved[id(node.result)],
+        public=node.public,
+        doc=node.doc,
+        raises=_raises(checked, node.raises),
+        module=checked.name,
         span=node.name.span,
     )
 

@@ -26,11 +26,12 @@ class Tests:
         self.inside = inside
 
     def mock(self, node: ast.Mock) -> None:
-        """The value that a hole is to have next, or always."""
+        """The value that a hole is to have, or a function of Python to give, next or always."""
         symbol = self.checked.symbols[id(node)]
         assert isinstance(symbol, FunctionSymbol)
         value = self.expressions.value(node.value)
-        self.build.add(ops.MockHole(f"{symbol.name}.{node.hole.text}", value, node.always, node.span))
+        name = symbol.name if node.hole is None else f"{symbol.name}.{node.hole.text}"
+        self.build.add(ops.MockHole(name, value, node.always, node.span))
 
     def fuzz(self, node: ast.Fuzz) -> None:
         """A loop over the rounds, with random values for holes in each."""

@@ -65,7 +65,7 @@ def run(module: Module) -> Module:
     declared = frozenset(error.name for error in module.errors)
 
     def change(function: Function) -> Function:
-        if function.kind in ("test", "pure") or not _calls(function, startable):
+        if function.kind in ("test", "pure", "extern") or not _calls(function, startable):
             return function
         found = independence(function, table, startable, brief, declared, originals)
         return _Writer(function).run(found) if found else function

@@ -244,6 +244,8 @@ class _Lifter:
                 return ops.GetPart(result, program.types[a], span)
             case "END_STREAM":
                 return ops.CloseStream(result, span)
+            case "PYTHON" if self.code.extern is not None:
+                return ops.CallPython(result, self.code.extern, given, span)
             case "CALL_PART":
                 return ops.CallPart(result, program.codes[a].name, given, span)
             case "CATCH":

@@ -100,6 +100,7 @@ class Builder:
             "adopt": self._adopt,
             "mark": lambda strand, _: self._put(strand, Mark("what follows is forgotten")),
             "forget": lambda strand, _: self._put(strand, Mark("forgotten from the mark on")),
+            "python": lambda strand, event: self._put(strand, Mark(_python(event))),
             "call": self._call,
             "return": self._return,
             "error": self._error,
@@ -318,3 +319,14 @@ def build(events: Iterable[Event], most_detailed: int = MOST_DETAILED) -> Run:
     for event in events:
         builder.add(event)
     return builder.end()
+
+
+def _python(event: Event) -> str:
+    """A call of a function of Python on one line: arguments, result or error, and how it was found."""
+    given = event.data.get("arguments")
+    shown = ", ".join(f"{k}={v}" for k, v in given.items()) if isinstance(given, dict) else ""
+    head = f"Python {event.text('target')}({shown})"
+    if event.text("error"):
+        return f"{head} failed: {event.text('error')}: {event.text('message')}"
+    how = event.text("how")
+    return f"{head} gave {event.text('result')}" + (f" ({how})" if how not in ("", "called") else "")

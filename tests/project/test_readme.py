@@ -18,7 +18,10 @@ from sglc.driver import compile_source
 from sglc.source import Source
 
 ROOT = README.parent
-PAGES = [README, *(ROOT / "docs" / f"{page}.md" for page in ("tutorial", "reference", "types", "coming-from"))]
+PAGES = [
+    README,
+    *(ROOT / "docs" / f"{page}.md" for page in ("tutorial", "reference", "types", "coming-from")),
+]
 PROGRAMS = [
     pytest.param(text, id=f"{page.stem}-{number}")
     for page in PAGES

@@ -5,6 +5,7 @@ from __future__ import annotations
 LEAVES = {
     "sglc.immutable",
     "sglc.source",
+    "sglc.python_function",
     "sglc.diagnostics",
     "sglc.automata",
     "sglc.types",
@@ -105,6 +106,7 @@ WHOLE = (
 LAW: dict[str, set[str]] = {
     "sglc.immutable": set(),
     "sglc.source": {"sglc.immutable"},
+    "sglc.python_function": {"sglc.immutable"},
     "sglc.options": set(),
     "sglc.cache_files": set(),
     "sglc.diagnostics": {"sglc.source"},
@@ -183,14 +185,16 @@ LAW: dict[str, set[str]] = {
     | {"sglc.bytecode", "sglc.driver", "sglc.schema", "sglc.frontend"}
     | {"sglc.runtime.session", "sglc.runtime.vm", "sglc.runtime.engine", "sglc.runtime.errors"}
     | {"sglc.runtime.mask", "sglc.runtime.repair"},
-    "sglc.api": WHOLE | {"sglc.python"},
+    "sglc.externs": LEAVES
+    | {"sglc.bytecode", "sglc.library", "sglc.python", "sglc.runtime.errors", "sglc.runtime.vm"},
+    "sglc.api": WHOLE | {"sglc.python", "sglc.externs"},
     "sglc.importer": {"sglc.api", "sglc.library", "sglc.python", "sglc.types"},
     "sglc.pytest_plugin": {
         *("sglc.bytecode", "sglc.compiled", "sglc.diagnostics", "sglc.library", "sglc.options"),
         *("sglc.recorded", "sglc.runtime.errors", "sglc.runtime.session", "sglc.testing"),
     },
     "sglc.decorators": WHOLE | {"sglc.frontend", "sglc.python", "sglc.api"},
-    "sglc.commands": WHOLE | {"sglc.testing"},
+    "sglc.commands": WHOLE | {"sglc.testing", "sglc.externs"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},
     "sglc": {"sglc.api", "sglc.python", "sglc.decorators"},

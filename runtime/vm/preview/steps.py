@@ -22,6 +22,7 @@ from sglc.runtime.vm.preview.joins import pops, quiet_join
 from sglc.runtime.vm.preview.record import Asked, Record, Remark
 from sglc.runtime.vm.preview.unknown import Unknown, holes_of
 from sglc.runtime.vm.state.frame import Frame, take
+from sglc.runtime.vm.state.seed import known_name
 from sglc.runtime.vm.state.strand import Outcome, Step, Strand
 from sglc.runtime.vm.state.streams import CallStream
 from sglc.runtime.vm.state.values import failure
@@ -71,13 +72,14 @@ def preview_steps(record: Record) -> tuple[Step, ...]:
         "FORK": _forking,
         "GEN": _asking(record),
         "SELECT": _asking(record),
+        "PYTHON": _python(record),
     }
     return tuple(_step(opcode, own.get(opcode.name) or HANDLERS[opcode.number], record) for opcode in OPCODES)
 
 
 def _step(opcode: Opcode, usual: Step, record: Record) -> Step:
     """The usual step, and another one for unknown items."""
-    if opcode.pops == 0 or opcode.name in ("GEN", "SELECT"):
+    if opcode.pops == 0 or opcode.name in ("GEN", "SELECT", "PYTHON"):
         return usual
 
     def step(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
@@ -278,6 +280,23 @@ def _asking(record: Record) -> Step:
         frame.holes[spec.name.rpartition(".")[2]] = value
         frame.texts[a] = ""
         frame.stack.append(value)
+        return None
+
+    return step
+
+
+def _python(record: Record) -> Step:
+    """A call of Python, which a preview never makes: its mock, a drawn value, or an unknown one."""
+    usual = HANDLERS[BY_NAME["PYTHON"].number]
+
+    def step(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+        name = known_name(frame.code)
+        items = frame.stack[len(frame.stack) - a :]
+        if not holes_of(items) and (machine.run.fuzzing or machine.run.is_mocked(name, machine.branch)):
+            return usual(machine, frame, a, b)
+        take(frame, a)
+        record.uncertain = True
+        frame.stack.append(Unknown((name,)))
         return None
 
     return step

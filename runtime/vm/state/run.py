@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Hashable, Mapping
 from copy import copy
@@ -23,8 +24,10 @@ from sglc.types.decoding import Figure
 from sglc.types.model_use import MAIN
 
 if TYPE_CHECKING:
+    from sglc.runtime.vm.state.python_host import PythonHost
     from sglc.runtime.vm.state.strand import Step
     from sglc.runtime.vm.state.tasks import Tasks
+    from sglc.types.values import Value
 
 BREATH = 20_000
 """Steps after which other tasks get a turn."""
@@ -237,6 +240,7 @@ class Run:
         recorder: Recorder | None = None,
         handlers: tuple[Step, ...] | None = None,
         tasks: Tasks | None = None,
+        python: PythonHost | None = None,
     ) -> None:
         self.prepared = prepared
         self.program = prepared.program
@@ -265,6 +269,10 @@ class Run:
         self.pause_at = min(self.breath_at, self.step_limit)
         """Steps at which the machine looks up: whether any are left, and whether others are to get a turn."""
         self.tasks = tasks
+        self.python = python
+        """What calls functions of Python; None where none may be called."""
+        self.writes: dict[tuple[str, str], asyncio.Future[Value]] = {}
+        """What writes with a key gave, by function and key; shared with calls that run ahead."""
         self.statistics = Statistics()
         self.records = Records()
         self.fuzzing = False

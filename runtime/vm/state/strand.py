@@ -51,7 +51,7 @@ class Strand:
     def push(
         self, code: Code, arguments: list[object], parent: Frame | None, allowances: tuple[Allowance, ...]
     ) -> Frame:
-        """Enter a function: a fresh conversation for fn and test, the caller's for part, none for pure."""
+        """Enter a function: a fresh conversation for fn and test, the caller's for part, none for others."""
         if len(self.callers) + len(self.frames) >= self.run.limits.depth:
             raise failure(f"more than {self.run.limits.depth} calls deep")
         if code.within is not None:
@@ -63,8 +63,10 @@ class Strand:
         seeds = Seeds(self.seed) if parent is None else parent.seeds
         if code.kind == "part" and parent is not None:
             conversation, owns = parent.conversation, False
-        elif code.kind == "pure":
+        elif code.kind in ("pure", "extern"):
             conversation, owns = None, False
+            if code.kind == "extern" and parent is not None:
+                seeds.call(known_name(code))  # it draws nothing, but its calls are told apart by their number
         else:
             conversation, owns = self.run.model.conversation(), True
             if parent is not None:

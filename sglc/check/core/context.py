@@ -52,8 +52,6 @@ class Signature:
     """Errors that may leave it: those of its header until all are inferred (`sglc.check.effects`)."""
     declaration: ast.FunctionDeclaration | ast.ExternDeclaration
     module: ModuleContext
-    available: bool = True
-    """False for kinds that are refused for now: calls are not reported again."""
     holes: dict[str, HoleFacts] = field(default_factory=dict)
     """Named holes of its body, once that is checked."""
     type_parameters: tuple[str, ...] = ()

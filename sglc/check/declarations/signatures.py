@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from sglc.check.core.context import ErrorFields, ModuleContext, Signature
 from sglc.check.core.function_state import Local
@@ -14,9 +15,13 @@ from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.resolve import BUILTIN_TYPES, TypeResolver
 from sglc.diagnostics.diagnostic import Label
+from sglc.python_function import is_target
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import FieldType, Optional, Type
+
+MAX_TIMEOUT = 86_400
+"""Seconds: a day. Longer than that nobody waits for one call."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,14 +95,59 @@ class Signatures:
             found = error_named(self.module, error)
             if found is not None and found not in raises:
                 raises.append(found)
-        available = True
         if isinstance(node, ast.ExternDeclaration):
-            available = False
-            self.module.unavailable("E0915", "`extern py`", node.name.span, "write the helper as a `pure fn`")
-        kind = getattr(node, "kind", "pure")
-        if kind == "aside":
-            kind = "part"
-        return Signature(name, kind, tuple(parameters), result, tuple(raises), node, self.module, available)
+            kind = "extern"
+            self._extern(node, parameters)
+        else:
+            kind = "part" if node.kind == "aside" else node.kind
+        return Signature(name, kind, tuple(parameters), result, tuple(raises), node, self.module)
+
+    def _extern(
+        self,
+        node: ast.ExternDeclaration,
+        parameters: list[tuple[str, ExpressionType, DefaultArgument | None]],
+    ) -> None:
+        """What an `extern py` says of its function: where it is, its key and its timeout."""
+        report = self.module.report
+        if not is_target(node.target):
+            report(
+                "E0440",
+                f'"{node.target}" names no function of Python',
+                node.target_span,
+                label="not `module:function`",
+                reason="a module is dotted names; a function is one name, and none that begins with `_`",
+                hint='write `extern py "tools:double" fn …` for `double` in `tools.py`',
+            )
+        if node.key is not None:
+            key = node.key.text
+            type = next((type for name, type, _ in parameters if name == key), None)
+            if type is None:
+                report(
+                    "E0440",
+                    f"there is no parameter `{key}`",
+                    node.key.span,
+                    label="unknown name",
+                    reason="the key is the parameter that tells one write from another",
+                )
+            elif node.effects != "write":
+                report(
+                    "E0440",
+                    f"a `{node.effects}` needs no key",
+                    node.key.span,
+                    label="for `effects write`",
+                    reason="only what changes the world must not be done twice",
+                    hint="leave `key` out",
+                )
+        if node.timeout is not None:
+            count, unit = node.timeout
+            if unit.text != "s" or not Decimal("0.001") <= count.value <= MAX_TIMEOUT:
+                report(
+                    "E0440",
+                    f"a timeout is 0.001 to {MAX_TIMEOUT} seconds",
+                    count.span.to(unit.span),
+                    label="not so long",
+                    hint="write it as `timeout 2.5 s`",
+                )
 
 
 def _optional(field: FieldType) -> Type:

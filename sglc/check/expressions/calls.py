@@ -180,9 +180,6 @@ class Calls:
             self.arguments.infer_all(node)
             return UNKNOWN
         self.module.symbols[id(name)] = self.module.symbols[id(node)] = FunctionSymbol(signature.name)
-        if not signature.available:
-            self.arguments.infer_all(node)
-            return UNKNOWN
         if signature.kind == "part" and not as_part:
             self.module.report(
                 "E0401",
@@ -207,9 +204,11 @@ class Calls:
                 "E0402",
                 f"{self.scopes.place()} cannot call `{name.name}`",
                 node.span,
-                label="may ask a model",
+                label="may run Python" if signature.kind == "extern" else "may ask a model",
                 reason="pure functions depend on their arguments only",
-                hint=f"make `{name.name}` a `pure fn` if it asks no model",
+                hint="call it in a `fn`"
+                if signature.kind == "extern"
+                else f"make `{name.name}` a `pure fn` if it asks no model",
             )
         if signature.type_parameters or isinstance(node.function, ast.Index):
             return self._with_types(node, name, signature, expected)

@@ -148,5 +148,6 @@ ERRORS: dict[str, tuple[str, ...]] = {
     "Budget": ("message",),
     "Cancelled": ("message",),
     "Failure": ("message",),
+    "Foreign": ("message",),
 }
 """Errors that need no declaration, with their fields; every bound error also has `.name` and `.message`."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sglc.check.core.context import ModuleContext
+from sglc.check.core.context import ModuleContext, Signature
+from sglc.check.core.edits import insertion
 from sglc.check.core.result import ErrorSymbol, FunctionSymbol
 from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import convert, fold
@@ -15,6 +16,7 @@ from sglc.check.statements.blocks import Blocks
 from sglc.check.types.kinds import said
 from sglc.source import Span
 from sglc.syntax.tree import ast
+from sglc.types.type import Type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +44,17 @@ class StatementsOfTests:
             if entity is None or entity.kind != "broken":
                 pool = (n for n, e in self.module.names.items() if e.kind == "function")
                 close = self.module.nearest(node.function.text, pool)
+                owner = self._owner(node.function.text) if node.hole is None else None
+                if owner is not None:
+                    self.module.report(
+                        "E0212",
+                        "a mock names the function and its hole",
+                        node.function.span,
+                        label="of which function?",
+                        hint=f"write `mock {owner}.{node.function.text} = …`",
+                        edits=insertion(f"{owner}.", node.function.span),
+                    )
+                    return False
                 self.module.report(
                     "E0201",
                     f"there is no function `{node.function.text}`",
@@ -53,6 +66,8 @@ class StatementsOfTests:
         entity.used = True
         signature = self.module.program.signatures[entity.name]
         self.module.symbols[id(node)] = self.module.symbols[id(node.function)] = FunctionSymbol(entity.name)
+        if node.hole is None:
+            return self._extern_mock(node, signature)
         facts = signature.holes.get(node.hole.text)
         if facts is None:
             self.inference.infer(node.value)
@@ -69,28 +84,53 @@ class StatementsOfTests:
         if facts.type is None:
             self.inference.infer(node.value)
             return False
+        self._mocked(node.value, facts.type, f"hole `{node.hole.text}`")
+        return False
+
+    def _owner(self, hole: str) -> str | None:
+        """The only function of the module with a hole of that name."""
+        entities = [e for e in self.module.names.values() if e.kind == "function"]
+        signatures = self.module.program.signatures
+        owners = [e.name for e in entities if e.name in signatures and hole in signatures[e.name].holes]
+        return owners[0] if len(owners) == 1 else None
+
+    def _extern_mock(self, node: ast.Mock, signature: Signature) -> bool:
+        """A value that a function of Python gives."""
+        if signature.kind != "extern":
+            self.inference.infer(node.value)
+            self.module.report(
+                "E0212",
+                f"`{node.function.text}` is no `extern py`",
+                node.function.span,
+                label="has holes to be mocked",
+                hint=f"name the hole: `mock {node.function.text}.{next(iter(signature.holes), 'hole')} = …`",
+            )
+        elif isinstance(signature.result, Type):
+            self._mocked(node.value, signature.result, f"`{node.function.text}`")
+        return False
+
+    def _mocked(self, node: ast.Expression, type: Type, what: str) -> None:
+        """The value of a mock, which must be one of the type."""
         before = len(self.module.diagnostics)
-        self.inference.infer(node.value, facts.type)
+        self.inference.infer(node, type)
         quiet = len(self.module.diagnostics) > before
-        found, value = fold(self.module, node.value)
-        what = f"the value of hole `{node.hole.text}`"
+        found, value = fold(self.module, node)
         if not found:
-            self.inference.fits(node.value, self.module.types[id(node.value)], facts.type, what, quiet)
-            return False
+            self.inference.fits(node, self.module.types[id(node)], type, f"the value of {what}", quiet)
+            return
         if quiet:
-            return False
-        reason = self.inference.not_a_member(value, facts.type)
+            return
+        reason = self.inference.not_a_member(value, type)
         if reason is not None:
             self.module.report(
                 "E0302",
-                f"hole `{node.hole.text}` can never have this value",
-                node.value.span,
-                label=f"no value of {said(facts.type)}",
+                f"{what} can never have this value",
+                node.span,
+                label=f"no value of {said(type)}",
                 reason=reason,
             )
-            return False
-        self.module.constants[id(node.value)] = convert(self.module.table, value, facts.type)
-        return False
+            return
+        self.module.constants[id(node)] = convert(self.module.table, value, type)
 
     def fuzz(self, node: ast.Fuzz) -> bool:
         """A call that is repeated with random values for its holes."""

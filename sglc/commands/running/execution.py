@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sglc.bytecode.code import Code, Program
 from sglc.commands.running.narration import Narrator
@@ -19,6 +19,7 @@ from sglc.commands.running.run_options import Observation
 from sglc.commands.shared.invocation import Invocation, fail, fault
 from sglc.commands.shared.progress import progress_bar
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.externs.modules import Access
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.core.options import EngineOptions
 from sglc.runtime.engine.load import load_engine
@@ -30,6 +31,9 @@ from sglc.runtime.session import RunResult, Session
 from sglc.runtime.vm.state.trace import TraceWriter
 from sglc.types.text.plain_json import dumps
 from sglc.types.values import Value
+
+if TYPE_CHECKING:
+    from sglc.externs.host import Host
 
 SHOWN_PARTIAL = 2000
 """Most characters of an unfinished answer that a message shows."""
@@ -56,6 +60,8 @@ class Call:
     """How many of the most probable tokens a trace has with each token."""
     decode: Literal["local"] | None = None
     """What takes the place of the strategies of all holes."""
+    access: Access = field(default_factory=Access)
+    """Which modules of Python the program may import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +137,12 @@ class Runner:
         self._call = call
         self._traceback = traceback
         self._session = Session(
-            call.program, engine, masks=call.masks, recorder=observer.collector, models=models
+            call.program,
+            engine,
+            masks=call.masks,
+            recorder=observer.collector,
+            models=models,
+            python=_host(call),
         )
         self.engine = engine
         self.observer = observer
@@ -147,6 +158,10 @@ class Runner:
         """
         startup = invocation.startup
         startup.lap("runtime")
+        try:
+            _host(call)
+        except ArgumentError as problem:
+            raise fail(invocation, problem.diagnostic()) from None
         observer = Observer(invocation, call.observation, call.model)
         if call.code.kind == "pure":
             with observer.watching(None):
@@ -225,6 +240,17 @@ class Runner:
                 value=result.value, text=said, statistics=_numbers(result), checks=tuple(_checks(result))
             )
         return Outcome(failed=failed, text="" if heard is None else heard.said)
+
+
+def _host(call: Call) -> Host | None:
+    """What calls Python for the program; raises ArgumentError where that is not allowed."""
+    if not call.program.python_modules:
+        return None
+    from sglc.externs.host import Host
+
+    host = Host(call.program, call.access)
+    host.check(call.code)
+    return host
 
 
 def _loaded(invocation: Invocation, model: str, options: EngineOptions) -> Engine:

@@ -26,6 +26,8 @@ class Invocation:
     options: CompileOptions = field(default_factory=CompileOptions)
     stage: str = "reading the command line"
     startup: Startup = field(default_factory=Startup)
+    python: tuple[str, ...] = ()
+    """Modules of Python that the program may import."""
 
 
 def _allow(context: click.Context, parameter: click.Parameter, given: bool) -> None:
@@ -42,6 +44,23 @@ outside_option = click.option(
     help="Let the program read files outside of its project.",
 )
 """Of every command that compiles programs."""
+
+
+def _allow_python(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> None:
+    invocation = context.find_object(Invocation)
+    if invocation is not None:
+        invocation.python = given
+
+
+python_option = click.option(
+    "--allow-py",
+    multiple=True,
+    metavar="MODULE",
+    expose_value=False,
+    callback=_allow_python,
+    help="Let the program import this module of Python. A source may import those of its own project.",
+)
+"""Of every command that runs programs."""
 
 
 def _level(context: click.Context, parameter: click.Parameter, given: int) -> None:

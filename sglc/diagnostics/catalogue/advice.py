@@ -1,4 +1,4 @@
-"""Catalogue entries of what the code of a checked program shows: W0220, W0227."""
+"""Catalogue entries of what the code of a checked program shows: W0220, W0227, E0441."""
 
 from __future__ import annotations
 
@@ -49,5 +49,19 @@ ENTRIES: tuple[Entry, ...] = (
         "        | ?{mark: int in 1..5}\n        | ?{why: str max 80 chars}\n    return mark\n",
         "fn rate(text: str) -> int:\n    user: | Rate ${text}.\n    assistant:\n"
         "        | ?{why: str max 80 chars}\n        | ?{mark: int in 1..5}\n    return mark\n",
+    ),
+    Entry(
+        "E0441",
+        "a write that would be done again",
+        "A retry goes back to its hole and takes the way from there anew, a fork takes its body once a "
+        "branch. What is written outside of the program on that way is written each time. Call it "
+        "behind the condition or the fork. Or name a key: of calls with equal keys only the first is "
+        "made in a run, and the others get its result.",
+        'extern py "shop:order" fn order(item: str) -> int effects write\n\npub fn f() -> str:\n'
+        "    | ?{item: str max 20 chars}\n    let number = order(item)\n"
+        '    ensure number > 0 else "sold out"\n        retry 2 resample\n    return item\n',
+        'extern py "shop:order" fn order(item: str) -> int effects write key item\n\npub fn f() -> str:\n'
+        "    | ?{item: str max 20 chars}\n    let number = order(item)\n"
+        '    ensure number > 0 else "sold out"\n        retry 2 resample\n    return item\n',
     ),
 )

@@ -251,6 +251,16 @@ pub fn f() -> int:
         "    return point\n",
     ),
     Entry(
+        "E0440",
+        "an `extern py` that names no function",
+        'It names a function of Python as `"module:function"`. `timeout` is a number of seconds, as in '
+        "`timeout 2.5 s`, and `key` a parameter that tells one `write` from another.",
+        'extern py "tools.double" fn double(n: int) -> int effects pure\n\n'
+        "pub fn f() -> int:\n    return double(2)\n",
+        'extern py "tools:double" fn double(n: int) -> int effects pure\n\n'
+        "pub fn f() -> int:\n    return double(2)\n",
+    ),
+    Entry(
         "W0208",
         "an error that is never raised",
         "The header lists, or a handler catches, a declared error that nothing there raises.",

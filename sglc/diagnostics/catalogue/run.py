@@ -72,6 +72,22 @@ ENTRIES: tuple[Entry, ...] = (
         "caught: `except Failure as fault`.",
     ),
     Entry(
+        "E0723",
+        "Foreign: a function of Python failed",
+        "A function of an `extern py` raised an exception, or gave what is no value of its declared "
+        "type. The message names module, function and reason; `sglc --traceback run` shows where in "
+        "Python. It can be caught: `except Foreign as fault`. An exception with the name of an error "
+        "under `raises` becomes that error.",
+    ),
+    Entry(
+        "E0724",
+        "Python that nobody has allowed",
+        "A program may import modules of Python that lie in its own project if it is run from source. "
+        "All others, and all of a compiled program, must be named: `--allow-py tools`, in Python "
+        "`sglc.load(…, allow_py=('tools',))`. Importing a module runs its code with all rights of the "
+        "user, so look at it first.",
+    ),
+    Entry(
         "E0711",
         "an error was raised and not caught",
         "A function raised an error that the program declares, and nothing caught it. The message shows "

@@ -30,10 +30,4 @@ ENTRIES: tuple[Entry, ...] = (
         + "    assistant with tools [double] limit 2 calls: | ?{n: int}\n" + _END,
         _GOOD,
     ),
-    _entry(
-        "E0915", "`extern py`", "Write the helper as a `pure fn`, or compute the value before the call.",
-        'extern py "tools:double" fn double(n: int) -> int effects pure\n\n'
-        "pub fn f() -> int:\n    return double(2)\n",
-        "pure fn double(n: int) -> int:\n    return 2 * n\n\npub fn f() -> int:\n    return double(2)\n",
-    ),
 )  # fmt: skip

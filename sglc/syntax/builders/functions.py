@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import cast, get_args
 
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import Body, OpenType, Option, WrittenType, plain_text, present, settled
 from sglc.syntax.lexer.keywords import HARD
 from sglc.syntax.tree import ast
 from sglc.syntax.tree.ast import Expression, Name
+
+UNSAID_EFFECT: ast.Effect = "read"
+"""What an `extern py` does that does not say: most helpers look something up, and a result of the world is
+not trusted."""
 
 Parameters = tuple[ast.Parameter, ...]
 Models = ast.ModelClause
@@ -49,7 +53,12 @@ def parameters(
 
 
 def parameter(
-    context: Context, start: int, end: int, name: Name, type: WrittenType, default: Expression | None
+    context: Context,
+    start: int,
+    end: int,
+    name: Name,
+    type: WrittenType,
+    default: Expression | None,
 ) -> ast.Parameter:
     """`NAME: TYPE = DEFAULT`; a word of the language is reported and taken for a name."""
     if name.text in HARD:
@@ -61,7 +70,14 @@ def parameter(
             label="a name is due here",
             hint=f"choose another name, such as `{name.text}_`",
         )
-    return ast.Parameter(name, settled(context, type), default, context.span(start, end))
+    return ast.Parameter(name, False, settled(context, type), default, context.span(start, end))
+
+
+def untrusted_parameter(
+    context: Context, start: int, end: int, name: Name, type: WrittenType, default: Expression | None
+) -> ast.Parameter:
+    """`NAME: untrusted TYPE = DEFAULT`: a value that comes from outside."""
+    return replace(parameter(context, start, end, name, type, default), untrusted=True)
 
 
 def result(context: Context, start: int, end: int, type: WrittenType) -> Result:
@@ -169,6 +185,40 @@ def _function(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What an `extern py` says of its function: `effects` with its name and key, `timeout`, or `raises`."""
+
+    word: str
+    start: int
+    end: int
+    names: tuple[Name, ...] = ()
+    limit: tuple[ast.Number, Name] | None = None
+
+
+def effects(context: Context, start: int, end: int, effect: Name, key: Name | None) -> Promise:
+    """`effects NAME key NAME`."""
+    if effect.text not in get_args(ast.Effect):
+        context.reporter.error(
+            "E0115",
+            f"there is no effect `{effect.text}`",
+            effect.span.start,
+            effect.span.end,
+            hint="effects are pure, model, read or write",
+        )
+    return Promise("effects", start, end, (effect,) if key is None else (effect, key))
+
+
+def timeout(context: Context, start: int, end: int, count: ast.Number, unit: Name) -> Promise:
+    """`timeout NUMBER UNIT`."""
+    return Promise("timeout", start, end, limit=(count, unit))
+
+
+def extern_raises(context: Context, start: int, end: int, *errors: Name) -> Promise:
+    """`raises NAME, …`."""
+    return Promise("raises", start, end, errors)
+
+
 def extern(
     context: Context,
     start: int,
@@ -177,25 +227,35 @@ def extern(
     name: Name,
     parameters: tuple[ast.Parameter, ...],
     type: WrittenType | None,
-    effects: Name | None,
+    *promises: Promise,
 ) -> ast.ExternDeclaration:
-    """`extern py "TARGET" fn NAME(…) -> TYPE`."""
+    """`extern py "TARGET" fn NAME(…) -> TYPE` with what it promises."""
     doc = context.docs.take(start, end)
-    word = "write" if effects is None else effects.text
-    if effects is not None and word not in ("pure", "model", "read", "write"):
-        context.reporter.error(
-            "E0115",
-            f"there is no effect `{word}`",
-            effects.span.start,
-            effects.span.end,
-            hint="effects are pure, model, read or write",
-        )
+    said: dict[str, Promise] = {}
+    for promise in promises:
+        if promise.word in said:
+            context.reporter.error(
+                "E0135",
+                f"`{promise.word}` is given twice",
+                promise.start,
+                promise.end,
+                label="the second one",
+            )
+        said[promise.word] = promise
+    effect = said["effects"].names if "effects" in said else ()
+    known = bool(effect) and effect[0].text in get_args(ast.Effect)
+    limit = said.get("timeout")
+    errors = said.get("raises")
     return ast.ExternDeclaration(
         plain_text(context, target, "a target"),
+        target.span,
         name,
         parameters,
         settled(context, type),
-        word,
+        cast("ast.Effect", effect[0].text) if known else UNSAID_EFFECT,
+        effect[1] if len(effect) > 1 else None,
+        None if limit is None else limit.limit,
+        () if errors is None else errors.names,
         False,
         doc,
         context.span(start, end),

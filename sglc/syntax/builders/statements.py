@@ -202,6 +202,16 @@ def mock_always(
     return ast.Mock(function, hole, value, True, context.span(start, end))
 
 
+def mock_extern(context: Context, start: int, end: int, function: Name, value: Expression) -> ast.Mock:
+    """`mock FUNCTION = VALUE`: what the next call of an `extern py` gives, in a test."""
+    return ast.Mock(function, None, value, False, context.span(start, end))
+
+
+def mock_extern_always(context: Context, start: int, end: int, function: Name, value: Expression) -> ast.Mock:
+    """`mock FUNCTION = VALUE always`: what each call of an `extern py` gives, in a test."""
+    return ast.Mock(function, None, value, True, context.span(start, end))
+
+
 def fuzz(
     context: Context, start: int, end: int, call: Expression, times: Expression, body: Body = ()
 ) -> ast.Fuzz:

@@ -333,8 +333,6 @@ def _raised(run: Run, line: Line, module_level: bool) -> Mistake | None:
             label="this is a text",
             hint=f"declare `error Name(why: str)` at the left margin and write `raise Name({line.token})`",
         )
-    if line.word == "mock" and line.token == "=" and line.index == line.first + 2:
-        return _mock(line)
     if line.word == "use" and line.token in ("*", ")") and line.at(line.index - 1) == "(":
         return Mistake(
             "E0113",
@@ -349,31 +347,6 @@ def _raised(run: Run, line: Line, module_level: bool) -> Mistake | None:
 
 def _bracket(run: Run, line: Line, module_level: bool) -> Mistake | None:
     return named_argument(run, line) or braced_list(run, line) or generator(line) or sign_of_another(line)
-
-
-def _mock(line: Line) -> Mistake:
-    """`mock hole = …`: of the only function above that has such a hole, if there is one."""
-    first = line.first + 1
-    hole, start = line.at(first), line.starts(first)
-    owners = []
-    word = re.escape(hole)
-    written = re.compile(rf"\?\{{[ ]*{word}[ ]*:|\blet {word} = (?:gen|choose|select)\b")
-    for match in written.finditer(line.text):
-        names = _FUNCTION.findall(line.text, 0, match.start())
-        owners += names[-1:]
-    owner = owners[0] if len(set(owners)) == 1 else ""
-    return Mistake(
-        "E0113",
-        "a mock names the function and its hole",
-        start,
-        line.ends(first),
-        label="of which function?",
-        hint=f"write `mock {owner or 'function'}.{hole} = …`",
-        edits=((start, start, owner + "."),) if owner else (),
-    )
-
-
-_FUNCTION = re.compile(r"^(?:pub )?fn (\w+)", re.MULTILINE)
 
 
 def _comma(run: Run, line: Line, module_level: bool) -> Mistake | None:

@@ -53,6 +53,7 @@ SOFT: dict[str, re.Pattern[str]] = {
         ("table", r"[ \t]+[\"\w]"),
         ("from", r"[ \t]*\""),
         ("raises", r"[ \t]+[^\W\d]"),
+        ("untrusted", r"[ \t]+[^\W\d]|[ \t]*[\[({\"]"),
     )
     for word in words.split()
 }

@@ -6,16 +6,17 @@ from typing import Literal
 
 from sglc.immutable import node
 from sglc.source import Source, Span
-from sglc.syntax.tree.expressions import Expression, ModelClause, Name
+from sglc.syntax.tree.expressions import Expression, ModelClause, Name, Number
 from sglc.syntax.tree.statements import Statement
 from sglc.syntax.tree.types import TypeExpression
 
 
 @node
 class Parameter:
-    """`name: T` or `name: T = default`."""
+    """`name: T` or `name: T = default`; `untrusted` where that word stands before the type."""
 
     name: Name
+    untrusted: bool
     type: TypeExpression
     default: Expression | None
     span: Span
@@ -235,15 +236,26 @@ class FunctionDeclaration:
     span: Span
 
 
+Effect = Literal["pure", "model", "read", "write"]
+"""What a call does at most; each includes those before it."""
+
+
 @node
 class ExternDeclaration:
-    """`extern py "module:name" fn f(x: T) -> U effects read`."""
+    """`extern py "module:name" fn f(x: T) -> U effects write key x timeout 5 s raises E`.
+
+    `key` is the parameter that tells writes apart, `timeout` a number and its unit.
+    """
 
     target: str
+    target_span: Span
     name: Name
     parameters: tuple[Parameter, ...]
     result: TypeExpression | None
-    effects: str
+    effects: Effect
+    key: Name | None
+    timeout: tuple[Number, Name] | None
+    raises: tuple[Name, ...]
     public: bool
     doc: str
     span: Span

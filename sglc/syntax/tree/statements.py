@@ -290,10 +290,10 @@ class StreamFor:
 
 @node
 class Mock:
-    """`mock f.hole = value [always]`."""
+    """`mock f.hole = value [always]`; without a hole, `mock f = value`: what an `extern py` gives."""
 
     function: Name
-    hole: Name
+    hole: Name | None
     value: Expression
     always: bool
     span: Span
