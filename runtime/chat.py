@@ -123,6 +123,19 @@ class ChatTemplate:
             found = self._closing[roles] = self._parts(self._rendered_gaps(roles)[-1])
         return found
 
+    def with_tools(self, tools: Sequence[Mapping[str, object]]) -> ChatTemplate:
+        """The same template, told of tools: a list as `apply_chat_template` of transformers takes it."""
+        return ChatTemplate(self.source, self._special, {**self._variables, "tools": list(tools)})
+
+    @property
+    def special_names(self) -> frozenset[str]:
+        """The special tokens by spelling."""
+        return frozenset(self._special)
+
+    def rendered(self, messages: Sequence[Mapping[str, object]], *, generation: bool = False) -> str:
+        """A whole conversation as the template writes it. Raises TemplateError."""
+        return self._render(messages, generation=generation)
+
     def _takes(self, role: str) -> bool:
         for roles in ((role,), ("user", role), (role, "user")):
             try:
@@ -147,7 +160,7 @@ class ChatTemplate:
         """What an assistant's message opens with when the model is about to write it."""
         before = roles[:-1]
         try:
-            rendered = self._render(before, generation=True)
+            rendered = self._render(_marked(before), generation=True)
             marks = self._places(rendered, before)
         except TemplateError:
             return self._rendered_gaps(roles)[len(roles) - 1]
@@ -171,7 +184,7 @@ class ChatTemplate:
         return found
 
     def _between(self, roles: tuple[str, ...]) -> tuple[str, ...]:
-        rendered = self._render(roles, generation=False)
+        rendered = self._render(_marked(roles), generation=False)
         gaps, position = [], 0
         for start, end in self._places(rendered, roles):
             gaps.append(rendered[position:start])
@@ -237,9 +250,9 @@ class ChatTemplate:
             places.append((start, start + len(mark)))
         return places
 
-    def _render(self, roles: Sequence[str], *, generation: bool) -> str:
+    def _render(self, messages: Sequence[Mapping[str, object]], *, generation: bool) -> str:
         """The template's text. One that has exceeded a limit is not asked again."""
-        if len(roles) > MAX_ROLES:
+        if len(messages) > MAX_ROLES:
             raise TemplateError(f"more than {MAX_ROLES} messages in one conversation")
         if self._exceeded:
             raise TemplateError(self._exceeded)
@@ -247,12 +260,12 @@ class ChatTemplate:
 
         with self._lock:
             try:
-                return self._rendered(roles, generation)
+                return self._rendered(messages, generation)
             except LimitExceeded as error:
                 self._exceeded = f"the model's chat template is refused: {error}"
                 raise TemplateError(self._exceeded) from error
 
-    def _rendered(self, roles: Sequence[str], generation: bool) -> str:
+    def _rendered(self, messages: Sequence[Mapping[str, object]], generation: bool) -> str:
         from jinja2.exceptions import TemplateError as JinjaError
 
         from sglc.runtime.chat_sandbox import Meter
@@ -265,12 +278,11 @@ class ChatTemplate:
                 raise TemplateError(f"the chat template is damaged: {_told(error)}") from error
         assert self._environment is not None
         self._environment.meter = Meter()
-        messages = [{"role": role, "content": _mark(index)} for index, role in enumerate(roles)]
         variables = {"tools": None, "documents": None, **self._variables}
         try:
             return self._template.render(messages=messages, add_generation_prompt=generation, **variables)
         except JinjaError as error:
-            names = ", ".join(roles[:20]) or "none"
+            names = ", ".join(str(message["role"]) for message in messages[:20]) or "none"
             raise TemplateError(f"the chat template refuses the roles ({names}): {_told(error)}") from error
         except (
             ArithmeticError,
@@ -286,6 +298,11 @@ class ChatTemplate:
 
 def _told(error: BaseException) -> str:
     return str(error)[:LONGEST_REASON] or type(error).__name__
+
+
+def _marked(roles: Sequence[str]) -> list[Mapping[str, object]]:
+    """Messages of these roles with marks in place of contents."""
+    return [{"role": role, "content": _mark(index)} for index, role in enumerate(roles)]
 
 
 def _mark(index: int) -> str:

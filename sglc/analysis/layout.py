@@ -36,6 +36,7 @@ from sglc.ir.flow import block_map, natural_loops, reverse_postorder
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.shape import successors
 from sglc.source import Span
+from sglc.tool_text import PLAIN_CALL, plain_tools
 
 SILENT = ("pure", "extern")
 """Kinds of functions that write no conversation."""
@@ -292,6 +293,13 @@ class _Reader:
                     self._begun, self._glued = True, False
                 case ops.Glue():
                     self._glued = True
+                case ops.CallText(part, span):
+                    self._begun = True
+                    found.append(_constant(PLAIN_CALL[part], span))
+                case ops.OfferTools(tools, span):
+                    found.append(Role("system", span))
+                    found.append(_constant(plain_tools(tools), span))
+                    found.append(MessageEnd(span))
                 case ops.Text(text, span):
                     self._begun = True
                     found.append(_constant(text, span))

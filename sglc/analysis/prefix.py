@@ -372,6 +372,11 @@ def _written(state: _State, op: ops.Op, texts: _Texts) -> _State:
     return state.stopped()
 
 
-_WRITING = frozenset({ops.OpenRole, ops.CloseRole, ops.Line, ops.Glue, ops.Text, ops.Insert, ops.AdoptBranch})
+_WRITING = frozenset(
+    {ops.OpenRole, ops.CloseRole, ops.Line, ops.Glue, ops.Text, ops.Insert, ops.AdoptBranch}
+) | {
+    ops.OfferTools,
+    ops.CallText,
+}
 """Operations that change a conversation, besides holes and calls of parts."""
 _HOLES = frozenset({ops.Generate, ops.SelectOption})

@@ -105,6 +105,8 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str], ...] = (
     ("LIMIT", ("name",), 1, 1, "n -> n - 1; raises Budget if n was 0. The name describes the loop"),
     # conversation
     ("ROLE", ("name",), 0, 0, "opens a message of that role"),
+    ("TOOLS", ("constant",), 0, 0, "tells the empty conversation which tools there are, a JSON list"),
+    ("CALL_TEXT", ("name",), 0, 0, "appends a part of a tool's call in the form of the model"),
     ("END_ROLE", (), 0, 0, "closes the open message"),
     ("LINE", (), 0, 0, "starts a pipe line: a newline first, unless it is the first or glued"),
     ("GLUE", (), 0, 0, "the next LINE adds no newline"),

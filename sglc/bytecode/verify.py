@@ -16,6 +16,7 @@ from sglc.bytecode.code import Code, HoleSpec, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify_types import condition_faults, predicate_faults, type_faults
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.tool_text import CALL_PARTS, is_tools
 from sglc.types.decoding import FIGURES, Strategy
 from sglc.types.dependent import given_values, waits_for_values
 from sglc.types.language.condition import given_numbers
@@ -467,6 +468,12 @@ class _CodeChecker:
                 return "" if program.names[a] in BINARY_OPERATORS else "unknown operator"
             case "MAP":
                 return "an odd number of items" if a % 2 else ""
+            case "CALL_TEXT":
+                return "" if program.names[a] in CALL_PARTS else "no such part of a call"
+            case "TOOLS" if self.code.kind != "fn":
+                return "no function with a conversation of its own"
+            case "TOOLS":
+                return "" if is_tools(program.constants[a]) else "no list of tools"
             case "TEXT":
                 return "" if isinstance(program.constants[a], str) else "no text"
             case "METHOD":

@@ -53,6 +53,7 @@ from sglc.check.statements.retry_policies import RetryPolicies
 from sglc.check.statements.statements import Statements
 from sglc.check.statements.streams import Streams
 from sglc.check.statements.tests import StatementsOfTests
+from sglc.check.statements.tools import Tools
 from sglc.check.statements.variables import Variables
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import TypeResolver
@@ -126,7 +127,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         module,
         scopes,
         inference,
-        PromptLines(module, scopes, inference, holes, blocks),
+        PromptLines(module, scopes, inference, holes, blocks, Tools(module, facts, scopes, constants)),
         Parts(module, scopes, inference, calls, blocks),
         Variables(module, scopes, types, inference, holes),
         raising,
@@ -135,7 +136,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         matches,
         RetryPolicies(module, scopes, inference, constants, iteration, raising),
         forks,
-        StatementsOfTests(module, scopes, inference, constants, blocks),
+        StatementsOfTests(module, scopes, inference, constants, blocks, arguments),
         ParallelCalls(module, blocks),
         Streams(module, scopes, inference, loops),
     )

@@ -36,6 +36,7 @@ _BY_NAME = {
     ops.NextPart: ("STREAM_NEXT", "hole"),
     ops.ReplayTrace: ("REPLAY", "path"),
     ops.OpenRole: ("ROLE", "role"),
+    ops.CallText: ("CALL_TEXT", "part"),
 }
 _BY_NAME_AND_COUNT = {
     ops.MakeVariant: ("VARIANT", "items"),
@@ -217,6 +218,8 @@ class FunctionEmitter:
                 self.put(number["STREAM_PART"], pools.type(op.type))
             case ops.CallPart():
                 self.put(number["CALL_PART"], self.codes[op.function], len(op.arguments))
+            case ops.OfferTools():
+                self.put(number["TOOLS"], pools.constant(op.tools))
             case ops.CallPython():
                 self.extern = op.spec
                 self.put(number["PYTHON"], len(op.arguments))

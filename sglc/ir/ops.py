@@ -386,6 +386,23 @@ class OpenRole:
 
 
 @value
+class OfferTools:
+    """Tells the empty conversation which tools there are: a JSON list as chat templates take it."""
+
+    tools: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
+class CallText:
+    """Writes a part of a tool's call in the form of the model: what stands before the name (`call`), between
+    name and arguments (`arguments`), or behind them (`end`)."""
+
+    part: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
 class CloseRole:
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -571,6 +588,7 @@ Op = (
     | Unary | Binary | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField
     | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | Start | OpenStream
     | NextPart | GetPart | CloseStream | CallPart | EndTry | Mark | Forget | Catch | HandledError | Limit
+    | OfferTools | CallText
     | OpenRole | CloseRole | Line | Glue | Text | Insert | Generate | SelectOption | Snapshot | TryAgain
     | RecordCheck | SetSeed | RunFork | AdoptBranch | MockHole | SetFuzz | Witness | ExpectTrue | ExpectError
     | BeginGolden | EndGolden | ReplayTrace

@@ -14,12 +14,14 @@ from sglc.ir.ops import (
     Call,
     CallPart,
     CallPython,
+    CallText,
     Generate,
     Iterate,
     Load,
     MakeMap,
     MakeRecord,
     MakeVariant,
+    OfferTools,
     Op,
     OpenStream,
     RunFork,
@@ -33,6 +35,7 @@ from sglc.ir.ops import (
 from sglc.ir.print import print_op
 from sglc.ir.shape import operands, result, successors
 from sglc.ir.terminators import Next, RaiseError, Return, Terminator
+from sglc.tool_text import CALL_PARTS
 from sglc.types.type import Named, RecordType, UnionType
 
 UNARY_OPERATORS = frozenset({"-", "not"})
@@ -113,7 +116,7 @@ class _Checker:
             self._snapshots()
         for block in function.blocks:
             for op in (*block.ops, block.end):
-                for reason in self._details(op):
+                for reason in self._details(op, block):
                     self.fault(block, op, reason)
         return self.faults
 
@@ -203,7 +206,7 @@ class _Checker:
                 elif isinstance(op, TryAgain) and op.retry not in taken:
                     self.fault(block, op, "its snapshot may not have been taken")
 
-    def _details(self, op: Op | Terminator) -> Iterator[str]:
+    def _details(self, op: Op | Terminator, block: Block) -> Iterator[str]:
         match op:
             case Unary(operator=operator) if operator not in UNARY_OPERATORS:
                 yield "unknown operator"
@@ -238,6 +241,10 @@ class _Checker:
                     yield "in a function that is no `extern`"
                 elif fault := spec.fault(len(arguments)):
                     yield fault
+            case OfferTools() if self.function.kind != "fn" or block is not self.function.blocks[0]:
+                yield "tools are offered where a `fn` begins"
+            case CallText(part=part) if part not in CALL_PARTS:
+                yield "no such part of a call"
             case RunFork(function=name):
                 callee = self.functions.get(name)
                 if callee is None or callee.kind != "fork" or callee.parent != self.function.name:

@@ -30,6 +30,8 @@ class ProgramContext:
     holes: list[HoleInfo] = field(default_factory=list)
     functions: list[Function | None] = field(default_factory=list)
     """None holds the place of a function that is being lowered, so that fork bodies come after it."""
+    offered: dict[str, dict[str, object]] = field(default_factory=dict)
+    """By function, its tools as chat templates expect them, by name."""
 
 
 @dataclass(frozen=True, slots=True)

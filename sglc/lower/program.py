@@ -6,6 +6,8 @@ then its tests; then what the other modules declare. Only a program without erro
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sglc.check.core.result import CheckedModule, CheckedProgram, Effects, ErrorSymbol
 from sglc.ir import ops, terminators
 from sglc.ir.builder import FunctionBuilder
@@ -13,6 +15,7 @@ from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
 from sglc.ir.ops import CheckType
 from sglc.lower.context import Context, ProgramContext
 from sglc.lower.function import FunctionLowering
+from sglc.lower.tools import offer
 from sglc.python_function import ExternSpec
 from sglc.syntax.tree import ast
 from sglc.types.language.predicates import predicates_of
@@ -86,6 +89,9 @@ def _function(
             found = build.value(CheckType, value, parameter.type, span=node.name.span)
             build.store(parameter.slot, found, node.name.span)
     blocks = FunctionLowering(context).blocks(node.body, node.span)
+    offered = program.offered.get(name)
+    if offered:
+        blocks = (replace(blocks[0], ops=(offer(offered), *blocks[0].ops)), *blocks[1:])
     within = None
     if node.within is not None:
         within = checked.constants[id(node.within)]

@@ -14,6 +14,7 @@ from sglc.lower.expressions import Expressions
 from sglc.lower.holes import Holes
 from sglc.lower.patterns import Patterns
 from sglc.lower.tests import Tests
+from sglc.lower.tools import Tools
 from sglc.syntax.tree import ast
 
 
@@ -32,6 +33,7 @@ class Statements:
         self.assignments = Assignments(context, expressions)
         self.patterns = Patterns(context)
         self.tests = Tests(context, expressions, self.inside)
+        self.tools = Tools(context)
 
     def body(self, statements: tuple[ast.Statement, ...]) -> None:
         """Statements in turn; what control cannot reach is left out."""
@@ -73,6 +75,8 @@ class Statements:
         self.build.add(ops.Text(text, node.span))
 
     def _role(self, node: ast.Role) -> None:
+        if node.tools:
+            self.tools.rounds(node)
         self.build.add(ops.OpenRole(node.role, node.keyword))
         self.inside(Surrounding("role"), node.body)
         self.build.add(ops.CloseRole(node.span))

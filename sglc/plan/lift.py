@@ -283,6 +283,8 @@ _MAKERS: dict[str, _Maker] = {
     "END_TRY": lambda lifter, a, b, given, span: ops.EndTry(span),
     "MARK": lambda lifter, a, b, given, span: ops.Mark(span),
     "FORGET": lambda lifter, a, b, given, span: ops.Forget(span),
+    "TOOLS": lambda lifter, a, b, given, span: ops.OfferTools(str(lifter.program.constants[a]), span),
+    "CALL_TEXT": lambda lifter, a, b, given, span: ops.CallText(lifter.program.names[a], span),
     "ROLE": lambda lifter, a, b, given, span: ops.OpenRole(lifter.program.names[a], span),
     "END_ROLE": lambda lifter, a, b, given, span: ops.CloseRole(span),
     "LINE": lambda lifter, a, b, given, span: ops.Line(span),

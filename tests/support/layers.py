@@ -6,6 +6,7 @@ LEAVES = {
     "sglc.immutable",
     "sglc.source",
     "sglc.python_function",
+    "sglc.tool_text",
     "sglc.diagnostics",
     "sglc.automata",
     "sglc.types",
@@ -61,6 +62,7 @@ BELOW_ENGINE = RUN | {
     "sglc.runtime.byte_level",
     "sglc.runtime.mask",
     "sglc.runtime.chat",
+    "sglc.runtime.chat_tools",
     "sglc.runtime.tokenizer",
 }
 
@@ -107,6 +109,7 @@ LAW: dict[str, set[str]] = {
     "sglc.immutable": set(),
     "sglc.source": {"sglc.immutable"},
     "sglc.python_function": {"sglc.immutable"},
+    "sglc.tool_text": set(),
     "sglc.options": set(),
     "sglc.cache_files": set(),
     "sglc.diagnostics": {"sglc.source"},
@@ -158,6 +161,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.adapters": RUN | {"sglc.kernels.triton", "sglc.runtime.mask"},
     "sglc.runtime.chat": RUN | {"sglc.runtime.errors", "sglc.runtime.chat_sandbox"},
     "sglc.runtime.chat_sandbox": set(),
+    "sglc.runtime.chat_tools": {"sglc.tool_text", "sglc.runtime.chat", "sglc.runtime.decoding"},
     "sglc.runtime.tokenizer": RUN
     | {"sglc.runtime.errors", "sglc.runtime.byte_level", "sglc.runtime.mask", "sglc.runtime.chat"},
     "sglc.runtime.model": BELOW_ENGINE,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from sglc.runtime.chat import TemplateError
+from sglc.runtime.chat_tools import ToolForm, tool_form
 from sglc.runtime.decoding.conversations.digest import TextDigest
 from sglc.runtime.decoding.conversations.encoder import Encoded, Encoder
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
@@ -129,6 +130,8 @@ class Conversation:
         self._chat = chat
         self._open_branch = open_branch
         self._release = release
+        self._tools: tuple[str, ToolForm] | None = None
+        """The tools that there are, and how they are told of and called."""
         self._branch: Branch | None = None
         self._closed_tokens: tuple[tuple[tuple[str, int], ...], tuple[int, ...]] = ((), ())
         self._encoded: Encoded | None = None
@@ -151,15 +154,18 @@ class Conversation:
 
     def sibling(self) -> Conversation:
         """An empty conversation with the same model."""
-        return Conversation(
+        made = Conversation(
             encoder=self.encoder, chat=self._chat, open_branch=self._open_branch, release=self._release
         )
+        made._tools = self._tools
+        return made
 
     def fork(self) -> Conversation:
         """An independent copy that shares the tokens cached so far."""
         copy = self.sibling()
         copy._release = None
         copy.state = self.state
+        copy._tools = self._tools
         copy._closed_tokens = self._closed_tokens
         copy._encoded = self._encoded
         copy.read = self.read.copy()
@@ -204,6 +210,7 @@ class Conversation:
                 "this model has no chat template, so it knows no roles",
                 hint="use an instruction-tuned model, or write the function without role blocks",
             )
+        self._tell_first(name)
         state = self.state
         roles = (*state.roles, name)
         closed, stretch = list(state.closed), state.stretch
@@ -231,9 +238,52 @@ class Conversation:
             glued=False,
         )
 
-    def end_role(self) -> None:
-        """End the open message. The template's text behind it is written when the next message begins."""
+    def end_role(self) -> str:
+        """End the open message. The template's text behind it is written when the next message begins.
+
+        Gives what was added to it: in a first message of the system, what there is to say of tools."""
+        told = self._told() if self.state.roles == ("system",) and self.state.is_open else ""
+        if told:
+            told = told if self.state.fresh else f"\n\n{told}"
+            self.text(told)
         self.state = replace(self.state, is_open=False)
+        return told
+
+    # -- tools ---------------------------------------------------------------------------------------
+
+    @property
+    def tools(self) -> str:
+        """The tools that were offered, as a JSON list; empty for none."""
+        return "" if self._tools is None else self._tools[0]
+
+    def offer(self, tools: str) -> None:
+        """Tell of tools, a JSON list, in the form of this chat. The conversation is empty yet."""
+        if self._chat is None:
+            raise SglError(
+                "Unsupported",
+                "this model has no chat template, so it calls no tools",
+                hint="use an instruction-tuned model",
+            )
+        form = tool_form(self._chat, tools)
+        self._tools, self._chat = (tools, form), form.chat
+
+    def call_text(self, part: str) -> str:
+        """Append a part of a tool's call; gives its text."""
+        if self._tools is None:
+            raise SglError("Unsupported", "the conversation was offered no tools")
+        text = self._tools[1].part(part)
+        self.text(text)
+        return text
+
+    def _told(self) -> str:
+        return "" if self._tools is None else self._tools[1].told
+
+    def _tell_first(self, role: str) -> None:
+        """Before a first message of another role than the system's: what there is to say of tools."""
+        told = self._told()
+        if told and not self.state.roles and role != "system":
+            self.role("system")
+            self.end_role()
 
     def line(self) -> bool:
         """Start a pipe line: on a new line, unless it is the message's first or was glued on.

@@ -31,6 +31,8 @@ def view_of(
     view = conversation.views.get(key)
     if view is None:
         view = conversation.views[key] = make()
+        if conversation.tools:
+            view.offer(conversation.tools)
     hold(view, messages)
     return view
 

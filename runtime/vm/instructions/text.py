@@ -29,7 +29,27 @@ def do_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 def do_end_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     """Close the open message."""
     assert frame.conversation is not None
-    frame.conversation.end_role()
+    told = frame.conversation.end_role()
+    if told and machine.run.listeners:
+        machine.emit("text", {"text": told})
+    return None
+
+
+def do_tools(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Tell the empty conversation of the tools in constant `a`."""
+    assert frame.conversation is not None
+    tools = machine.program.constants[a]
+    assert isinstance(tools, str)
+    frame.conversation.offer(tools)
+    return None
+
+
+def do_call_text(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Write the part of a tool's call that `a` names, in the form of the model."""
+    assert frame.conversation is not None
+    text = frame.conversation.call_text(machine.program.names[a])
+    if machine.run.listeners:
+        machine.emit("text", {"text": text})
     return None
 
 

@@ -14,6 +14,7 @@ from sglc.check.core.result import (
     HoleFacts,
     HoleNode,
     Symbol,
+    ToolUse,
     Validator,
 )
 from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label, Severity
@@ -202,6 +203,7 @@ class ModuleContext:
     applied: dict[int, ast.Call] = field(default_factory=dict)
     effects: dict[int, Effects] = field(default_factory=dict)
     """Of the declarations of its functions, also as functions with type parameters see the module."""
+    tools: dict[int, ToolUse] = field(default_factory=dict)
     unread_holes: list[str] = field(default_factory=list)
     asked: dict[int, tuple[Signature, ast.FunctionDeclaration]] = field(default_factory=dict)
     """Functions of the conditions of its types, by the condition; those to run have a name."""
@@ -232,6 +234,7 @@ class ModuleContext:
             constants={},
             coercions={},
             applied={},
+            tools={},
             unread_holes=[],
             tested={},
         )
@@ -251,6 +254,7 @@ class ModuleContext:
             self.coercions,
             self.applied,
             self.effects,
+            self.tools,
             self.unread_holes,
             tuple(node for signature, node in self.asked.values() if signature.name),
             self.tested,

@@ -247,6 +247,27 @@ class HoleFacts:
 
 
 @value
+class ToolFacts:
+    """A function that the model may call: its name here and among all, the record of its arguments, the hole
+    that is filled with them, and the tool as chat templates expect it."""
+
+    name: str
+    function: str
+    record: str
+    hole: HoleFacts
+    schema: Mapping[str, object]
+
+
+@value
+class ToolUse:
+    """The tools of one message, the hole that names one of them or `answer`, and the limit of calls."""
+
+    tools: tuple[ToolFacts, ...]
+    choice: HoleFacts
+    limit: int
+
+
+@value
 class CheckedModule:
     """One module and its side tables, all keyed by `id(node)`."""
 
@@ -286,6 +307,8 @@ class CheckedModule:
     it with the element."""
     effects: Mapping[int, Effects] = field(default_factory=dict)
     """Of each FunctionDeclaration."""
+    tools: Mapping[int, ToolUse] = field(default_factory=dict)
+    """For each Role with tools."""
     unread_holes: Sequence[str] = ()
     """Holes that fill a variable which nothing reads. Of which that is told, W0227 says."""
     conditions: Sequence[ast.FunctionDeclaration] = ()

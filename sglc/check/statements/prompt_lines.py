@@ -14,6 +14,7 @@ from sglc.check.holes.holes import Holes
 from sglc.check.names.scopes import Scopes
 from sglc.check.names.unknown_names import look_at_text
 from sglc.check.statements.blocks import Blocks
+from sglc.check.statements.tools import Tools
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax.tree import ast
@@ -30,6 +31,7 @@ class PromptLines:
     inference: Inference
     holes: Holes
     blocks: Blocks
+    tools: Tools
 
     def pipe(self, node: ast.PipeLine, after: ast.Statement | None) -> None:
         """A line of text, with its inserts and holes; `after` is the statement that follows."""
@@ -100,12 +102,6 @@ class PromptLines:
     def role(self, node: ast.Role) -> bool:
         """A message of the conversation."""
         function = self.scopes.function
-        if node.tools:
-            self.module.unavailable(
-                "E0912", "tools", node.keyword, "ask for a typed request and call the function"
-            )
-        if node.role == "tool":
-            self.module.unavailable("E0912", "the `tool` role", node.keyword, "put the text under `user:`")
         if function.kind in ("pure", "test", "const"):
             self.module.report(
                 "E0406",
@@ -130,6 +126,8 @@ class PromptLines:
                 label="nested",
                 secondary=(Label(function.role_span, f"inside this `{function.role}`"),),
             )
+        elif node.tools:
+            self.tools.use(node)
         outer = function.role, function.role_span
         function.role, function.role_span = node.role, node.keyword
         reached = self.blocks.body(node.body)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.edits import insertion
-from sglc.check.core.result import ErrorSymbol, FunctionSymbol
+from sglc.check.core.result import ErrorSymbol, FunctionSymbol, RecordSymbol
+from sglc.check.expressions.arguments import Arguments, fields_as_parameters
 from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import convert, fold
 from sglc.check.expressions.inference import Inference
@@ -16,7 +17,7 @@ from sglc.check.statements.blocks import Blocks
 from sglc.check.types.kinds import said
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.types.type import Type
+from sglc.types.type import Named, RecordType, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +29,7 @@ class StatementsOfTests:
     inference: Inference
     constants: Constants
     blocks: Blocks
+    arguments: Arguments
 
     def _only_in_tests(self, word: str, span: Span) -> None:
         if self.scopes.function.kind != "test":
@@ -84,8 +86,25 @@ class StatementsOfTests:
         if facts.type is None:
             self.inference.infer(node.value)
             return False
-        self._mocked(node.value, facts.type, f"hole `{node.hole.text}`")
+        if not self._tool_call(node.value, facts.type):
+            self._mocked(node.value, facts.type, f"hole `{node.hole.text}`")
         return False
+
+    def _tool_call(self, node: ast.Expression, type: Type) -> bool:
+        """The arguments of a tool as a call of it: `mock f.calc = calc("2 + 3")`."""
+        if not (isinstance(node, ast.Call) and isinstance(node.function, ast.Reference)):
+            return False
+        entity = self.module.look_up(node.function.name)
+        declared = self.module.table.get(type.name) if isinstance(type, Named) else None
+        if entity is None or not isinstance(declared, RecordType):
+            return False
+        if declared.name != f"{entity.name}.arguments":
+            return False
+        self.module.symbols[id(node.function)] = self.module.symbols[id(node)] = RecordSymbol(declared.name)
+        what = f"the call of `{node.function.name}`"
+        self.arguments.bind(node, node.arguments, fields_as_parameters(declared), what, node.span)
+        self.module.types[id(node)] = type
+        return True
 
     def _owner(self, hole: str) -> str | None:
         """The only function of the module with a hole of that name."""

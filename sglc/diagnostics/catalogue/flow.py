@@ -261,6 +261,19 @@ pub fn f() -> int:
         "pub fn f() -> int:\n    return double(2)\n",
     ),
     Entry(
+        "E0442",
+        "a function that the model cannot call",
+        "A tool is a `fn`, a `pure fn` or an `extern py` by its name, each parameter of a type with a "
+        "bound, for "
+        "the model writes the arguments. `answer` and `tool` are words of the calls themselves. The limit "
+        "is 1 to 100 "
+        "calls. Tools are called by the run's own model, outside of forks.",
+        "pub pure fn shout(text: str) -> str:\n    return text.upper()\n\npub fn f() -> int:\n"
+        "    user: | A number?\n    assistant with tools [shout] limit 2 calls: | ?{n: int}\n    return n\n",
+        "pub pure fn shout(text: str max 80 chars) -> str:\n    return text.upper()\n\npub fn f() -> int:\n"
+        "    user: | A number?\n    assistant with tools [shout] limit 2 calls: | ?{n: int}\n    return n\n",
+    ),
+    Entry(
         "W0208",
         "an error that is never raised",
         "The header lists, or a handler catches, a declared error that nothing there raises.",

@@ -24,10 +24,4 @@ ENTRIES: tuple[Entry, ...] = (
         "E0905", "other surfaces than JSON", "Leave `as …` out.",
         "pub type names = [str max 9 chars; ..4] as yaml\n", "pub type names = [str max 9 chars; ..4]\n",
     ),
-    _entry(
-        "E0912", "tools", "Ask for a typed request and call the function yourself.",
-        "pub pure fn double(n: int) -> int:\n    return 2 * n\n\n" + _FN
-        + "    assistant with tools [double] limit 2 calls: | ?{n: int}\n" + _END,
-        _GOOD,
-    ),
 )  # fmt: skip

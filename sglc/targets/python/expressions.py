@@ -301,6 +301,9 @@ class Expressions:
 
         `before` may stand for the first parameters, as many as are `skipped`.
         """
+        if name not in self.program.functions:
+            self.context.lose("functions of Python")
+            return Text("None")
         self.program.wanted.append(name)
         code = self.arguments(arguments, self.program.parameters[name][skipped:])
         kind = self.program.results[name]

@@ -168,6 +168,8 @@ class Statements:
         self.context.add(f"c.line({json_text(str(self.checked.constants[id(node)]))})")
 
     def _role(self, node: ast.Role) -> None:
+        if node.tools:
+            self.context.lose("messages with tools")
         self.context.add(f"with c.role({json_text(node.role)}):")
         with self.context.inside():
             self.block(node.body)
