@@ -1,8 +1,8 @@
 """Tools in chat templates: whether a template tells a model of them, and how the model is to write a call.
 
-A template that takes tools renders them itself, mostly in the system's message. How a call looks is read off
-a rendered one: what stands before its name, between name and arguments, and behind them. Where any of it cannot
-be found, or is written with special tokens (which text never becomes), our own form is taken
+A template that takes tools renders them itself, mostly in the system's message. How a call looks is read
+off a rendered one: what stands before its name, between name and arguments, and behind them. Where any of
+it cannot be found, or is written with special tokens (which text never becomes), our own form is taken
 (`sglc.tool_text`), whose list of tools is a text of the system's message.
 """
 

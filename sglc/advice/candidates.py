@@ -154,6 +154,7 @@ def reaches_outside(checked: CheckedProgram) -> bool:
     """Whether a program can do or hold anything that these findings are about."""
     return any(
         isinstance(node, ast.ExternDeclaration)
+        or (isinstance(node, ast.FunctionDeclaration) and any(each.untrusted for each in node.parameters))
         for module in checked.modules
         for node in module.module.declarations
     )

@@ -1,17 +1,45 @@
-"""E0441: what a program would do twice outside of itself (`sglc.analysis.replays`)."""
+"""What a program does outside of itself: twice (E0441), or with values that it must not trust (E0443).
+
+See `sglc.analysis.replays` and `sglc.analysis.trust`.
+"""
 
 from __future__ import annotations
 
 from sglc.analysis.replays import Replay, replays
+from sglc.analysis.trust import Leak, leaks
 from sglc.diagnostics.diagnostic import Diagnostic, Label
 from sglc.ir.module import TEST_MARK, Module
 
 REPLAY = "E0441"
+LEAK = "E0443"
 
 
 def outside(module: Module) -> list[Diagnostic]:
     """The findings. `module` is the code of a program before any pass."""
-    return [_replay(module, found) for found in replays(module)]
+    found = [_replay(module, each) for each in replays(module)]
+    return found + [_leak(each) for each in leaks(module) if not each.path[0].startswith(TEST_MARK)]
+
+
+def _leak(found: Leak) -> Diagnostic:
+    system = found.goal.what == "system"
+    where = "the system's message" if system else f"an argument of {found.goal.what}, which writes"
+    secondary = () if found.origin.span is None else (Label(found.origin.span, "not trusted"),)
+    path: list[str] = []
+    for name in map(shown, found.path):
+        if path[-1:] != [name]:
+            path.append(name)
+    return Diagnostic(
+        LEAK,
+        f"{found.origin.source} can get into {where}",
+        found.goal.span,
+        label="speaks as the program here" if system else "decides here what is written",
+        reason="it comes from outside, and may have been written to be obeyed",
+        witness=" > ".join(path),
+        hint="insert it under `user:`"
+        + (", " if system else ", let the model fill a typed hole, ")
+        + "or say that it is checked: `trust(…)`",
+        secondary=secondary,
+    )
 
 
 def _replay(module: Module, found: Replay) -> Diagnostic:

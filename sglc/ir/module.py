@@ -35,13 +35,17 @@ class Block:
 
 @value
 class Parameter:
-    """A parameter; its slot has the name `slot`, callers call it `name`."""
+    """A parameter; its slot has the name `slot`, callers call it `name`.
+
+    `untrusted` says that its values come from outside.
+    """
 
     name: str
     slot: str
     type: Type
     has_default: bool = False
     default: Value = None
+    untrusted: bool = False
 
 
 @value

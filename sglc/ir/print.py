@@ -71,6 +71,8 @@ def print_function(function: Function) -> str:
         text = f"{parameter.name} {print_slot(parameter.slot)}: {print_literal(parameter.type)}"
         if parameter.has_default:
             text += f" = {print_literal(parameter.default)}"
+        if parameter.untrusted:
+            text = f"untrusted {text}"
         parameters.append(text)
     head = f"{function.kind} {print_function_name(function.name)}({', '.join(parameters)})"
     if function.result is not None:

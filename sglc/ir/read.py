@@ -74,12 +74,15 @@ def _function(cursor: Cursor, kind: FunctionKind) -> Function:
     cursor.expect("(")
     while not cursor.accept(")"):
         parameter = cursor.take("name")
+        untrusted = parameter == "untrusted" and cursor.kind == "name"
+        if untrusted:
+            parameter = cursor.take("name")
         slot = cursor.name_after("slot")
         cursor.expect(":")
         type_ = cursor.literal()
         has_default = cursor.accept("=")
         default = cursor.literal() if has_default else None
-        parameters.append(Parameter(parameter, slot, type_, has_default, default))
+        parameters.append(Parameter(parameter, slot, type_, has_default, default, untrusted))
         if not cursor.accept(","):
             cursor.expect(")")
             break

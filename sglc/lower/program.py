@@ -116,7 +116,7 @@ def _function(
 def _parameter(checked: CheckedModule, node: ast.Parameter, slot: str) -> Parameter:
     default = None if node.default is None else checked.constants[id(node.default)]
     type = checked.resolved[id(node.type)]
-    return Parameter(node.name.text, slot, type, node.default is not None, default)
+    return Parameter(node.name.text, slot, type, node.default is not None, default, node.untrusted)
 
 
 def _raises(checked: CheckedModule, errors: tuple[ast.Name, ...]) -> tuple[str, ...]:

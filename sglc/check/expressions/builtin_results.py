@@ -59,6 +59,8 @@ class BuiltinResults:
         plain = expand(owner, table)
         first = arguments[0] if arguments else NULL
         match row.result:
+            case "same":
+                return first
             case "number":
                 return numeric(numeric_rank(first, table) or 0)
             case "rounded":

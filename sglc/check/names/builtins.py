@@ -9,10 +9,10 @@ it. Parameters and results are written in a small notation that `sglc.check.expr
   (`x => x * 2`), or the name of one), `test` (the same, a bool), `by` (the same, of an order, only by name),
   `group` (the same, of any type);
 - a parameter with `?` may be left out and is then null; `…` at the end means any further number of it;
-- results: `int`, `str`, `bool`, `decimal`, `float`, `number` (the argument's own numeric type), `item`,
-  `list` (the same list type without its length), `kept` (the same without the nulls that a test excludes),
-  `each` (the list of what is given for each element), `strs`, `keys`, `values`, `value`, and those in
-  `pairs`, `numbered` and `groups`.
+- results: `same` (the argument's own type), `int`, `str`, `bool`, `decimal`, `float`, `number` (the
+  argument's own numeric type), `item`, `list` (the same list type without its length), `kept` (the same
+  without the nulls that a test excludes), `each` (the list of what is given for each element), `strs`,
+  `keys`, `values`, `value`, and those in `pairs`, `numbered` and `groups`.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ FUNCTIONS: dict[str, Builtin] = {
         _row("enumerate", "xs:list", "numbered", "pairs of place, counted from 0, and item"),
         _row("keys", "m:map", "keys", "the keys in order of insertion"),
         _row("values", "m:map", "values", "the values in order of insertion"),
+        _row("trust", "x:any", "same", "the value itself, which may go where only trusted values may"),
     )
 }
 

@@ -117,6 +117,8 @@ class Tools:
         """Why a function cannot be called by a model."""
         if signature.kind == "part":
             yield "a part writes into the caller's message"
+        if signature.type_parameters:
+            yield "a model does not say which types it calls a function with"
         for name, type, _ in signature.parameters:
             if not isinstance(type, Type) or not self.facts.sound(type) or given_types(type):
                 yield f"parameter `{name}` has a type that only its caller knows"

@@ -1,4 +1,4 @@
-"""Catalogue entries of what the code of a checked program shows: W0220, W0227, E0441."""
+"""Catalogue entries of what the code of a checked program shows: W0220, W0227, E0441, E0443."""
 
 from __future__ import annotations
 
@@ -49,6 +49,21 @@ ENTRIES: tuple[Entry, ...] = (
         "        | ?{mark: int in 1..5}\n        | ?{why: str max 80 chars}\n    return mark\n",
         "fn rate(text: str) -> int:\n    user: | Rate ${text}.\n    assistant:\n"
         "        | ?{why: str max 80 chars}\n        | ?{mark: int in 1..5}\n    return mark\n",
+    ),
+    Entry(
+        "E0443",
+        "a value that is not trusted where it could command",
+        "Values that come from outside are data: parameters marked `untrusted`, what a function of Python "
+        "gives "
+        "that reads or writes, and messages of its errors. What is made of them is no better. In the "
+        "system's message "
+        "they would speak as the program, as arguments of a `write` they would decide what is done. The "
+        "way is shown. "
+        "`trust(x)` says that x was checked.",
+        "pub fn f(mail: untrusted str) -> int:\n    system: | The mail is ${mail}.\n    user: | A number?\n"
+        "    assistant: | ?{n: int}\n    return n\n",
+        "pub fn f(mail: untrusted str) -> int:\n    system: | A mail follows.\n    user: | ${mail}\n"
+        "    assistant: | ?{n: int}\n    return n\n",
     ),
     Entry(
         "E0441",
