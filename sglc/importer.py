@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -86,7 +87,7 @@ class SglFinder:
         return known[1]
 
 
-class SglLoader:
+class SglLoader(Loader):
     """Loads one program into a module."""
 
     def __init__(self, finder: SglFinder, name: str, file: Path) -> None:
@@ -195,8 +196,10 @@ def importable() -> Iterator[tuple[str, Path, str]]:
             else:
                 seen[name] = file
                 python = PathFinder.find_spec(name)
-                has_one = python is not None and python.loader is not None
-                yield name, file, f"the Python module {python.origin} comes first" if has_one else ""
+                hidden = ""
+                if python is not None and python.loader is not None:
+                    hidden = f"the Python module {python.origin} comes first"
+                yield name, file, hidden
 
 
 def main(arguments: Sequence[str]) -> int:

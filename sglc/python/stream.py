@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Itera
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 if TYPE_CHECKING:
     from sglc.runtime.session import RunResult
@@ -127,8 +127,7 @@ class Stream(Generic[R_co]):
         return self._value().__await__()
 
     async def _value(self) -> R_co:
-        value: R_co = (await self._finished()).value
-        return value
+        return cast("R_co", (await self._finished()).value)
 
     async def _finished(self) -> RunResult:
         # A wait that is cancelled does not cancel the call, which others may wait for too.
@@ -148,8 +147,7 @@ class Stream(Generic[R_co]):
     @property
     def value(self) -> R_co:
         """The call's result; waits for it. In a coroutine, `await stream`."""
-        value: R_co = self._future.result().value
-        return value
+        return cast("R_co", self._future.result().value)
 
     @property
     def result(self) -> RunResult:
