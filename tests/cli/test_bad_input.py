@@ -154,8 +154,10 @@ def test_a_missing_program_is_told_with_its_neighbour(good: Path, cli: Cli) -> N
 
 
 def test_a_folder_is_no_program(tmp_path: Path, cli: Cli) -> None:
-    code, _, err = cli("check", tmp_path)
+    code, _, err = cli("build", tmp_path)
     assert code == 1 and "is a folder" in err
+    code, _, err = cli("check", tmp_path)
+    assert code == 1 and "there is no program in the folder" in err
 
 
 def test_a_file_that_is_no_text_is_told(tmp_path: Path, cli: Cli) -> None:
