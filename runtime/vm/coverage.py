@@ -95,8 +95,8 @@ class BranchCoverage:
         return dict(sorted(found.items(), key=lambda each: (each[0][0], not each[0][1])))
 
     def _cannot_be(self, code: Code, at: int) -> bool:
-        """Whether an instruction begins what no value of a program leads to: behind the last case of a `match`
-        all values are used up."""
+        """Whether an instruction begins what no value leads to: behind the last case of a `match` all values
+        are used up."""
         op, constant, _ = code.instructions[at]
         return op == _CONSTANT and self.program.constants[constant] == NO_CASE
 

@@ -33,8 +33,8 @@ def _between(one: object, other: object, path: str) -> Iterator[str]:
             yield from _between(one.get(name, _NOTHING), other.get(name, _NOTHING), inner)
     elif isinstance(one, list) and isinstance(other, list):
         for index in range(max(len(one), len(other))):
-            parts = (items[index] if index < len(items) else _NOTHING for items in (one, other))
-            yield from _between(*parts, f"{path}[{index}]")
+            left, right = (items[index] if index < len(items) else _NOTHING for items in (one, other))
+            yield from _between(left, right, f"{path}[{index}]")
     elif one != other or type(one) is not type(other):
         yield from _told(one, other, path)
 
