@@ -97,7 +97,7 @@ class Blocks:
 
 _SEEN = frozenset(
     {ops.Store, ops.Snapshot, ops.TryAgain, ops.SetSeed, ops.AdoptBranch, ops.Call, ops.CallPart}
-    | {ops.RunFork, ops.Generate, ops.SelectOption}
+    | {ops.OpenStream, ops.NextPart, ops.RunFork, ops.Generate, ops.SelectOption}
 )
 """Operations that facts are about."""
 _NOTHING = BlockFacts()
