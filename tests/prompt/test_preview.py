@@ -244,6 +244,9 @@ def test_what_is_shown_of_unknown_values_is_in_every_run() -> None:
                 continue
             first = certain.conversations[0].path
             texts = [each.conversation.rendered() for each in drawn.conversations if each.path == first]
+            if not texts:
+                assert not certain.conversations[0].conversation.rendered(), name
+                continue  # it calls others and writes nothing itself
             pattern = as_pattern(certain, 0)
             assert pattern.fullmatch(texts[0]), (name, seed, pattern.pattern, texts[0])
             compared += 1
