@@ -79,7 +79,7 @@ def _applied_faults(type_: Applied, table: Mapping[str, DeclaredType]) -> Iterat
     for name, each in opened.items():
         if type(table.get(name)) is not type(each.declared):
             yield f"the type {name!r} with parameters has no type of its values"
-        if any(not 0 <= source.parameter < len(each.parameters) for source in each.sources):
+        if any(source.parameter >= len(each.parameters) for source in each.sources):
             yield f"a part of {name!r} takes its value of no parameter"
         inner = types_in(each.declared)
         for use in (given for part in inner for given in given_types(part)):

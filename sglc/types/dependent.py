@@ -209,7 +209,10 @@ class _Family:
         return self._made[key][0]
 
     def _declared(self, opened: OpenType, arguments: Sequence[Value]) -> DeclaredType:
-        values = [_followed(arguments[source.parameter], source.path) for source in opened.sources]
+        values = [
+            source.value if source.parameter < 0 else _followed(arguments[source.parameter], source.path)
+            for source in opened.sources
+        ]
 
         def fields(record: RecordType) -> RecordType:
             bound = [replace(f, type=_bound(f.type, values, self._near, self)) for f in record.fields]

@@ -332,13 +332,22 @@ class AliasType:
 DeclaredType = RecordType | EnumType | UnionType | AliasType
 
 
-@value
+@node
 class Source:
     """Where a part of a declaration gets its value: parameter number `parameter`, or the field of it that
-    `path` leads to."""
+    `path` leads to. A negative number stands for `value`, a constant."""
 
     parameter: int
     path: tuple[str, ...] = ()
+    value: Value = None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Source):
+            return NotImplemented
+        return (self.parameter, self.path, self.value) == (other.parameter, other.path, other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.parameter, self.path))
 
 
 @node

@@ -45,7 +45,20 @@ record Pair(a: str, b: str):
 union Mail(body: str):
     Quote: text: span of body max 20 chars
     Other: why: str max 9 chars
+const COLOURS = ["red", "blue"]
+type colour = one of COLOURS
+record Card(body: str):
+    said: span of body max 3 chars
+    colour: colour
+    also: pick(["a", "b"])
+    n: near(90)
+    words: Mail("abc def")
 
+pub fn card(body: str) -> (colour, Card(body)):
+    user: | q
+    assistant:
+        | ?{c: colour} ?{d: Card(body)}
+    return (c, d)
 pub fn ask(db: Db) -> Ask(db):
     user: | q
     assistant: | ?{a: Ask(db)}
@@ -94,6 +107,10 @@ pub fn forked(bodies: [str]) -> [Mail]:
     return [each.value for each in all]
 """
 TESTS = """
+test "constants are given too":
+    fuzz card("xyz") times 20:
+        expect it[0] in COLOURS and it[1].colour in COLOURS and it[1].also in ["a", "b"] and it[1].n >= 90
+        expect it[1].words != Quote("zz")
 test "masks hold what is given":
     let db = Db(["t", "u"], ["c", "d"], "a note")
     fuzz ask(db) times 20:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from sglc.check.core.context import ModuleContext, OpenedType
 from sglc.check.core.result import DefaultArgument, Unknown
+from sglc.check.expressions.folding import fold
 from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.conditioned import numbers_of
@@ -106,7 +107,7 @@ class TypeParameters:
     ) -> tuple[Source, ...]:
         found = []
         for expression in given:
-            source = None if isinstance(expression, DefaultArgument) else _path(expression, parameters)
+            source = self._source(expression, parameters)
             if source is None:
                 assert not isinstance(expression, DefaultArgument)
                 self.module.program.broken.add(name)
@@ -115,12 +116,18 @@ class TypeParameters:
                         "E0375",
                         "a declaration takes its values from its parameters",
                         expression.span,
-                        label="neither a parameter nor a field of one",
+                        label="neither a parameter, nor a field of one, nor a constant",
                         hint="declare a parameter, and give this value where the type is used",
                     )
                 source = Source(0)
             found.append(source)
         return tuple(found)
+
+    def _source(self, expression: ast.Expression | DefaultArgument, parameters: list[str]) -> Source | None:
+        if isinstance(expression, DefaultArgument):
+            return Source(-1, (), expression.value)
+        known, value = fold(self.module, expression)
+        return Source(-1, (), value) if known else _path(expression, parameters)
 
 
 def _path(node: ast.Expression, parameters: list[str]) -> Source | None:

@@ -157,11 +157,14 @@ class DependentTypes:
         assert self.given is not None
         numbers: dict[int, int] = {}
         for place, source in enumerate(sources):
+            numbers[place] = len(self.given)
+            if source.parameter < 0:
+                self.given.append(DefaultArgument(source.value))
+                continue
             value = arguments[source.parameter]
             for name in source.path:
                 value = ast.Attribute(value, ast.Name(name, value.span), value.span)
                 self.inference.infer(value)
-            numbers[place] = len(self.given)
             self.given.append(value)
         return renumbered(alias.type, numbers)
 

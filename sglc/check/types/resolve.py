@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from sglc.check.core.callbacks import Callbacks
-from sglc.check.core.context import ModuleContext
+from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.core.result import PROGRESS, Conditions, ExpressionType, Unknown
 from sglc.check.core.work_limit import within_limit
 from sglc.check.types.conditioned import alias_of, held_by, with_conditions
@@ -137,7 +137,7 @@ class TypeResolver:
         if node.arguments and node.name in BUILTIN_TYPES:
             report_arguments(self.module, node)
             return UNKNOWN
-        if entity is not None and getattr(entity.declaration, "parameters", ()) and entity.kind == "type":
+        if entity is not None and entity.kind == "type" and self._is_open(entity):
             entity.used = True
             opened = self.module.program.reader_of(entity).parameters(entity)
             return self.callbacks.applied_type(node, entity.name, opened)
@@ -164,6 +164,13 @@ class TypeResolver:
             )
             return UNKNOWN
         return Named(entity.name)
+
+    def _is_open(self, entity: Entity) -> bool:
+        """Whether a declared type has parameters, or parts that depend on values."""
+        return (
+            bool(getattr(entity.declaration, "parameters", ()))
+            or entity.name in self.module.program.open_types
+        )
 
     def _list(self, node: ast.TypeList) -> ExpressionType:
         item = self.resolve(node.item)

@@ -105,8 +105,8 @@ ENTRIES: tuple[Entry, ...] = (
         "E0375",
         "a declaration that takes a value from elsewhere",
         "A declared type is made before the run. `span of`, `one of`, grammars and other types with "
-        "parameters in it take their values from its own parameters, or from fields of these.",
-        'const BODY = "a b c"\n\npub record Quote:\n    text: span of BODY\n',
+        "parameters in it take their values from its own parameters, from fields of these, or are constants.",
+        "pub record Quote(body: str):\n    text: span of body.lower()\n",
         "pub record Quote(body: str):\n    text: span of body\n",
     ),
     Entry(
