@@ -237,7 +237,7 @@ def _followed(value: Value, path: Sequence[str]) -> Value:
     for name in path:
         if not isinstance(value, RecordValue) or name not in value.fields:
             raise GivenError(f"the value of a parameter has no field `{name}`")
-        value = value.fields[name]
+        value = value.fields[name]  # type: ignore[assignment]
     return value
 
 

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from checkout import EXAMPLES
 from sglc.bytecode.serial import dumps, loads
-from sglc.driver import compile_source
+from sglc.driver import compile_file, compile_source
 from sglc.options import CompileOptions
+from sglc.runtime.engine.load import load_engine
 from sglc.runtime.errors import ArgumentError, SglError
+from sglc.runtime.model import load
 from sglc.runtime.session import Session
 from sglc.source import Source
 from sglc.testing import run_tests
@@ -209,3 +212,49 @@ def test_wrong_arguments_are_told(line, code):
     )
     found = [d.code for d in compile_source(Source("p.sgl", text)).diagnostics if d.severity == "error"]
     assert found == [code]
+
+
+MAILS = (
+    "Good morning, please find attached invoice 4711 over 12500.00 EUR, due on 2024-07-15. Tiles & Co",
+    "I am furious. The kettle leaks and nobody answers me.",
+    'My "colleague" said:\n\tthe lift is\nstuck again!',
+)
+ASKED = """
+type odd = int in 0..99 where it % 2 == 1
+record Slot:
+    start: int in 0..23
+    end: int in 0..24 where it != 12
+type shift = Slot where it.start < it.end
+pub fn plan(note: str) -> (odd, shift):
+    user: | ${note} Answer with an odd number, and the hours of a shift. ${schema(shift)}
+    assistant:
+        | ?{n: odd temp 0.9}
+        | ?{s: shift temp 0.9}
+    return (n, s)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.model
+@pytest.mark.skipif(
+    not (load.cached_folder(load.DEFAULT) or load.package_file()), reason="no SmolLM2 weights at hand"
+)
+def test_what_the_small_model_writes_is_of_the_types():
+    engine = load_engine("smollm2", executor="native", threads=1, memory=64 << 20)
+    mail = Session(compile_file(EXAMPLES / "mail.sgl").program, engine)
+    for body in MAILS[1:]:
+        filed = asyncio.run(mail.run("filed", {"body": body})).value
+        for name in ("vendor", "quote"):
+            assert filed.fields.get(name, "") in body
+        note = asyncio.run(mail.run("note", {"body": body, "desks": ["stores", "office"]})).value
+        assert note.fields["desk"] in ("stores", "office")
+        about = note.fields["about"]
+        assert about is None or (about.fields["words"] in body and len(about.fields["words"]) >= 4)
+    asked = Session(compile_source(Source("p.sgl", ASKED)).program, engine)
+    for seed in range(2):
+        try:
+            number, hours = asyncio.run(asked.run("plan", {"note": ""}, seed=seed)).value
+        except SglError as error:
+            assert error.name == "Rejected"
+            continue
+        assert number % 2 == 1 and hours.fields["start"] < hours.fields["end"] != 12
