@@ -103,11 +103,11 @@ def is_expressible(type: Type, condition: Condition, table: TypeTable) -> bool:
                 return all(_record_part(declared, part, table) for part in conjuncts(condition))
             return isinstance(declared, EnumType) and _direct(parts)
         case Applied():
-            declared = type.instance.declared if type.instance is not None else _opened(type)
-            if isinstance(declared, AliasType):
-                return is_expressible(declared.type, condition, table)
-            return isinstance(declared, RecordType) and all(
-                _record_part(declared, part, table) for part in conjuncts(condition)
+            opened = type.instance.declared if type.instance is not None else _opened(type)
+            if isinstance(opened, AliasType):
+                return is_expressible(opened.type, condition, table)
+            return isinstance(opened, RecordType) and all(
+                _record_part(opened, part, table) for part in conjuncts(condition)
             )
         case Bool() | Null() | Constant() | OneOf():
             return _direct(parts)
