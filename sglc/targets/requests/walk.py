@@ -106,7 +106,7 @@ def scripts_of(module: Module) -> tuple[Script, ...]:
     return tuple(
         _Walk(module, function).script()
         for function in module.functions
-        if function.kind == "fn" and function.of_program and function.name in asking
+        if function.kind == "fn" and not function.module and function.name in asking
     )
 
 
