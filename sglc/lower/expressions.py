@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sglc.check.core.elements import LOOPS, of_element
+from sglc.check.core.elements import of_element
 from sglc.check.core.result import (
     BuiltinSymbol,
     ConstantSymbol,
@@ -238,8 +238,10 @@ class Expressions:
     def _over(self, name: str, items: str, element: str, each: ast.Expression, span: Span) -> int:
         if name in ("any", "all"):
             return self._asked(items, element, each, name == "any", span)
-        found = self._collect(items, element, *((None, each) if name == "filter" else (each, None)), span)
-        if name in LOOPS:
+        if name == "filter":
+            return self.build.load(self._collect(items, element, None, each, span), span)
+        found = self._collect(items, element, each, None, span)
+        if name == "map":
             return self.build.load(found, span)
         pair = (self.build.load(items, span), self.build.load(found, span))
         return self.build.value(ops.CallMethod, name, pair, span=span)
