@@ -31,8 +31,10 @@ from sglc.check.names.type_parameters import (
     TypeArguments,
     is_value_type,
     mentions_any,
+    short_name,
     standing_alone,
     too_large,
+    written_type,
 )
 from sglc.check.types.kinds import UNKNOWN, allows_null, expand, said
 from sglc.check.types.resolve import TypeResolver
@@ -257,7 +259,7 @@ class Calls:
         if len(items) != len(due):
             self.module.report(
                 "E0431",
-                f"`{short}` takes {_count(len(due), 'type')}, not {len(items)}"
+                f"`{short}` takes {len(due)} type{'' if len(due) == 1 else 's'}, not {len(items)}"
                 if due
                 else f"`{short}` takes no types",
                 written.span,
@@ -298,7 +300,7 @@ class Calls:
             parameter, one, other = solving.conflict
             self.module.report(
                 "E0430",
-                f"`{_short(parameter)}` of `{name.name}` cannot be both {said(one)} and {said(other)}",
+                f"`{short_name(parameter)}` of `{name.name}` cannot be both {said(one)} and {said(other)}",
                 node.span,
                 label="arguments of two types",
                 secondary=_declared(signature),
@@ -314,8 +316,10 @@ class Calls:
             )
         missing = solving.missing()
         if missing:
-            short = [_short(parameter) for parameter in missing]
-            types = ", ".join(_short(each) if each in missing else "…" for each in signature.type_parameters)
+            short = [short_name(parameter) for parameter in missing]
+            types = ", ".join(
+                short_name(each) if each in missing else "…" for each in signature.type_parameters
+            )
             given = [
                 f"`{label}` takes {said(type)} and is given {said(found)}"
                 for _, found, label in waiting
@@ -342,7 +346,7 @@ class Calls:
             if not is_value_type(type):
                 self.module.report(
                     "E0430",
-                    f"{said(type)} cannot stand for `{_short(parameter)}`",
+                    f"{said(type)} cannot stand for `{short_name(parameter)}`",
                     span,
                     label="no plain value",
                     secondary=_declared(signature),
@@ -352,7 +356,7 @@ class Calls:
             if too_large(type):
                 self.module.report(
                     "E0432",
-                    f"the type for `{_short(parameter)}` is too large",
+                    f"the type for `{short_name(parameter)}` is too large",
                     span,
                     label=f"more than {MAX_PARTS} parts",
                     secondary=_declared(signature),
@@ -491,38 +495,6 @@ class Calls:
 def _callable_names(module: ModuleContext) -> Iterator[str]:
     names = (n for n, e in module.names.items() if e.kind in ("function", "type"))
     return chain(names, module.variants, FUNCTIONS)
-
-
-def written_type(node: ast.Expression) -> ast.TypeExpression | None:
-    """The type that an expression in `f[…](…)` is written like; None where it is like none."""
-    match node:
-        case ast.Reference(name=name, span=span):
-            return ast.TypeName(name, (), span)
-        case ast.Null(span=span):
-            return ast.TypeName("null", (), span)
-        case ast.Number(value=value, span=span) | ast.Boolean(value=value, span=span):
-            return ast.TypeLiteral(value, span)
-        case ast.String(parts=(str(text),), span=span):
-            return ast.TypeLiteral(text, span)
-        case ast.ListDisplay(items=(item,), span=span):
-            inner = written_type(item)
-            return None if inner is None else ast.TypeList(inner, None, None, span)
-        case ast.TupleDisplay(items=items, span=span):
-            inside = [written_type(item) for item in items]
-            found = tuple(type for type in inside if type is not None)
-            return ast.TypeTuple(found, span) if len(found) == len(inside) > 1 else None
-        case ast.MapDisplay(entries=((key, value),), span=span):
-            left, right = written_type(key), written_type(value)
-            return None if left is None or right is None else ast.TypeMap(left, right, None, None, span)
-    return None
-
-
-def _short(parameter: str) -> str:
-    return parameter.rpartition(".")[2]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _declared(signature: Signature) -> tuple[Label, ...]:

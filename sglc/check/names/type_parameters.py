@@ -22,6 +22,7 @@ from sglc.check.core.result import (
 )
 from sglc.check.types.assignability import join
 from sglc.check.types.kinds import OPAQUE, STR, UNKNOWN, Table, expand, item_of
+from sglc.syntax.tree import ast
 from sglc.types.type import (
     Alternatives,
     ListOf,
@@ -44,6 +45,11 @@ that grows at each call of a function by itself reaches two hundred before its t
 def opaque_name(function: str, parameter: str) -> str:
     """What stands for a type parameter while a body is checked for all types. No declared type has it."""
     return f"{function}{OPAQUE}{parameter}"
+
+
+def short_name(parameter: str) -> str:
+    """A type parameter as it is written."""
+    return parameter.rpartition(".")[2]
 
 
 def parts(type: ExpressionType) -> Iterator[ExpressionType]:
@@ -112,6 +118,30 @@ def standing_alone(type: Type) -> Type:
         case Alternatives(arms=arms):
             return Alternatives(tuple(standing_alone(arm) for arm in arms))
     return type
+
+
+def written_type(node: ast.Expression) -> ast.TypeExpression | None:
+    """The type that an expression in `f[…](…)` is written like; None where it is like none."""
+    match node:
+        case ast.Reference(name=name, span=span):
+            return ast.TypeName(name, (), span)
+        case ast.Null(span=span):
+            return ast.TypeName("null", (), span)
+        case ast.Number(value=value, span=span) | ast.Boolean(value=value, span=span):
+            return ast.TypeLiteral(value, span)
+        case ast.String(parts=(str(text),), span=span):
+            return ast.TypeLiteral(text, span)
+        case ast.ListDisplay(items=(item,), span=span):
+            inner = written_type(item)
+            return None if inner is None else ast.TypeList(inner, None, None, span)
+        case ast.TupleDisplay(items=items, span=span):
+            inside = [written_type(item) for item in items]
+            found = tuple(type for type in inside if type is not None)
+            return ast.TypeTuple(found, span) if len(found) == len(inside) > 1 else None
+        case ast.MapDisplay(entries=((key, value),), span=span):
+            left, right = written_type(key), written_type(value)
+            return None if left is None or right is None else ast.TypeMap(left, right, None, None, span)
+    return None
 
 
 @dataclass(slots=True)
