@@ -6,6 +6,7 @@ import importlib
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,9 +65,10 @@ def tokens_of(run: RunResult) -> list[tuple[str, str, int, int]]:
 def test_the_answers_of_a_model_are_those_of_the_text(name: str) -> None:
     text = (FOLDER / name / "program.sgl").read_text(encoding="utf-8")
     first = next(iter(of_text(name).entry))
-    expected = sglc.loads(text).functions[first].run(**ARGUMENTS[name])
+    options: dict[str, Any] = {"executor": "native", "threads": 1}
+    expected = sglc.loads(text, **options).functions[first].run(**ARGUMENTS[name])
     for form in FORMS:
-        found = of_python(name, form).run(**ARGUMENTS[name])
+        found = of_python(name, form).on(**options).run(**ARGUMENTS[name])
         assert found.text == expected.text and tokens_of(found) == tokens_of(expected)
 
 
