@@ -77,7 +77,7 @@ def _program(context: Context, node: python.Constant) -> tuple[str, list[int]]:
     """The docstring as the body of a function, and for each character of it the offset in the file."""
     whole = context.span(node)
     known = context.file.characters(node)
-    value = node.value
+    value = str(node.value)
     places = known if known is not None else [whole.start] * (len(value) + 1)
     lines = value.split("\n")
     margin = _margin(lines[1:])
@@ -154,7 +154,7 @@ def _declared(context: Context, name: str, value: Any, span: Span, part: bool) -
     if isinstance(value, type) and issubclass(value, BaseException):
         return context.declared.error(value, context.annotations, span)
     if isinstance(value, type) or hasattr(value, "__origin__") or hasattr(value, "__value__"):
-        found = context.annotations.type(value, span)
+        found = context.annotations.of(value, span)
         known = context.declared.name_of(value)
         return known or context.declared.alias(value, name, found, span)
     if callable(value) or type(value).__name__ == "module":

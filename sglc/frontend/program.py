@@ -54,7 +54,7 @@ def read_type(annotation: Any) -> ReadProgram:
     """A program that declares a type of Python as `Asked`. Raises NoType."""
     reader = _Reader()
     span = Span(NOWHERE, 0, 0)
-    found = reader.annotations.type(annotation, span)
+    found = reader.annotations.of(annotation, span)
     if reader.declared.alias(object(), ASKED, found, span) != ASKED:
         raise NoType(f"a class is called `{ASKED}`", "give it another name")
     tree = ast.Module(NOWHERE, (*reader.declared.uses(), *reader.declared.declarations), "")
@@ -132,7 +132,7 @@ class _Reader:
         if value is MISSING:
             self.declared.use(name, span)
         elif isinstance(value, type) or hasattr(value, "__origin__") or hasattr(value, "__value__"):
-            found = self.annotations.type(value, span)
+            found = self.annotations.of(value, span)
             if self.declared.name_of(value) is None:
                 self.declared.alias(value, name, found, span)
 
@@ -242,7 +242,7 @@ class _Reader:
 
     def _type(self, context: Context, annotation: Any, node: python.AST) -> ast.TypeExpression:
         try:
-            return self.annotations.type(annotation, context.span(node))
+            return self.annotations.of(annotation, context.span(node))
         except NoType as fault:
             raise context.refuse("E0506", fault.what, node, label="no type", hint=fault.hint) from None
 

@@ -134,6 +134,7 @@ def scripted(function: DecoratedFunction[..., Any], answers: Any) -> DecoratedFu
     return function.on(engine=ReferenceEngine(ScriptedModel(answers)))
 
 
+@pytest.mark.slow
 def test_values_are_objects_of_the_own_classes(classes: ModuleType) -> None:
     whole = scripted(classes.ask, {"whole": WHOLE})()
     assert type(whole) is classes.Whole
@@ -149,6 +150,7 @@ def test_values_are_objects_of_the_own_classes(classes: ModuleType) -> None:
     assert whole.anything == {"k": [1, None]} and whole.either == "text"
 
 
+@pytest.mark.slow
 def test_own_objects_are_arguments(classes: ModuleType) -> None:
     whole = scripted(classes.ask, {"whole": WHOLE})()
     result = scripted(classes.ask, {"whole": WHOLE}).run(whole)
@@ -443,6 +445,7 @@ def test_a_cell_of_a_notebook_has_source() -> None:
         names["cell"].compile()
 
 
+@pytest.mark.slow
 def test_the_main_module_has_source(tmp_path: Path) -> None:
     path = tmp_path / "main.py"
     path.write_text(

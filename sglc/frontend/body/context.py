@@ -127,7 +127,7 @@ class Context:
         """The type that an expression of types means."""
         span = self.span(node)
         try:
-            return self.annotations.type(self._annotation(node), span)
+            return self.annotations.of(self._annotation(node), span)
         except NoType as fault:
             raise Untranslatable("E0506", fault.what, span, label="no type", hint=fault.hint) from None
 

@@ -60,11 +60,13 @@ class Patterns:
         negative = isinstance(node, python.UnaryOp) and isinstance(node.op, python.USub)
         inner = node.operand if isinstance(node, python.UnaryOp) else node
         if isinstance(inner, python.Constant):
-            value = inner.value
-            if isinstance(value, float):
-                value = Decimal(context.span(inner).text.replace("_", ""))
-            if isinstance(value, str | int | Decimal):
-                return ast.LiteralPattern(-value if negative and not isinstance(value, str) else value, span)
+            literal: object = inner.value
+            if isinstance(literal, float):
+                literal = Decimal(context.span(inner).text.replace("_", ""))
+            if isinstance(literal, int | Decimal):
+                return ast.LiteralPattern(-literal if negative else literal, span)
+            if isinstance(literal, str):
+                return ast.LiteralPattern(literal, span)
         value = context.meaning(inner)
         if isinstance(value, enum.Enum):
             context.type(inner.value if isinstance(inner, python.Attribute) else inner)

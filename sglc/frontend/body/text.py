@@ -91,7 +91,7 @@ class Texts:
         def span(begin: int, end: int) -> Span:
             return whole if places is None else Span(whole.source, places[begin], places[end])
 
-        yield from _lines(node.value, span)
+        yield from _lines(str(node.value), span)
 
 
 def _leaves(node: python.expr) -> Iterator[python.expr]:

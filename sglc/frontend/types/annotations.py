@@ -58,9 +58,9 @@ class Annotations:
         described = ""
         if typing.get_origin(whole) is typing.Annotated:
             described = constraints(typing.get_args(whole)[1:]).description
-        return self.type(whole, span), described
+        return self.of(whole, span), described
 
-    def type(self, annotation: Any, span: Span) -> ast.TypeExpression:
+    def of(self, annotation: Any, span: Span) -> ast.TypeExpression:
         """The type that an annotation means. Raises NoType where it means none."""
         if isinstance(annotation, str):
             return self.written(annotation, span)
@@ -79,15 +79,15 @@ class Annotations:
             asked = constraints(arguments[1:])
             if asked.written:
                 return refined(self.written(asked.written, span), replace(asked, written=""), span)
-            return refined(self.type(arguments[0], span), asked, span)
+            return refined(self.of(arguments[0], span), asked, span)
         if origin is not None:
             return self._generic(origin, arguments, span)
         if isinstance(annotation, typing.NewType):
-            return self.type(annotation.__supertype__, span)
+            return self.of(annotation.__supertype__, span)
         if hasattr(annotation, "__value__") and hasattr(annotation, "__type_params__"):
             known = self.declared.name_of(annotation)
             if known is None:
-                meant = self.type(annotation.__value__, span)
+                meant = self.of(annotation.__value__, span)
                 known = self.declared.alias(annotation, annotation.__name__, meant, span)
             return ast.TypeName(known, (), span)
         if isinstance(annotation, type):
@@ -101,9 +101,9 @@ class Annotations:
             return ast.TypeName(name, (), span)
         if issubclass(cls, enum.Enum):
             return ast.TypeName(self.declared.enumeration(cls, span), (), span)
-        name = self.declared.record(cls, self, span)
-        if name is not None:
-            return ast.TypeName(name, (), span)
+        record = self.declared.record(cls, self, span)
+        if record is not None:
+            return ast.TypeName(record, (), span)
         if cls in (list, dict, tuple):
             raise NoType(f"`{cls.__name__}` does not say what it holds", _BARE)
         if cls in (set, frozenset):
@@ -117,19 +117,19 @@ class Annotations:
         if origin is typing.Literal:
             return self._union([_literal(value, span) for value in arguments], span)
         if origin in (typing.Union, types.UnionType):
-            arms = [self.type(arm, span) for arm in arguments if arm is not type(None)]
+            arms = [self.of(arm, span) for arm in arguments if arm is not type(None)]
             united = self._union(arms, span)
             return ast.TypeOptional(united, span) if type(None) in arguments else united
         if origin in LISTS:
-            return ast.TypeList(self.type(arguments[0], span), None, None, span)
+            return ast.TypeList(self.of(arguments[0], span), None, None, span)
         if origin is tuple:
             if len(arguments) == 2 and arguments[1] is Ellipsis:
-                return ast.TypeList(self.type(arguments[0], span), None, None, span)
+                return ast.TypeList(self.of(arguments[0], span), None, None, span)
             if not arguments:
                 raise NoType("a tuple of nothing has one value only")
-            return ast.TypeTuple(tuple(self.type(item, span) for item in arguments), span)
+            return ast.TypeTuple(tuple(self.of(item, span) for item in arguments), span)
         if origin in MAPS:
-            key, item = (self.type(argument, span) for argument in arguments)
+            key, item = (self.of(argument, span) for argument in arguments)
             return ast.TypeMap(key, item, None, None, span)
         if origin in (set, frozenset):
             raise NoType("the language has no sets", "write `list[…]`")
