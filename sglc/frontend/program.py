@@ -171,7 +171,7 @@ class _Reader:
         result = None
         if node.returns is not None and hints.get("return") not in (None, type(None)):
             result = self._type(context, hints["return"], node.returns)
-        if not self.hints and not part:
+        if one is self.main:
             self.hints = hints
         if one.form == "docstring":
             body = read_docstring(context)

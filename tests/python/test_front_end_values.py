@@ -288,6 +288,22 @@ def test_classes_of_a_function_around(tmp_path: Path) -> None:
     assert scripted(ask, {"it": {"n": 3}})() == Local(3)
 
 
+def test_a_helper_does_not_type_what_the_function_gives_back(tmp_path: Path) -> None:
+    text = """
+        import sglc
+
+        @sglc.sgl_function(pure=True)
+        def doubled(text) -> str:
+            return text + text
+
+        @sglc.sgl_function
+        def ask(s):
+            s += doubled("no") + s.gen("b", type=bool)
+    """
+    run = scripted(python_module(tmp_path, text).ask, {"b": "true"}).run()
+    assert run.value is None and run.text.endswith("nonotrue")
+
+
 def test_two_classes_of_one_name(tmp_path: Path) -> None:
     text = """
         from dataclasses import dataclass
