@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "test": "Run the test blocks of programs, without a model.",
     "repair": "Get a legal text from any command that writes text.",
     "explain": "Say what a diagnostic means, or what a hole allows.",
+    "diff": "Say whether a program can take the place of an earlier build.",
     "disasm": "Print the bytecode of a program.",
     "models": "List the models at hand, or fetch one.",
 }

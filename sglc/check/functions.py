@@ -20,6 +20,8 @@ from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.syntax.tree import ast
 
 MAX_WITHIN = 10_000_000
+MOST_TERMS = 12
+"""Holes of a sum that are named one by one: it stays on two lines of a terminal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,10 +96,10 @@ class FunctionChecker:
     def _within(self, node: ast.FunctionDeclaration, within: int) -> None:
         """The budget must hold at least the shortest values of the holes that every run passes."""
         costs = self.scopes.function.costs or []
-        total = sum(least for _, least in costs)
+        assert node.within is not None
+        total, most = sum(cost.least for cost in costs), sum(cost.most for cost in costs)
         if total > within:
-            assert node.within is not None
-            sums = " + ".join(f"{name} {least}" for name, least in costs[:12])
+            sums = _sum([(cost.name, cost.least) for cost in costs if cost.least])
             self.module.report(
                 "E0332",
                 f"{within} tokens cannot hold the holes of `{node.name.text}`",
@@ -105,6 +107,16 @@ class FunctionChecker:
                 label="smaller than the shortest completion",
                 reason=f"{sums} = {total} tokens at least",
                 hint=f"allow more: `within {total * 4} tok`",
+            )
+        elif most > within:
+            self.module.report(
+                "W0245",
+                f"{within} tokens do not hold the longest values of `{node.name.text}`",
+                node.within.span,
+                severity="note",
+                label=f"{most} would",
+                reason=f"{_sum([(cost.name, cost.most) for cost in costs])} = {most} tokens at most",
+                hint="the last holes are cut short, or fail with `Truncated`: allow more, or bound the holes",
             )
 
     def _unused(self) -> None:
@@ -154,3 +166,9 @@ class FunctionChecker:
             if not local.used:
                 found.add(local)
         return found
+
+
+def _sum(terms: list[tuple[str, int]]) -> str:
+    """A sum of tokens by holes, as text."""
+    words = [f"{name} {tokens}" for name, tokens in terms]
+    return " + ".join(words[:MOST_TERMS] + (["…"] if len(words) > MOST_TERMS else []))

@@ -6,9 +6,9 @@ from sglc.check.copies import for_all_types
 from sglc.check.core.context import Entity, ModuleContext, OpenedType
 from sglc.check.core.result import ExpressionType
 from sglc.check.core.work_limit import within_limit
+from sglc.check.proofs.emptiness import report_dead_fields, report_empty
 from sglc.check.statements.blocks import header
 from sglc.check.types.facts import TypeFacts
-from sglc.check.types.unsatisfiable import report_empty
 from sglc.check.wiring import Checkers, checkers_of
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
@@ -107,3 +107,8 @@ class ModuleChecker:
             self.module.program.broken.add(entity.name)
             for key in [k for k in self.module.program.memo if k[0] == "sound"]:
                 del self.module.program.memo[key]
+        else:
+            node = entity.declaration
+            within_limit(
+                self.module.program, span, lambda: report_dead_fields(self.facts, entity.name, node), None
+            )

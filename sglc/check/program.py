@@ -20,6 +20,8 @@ from sglc.check.core.work_limit import within_limit
 from sglc.check.declarations.definition_order import read_in_order
 from sglc.check.effects import FunctionEffects
 from sglc.check.module import ModuleChecker
+from sglc.check.proofs.emptiness import report_dead_arms
+from sglc.check.proofs.field_order import report_field_order
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.unsatisfiable import arms_are_apart
 from sglc.check.unused_names import report_unused_names
@@ -83,6 +85,7 @@ def check(
     for checker in loader.checkers:
         checker.check_conditions()
     report_unused_names(main)
+    report_field_order(program)
     for arms, spans in program.unions[checked_unions:]:
         _tell_apart(loader.facts, arms, spans)
     modules = tuple(
@@ -98,6 +101,7 @@ def _tell_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...
 
     def told() -> None:
         if all(facts.sound(arm) for arm in arms):
+            report_dead_arms(facts, arms, spans)
             arms_are_apart(facts, arms, spans, raw=False)
 
     within_limit(facts.program, spans[0], told, None)

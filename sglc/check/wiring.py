@@ -42,6 +42,7 @@ from sglc.check.holes.options import HoleOptions
 from sglc.check.holes.where_clauses import WhereClauses
 from sglc.check.names.hole_figures import HoleFigures
 from sglc.check.names.scopes import Scopes
+from sglc.check.proofs.conditions import Conditions
 from sglc.check.statements.blocks import Blocks
 from sglc.check.statements.control_flow import ControlFlow
 from sglc.check.statements.forks import Forks
@@ -104,7 +105,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     )
     dependent = DependentTypes(module, types, inference)
     conditions = DeclaredConditions(module, scopes, inference)
-    clauses = WhereClauses(module, scopes, inference, dependent, conditions)
+    clauses = WhereClauses(module, scopes, inference, dependent, conditions, facts)
     decodings = Decodings(module, constants)
     distinct = Distinct(module, facts, decodings)
     options = HoleOptions(module, scopes, inference, constants, decodings, distinct)
@@ -145,6 +146,9 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     callbacks.given_grammar = dependent.given_grammar
     callbacks.applied_type = dependent.applied_type
     callbacks.form = expressions.form
+    proofs = Conditions(module, scopes)
+    callbacks.decided = proofs.tell
+    scopes.left_of_paths = proofs.left_of_paths
     callbacks.hole = holes.expression
     callbacks.fork = forks.fork
     callbacks.statement = statements.statement

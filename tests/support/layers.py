@@ -19,6 +19,7 @@ CHECK = {
     "sglc.check.types",
     "sglc.check.names",
     "sglc.check.patterns",
+    "sglc.check.proofs",
     "sglc.check.expressions",
     "sglc.check.declarations",
     "sglc.check.holes",
@@ -132,7 +133,8 @@ LAW: dict[str, set[str]] = {
     "sglc.check.patterns": BELOW_EXPRESSIONS,
     "sglc.check.expressions": BELOW_EXPRESSIONS,
     "sglc.check.declarations": BELOW_EXPRESSIONS | {"sglc.check.expressions", "sglc.cfg"},
-    "sglc.check.holes": BELOW_EXPRESSIONS | {"sglc.check.expressions"},
+    "sglc.check.proofs": BELOW_EXPRESSIONS | {"sglc.check.expressions"},
+    "sglc.check.holes": BELOW_EXPRESSIONS | {"sglc.check.expressions", "sglc.check.proofs"},
     "sglc.check.statements": BELOW_EXPRESSIONS
     | {"sglc.check.expressions", "sglc.check.holes", "sglc.check.patterns"},
     "sglc.check": CHECKED | CHECK,
@@ -189,6 +191,7 @@ LAW: dict[str, set[str]] = {
     | {"sglc.bytecode", "sglc.driver", "sglc.schema", "sglc.frontend"}
     | {"sglc.runtime.session", "sglc.runtime.vm", "sglc.runtime.engine", "sglc.runtime.errors"}
     | {"sglc.runtime.mask", "sglc.runtime.repair"},
+    "sglc.compatibility": LEAVES | {"sglc.bytecode"},
     "sglc.externs": LEAVES
     | {"sglc.bytecode", "sglc.library", "sglc.python", "sglc.runtime.errors", "sglc.runtime.vm"},
     "sglc.api": WHOLE | {"sglc.python", "sglc.externs"},
@@ -198,7 +201,7 @@ LAW: dict[str, set[str]] = {
         *("sglc.recorded", "sglc.runtime.errors", "sglc.runtime.session", "sglc.testing"),
     },
     "sglc.decorators": WHOLE | {"sglc.frontend", "sglc.python", "sglc.api"},
-    "sglc.commands": WHOLE | {"sglc.testing", "sglc.externs"},
+    "sglc.commands": WHOLE | {"sglc.testing", "sglc.externs", "sglc.compatibility"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},
     "sglc": {"sglc.api", "sglc.python", "sglc.decorators"},

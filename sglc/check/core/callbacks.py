@@ -29,6 +29,8 @@ class Callbacks:
     """The declared type of that name with values for its parameters. Types ask holes."""
     form: Callable[[ast.Expression, ExpressionType | None], ExpressionType]
     """The type of an expression by its form. All expressions ask for those inside them."""
+    decided: Callable[[ast.Expression, str, int], None]
+    """Says where a condition always has the same answer. All conditions ask proofs."""
     hole: Callable[[HoleNode], ExpressionType]
     """The type of a hole that is an expression. Expressions ask holes."""
     fork: Callable[[ast.Fork], ExpressionType]

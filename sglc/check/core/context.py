@@ -39,6 +39,7 @@ class Details(TypedDict, total=False):
     secondary: tuple[Label, ...]
     severity: Severity
     edits: tuple[Edit, ...]
+    offered: tuple[Edit, ...]
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from sglc.check.core.context import Signature
 from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
@@ -31,13 +32,38 @@ class Local:
 
 
 @dataclass(slots=True)
+class Proved:
+    """What conditions prove about paths (`x`, `x.note`)."""
+
+    types: dict[str, ExpressionType] = field(default_factory=dict)
+    """Narrower types, which the code that follows relies on."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """Sets of values (`sglc.check.proofs.possible`) that hold the value of the path, each found with what was
+    known before it. Only answers of conditions are found by them."""
+
+    def __bool__(self) -> bool:
+        return bool(self.types or self.values)
+
+    def add(self, other: Proved) -> None:
+        """Take in what another condition proves."""
+        self.types.update(other.types)
+        self.values.update(other.values)
+
+    def forget(self, path: str) -> None:
+        """Drop what is known of a path and of the paths below it."""
+        for table in (self.types, self.values):
+            for known in [k for k in table if k == path or k.startswith(path + ".")]:
+                del table[known]
+
+
+@dataclass(slots=True)
 class Scope:
     """One block of names. `hidden` keeps names of closed inner blocks for better messages."""
 
     parent: Scope | None
     names: dict[str, Local] = field(default_factory=dict)
-    narrowed: dict[str, ExpressionType] = field(default_factory=dict)
-    """What a condition has proved about a path (`x`, `x.note`) inside this block."""
+    proved: Proved = field(default_factory=Proved)
+    """What is proved inside this block."""
     element: frozenset[str] = frozenset()
     """Of what is done with one element of a list: `it`, and the fields that may stand for themselves. What is
     proved of these names outside is about other elements."""
@@ -54,23 +80,31 @@ class Scope:
 
     def narrowing(self, path: str) -> ExpressionType | None:
         """What is proved about a path here."""
+        return next(
+            (found for each in self._around(path) if (found := each.types.get(path)) is not None), None
+        )
+
+    def values_of(self, path: str) -> Any:
+        """The set that is proved to hold the value of a path here; None where none is."""
+        return next(
+            (found for each in self._around(path) if (found := each.values.get(path)) is not None), None
+        )
+
+    def _around(self, path: str) -> Iterator[Proved]:
+        """What is proved of a path's variable, the innermost block first."""
         scope: Scope | None = self
         root = path.partition(".")[0]
         while scope is not None:
-            found = scope.narrowed.get(path)
-            if found is not None:
-                return found
+            yield scope.proved
             if root in scope.element:
-                return None
+                return
             scope = scope.parent
-        return None
 
     def forget(self, path: str) -> None:
         """Drop what was proved about a variable and its fields: it is assigned to."""
         scope: Scope | None = self
         while scope is not None:
-            for known in [k for k in scope.narrowed if k == path or k.startswith(path + ".")]:
-                del scope.narrowed[known]
+            scope.proved.forget(path)
             scope = scope.parent
 
     def visible(self) -> Iterator[str]:
@@ -89,6 +123,19 @@ class ForkFrame:
     holes: list[tuple[str, ExpressionType]] = field(default_factory=list)
     scope: Scope | None = None
     """The scope of its body: what is bound outside belongs to the code around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HoleCost:
+    """What a hole can take of a budget, in tokens: the fewest in any run, and the most in some run."""
+
+    name: str
+    least: int
+    most: int
+
+    def times(self, fewest: int, most: int) -> HoleCost:
+        """In a loop of `fewest` to `most` rounds."""
+        return HoleCost(f"{most} × {self.name}", fewest * self.least, most * self.most)
 
 
 @dataclass(slots=True)
@@ -120,12 +167,12 @@ class FunctionState:
     gens: int = 0
     mentioned: list[set[Local]] = field(default_factory=list)
     """Stack of collectors: every variable that is read while one is open is added to it."""
-    schemas: list[Type] = field(default_factory=list)
-    """Types shown by `schema(T)` in the body."""
+    schemas: list[tuple[Type, Span]] = field(default_factory=list)
+    """Types shown by `schema(T)` in the body, and where."""
     generated: list[tuple[Type, Span]] = field(default_factory=list)
     models: ModelUse | None = None
     """What fills the holes here that name no model; None for the run's own."""
     element: tuple[ExpressionType, dict[str, ExpressionType]] | None = None
     """In what is done with an element of a list by `it`: the element's type and its fields."""
-    costs: list[tuple[str, int]] | None = None
-    """Holes that every run passes, with the fewest tokens each can take; None where a run may pass by."""
+    costs: list[HoleCost] | None = None
+    """Holes that every run passes, and those of loops; None where a run may pass by."""

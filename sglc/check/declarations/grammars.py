@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from sglc.cfg.analysis.productive import rules_without_texts
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import (
     EMPTY,
@@ -83,6 +84,17 @@ class Grammars:
         found = self._admitted(name, grammar, node.name.span, reader.ends)
         if isinstance(found, Unknown):
             return found
+        for label in rules_without_texts(grammar):
+            self.module.report(
+                "E0379",
+                f"rule `{label}` writes no text",
+                spans[label],
+                label=f"every text of `{label}` would contain another one",
+                reason="no alternative of it comes to an end",
+                hint=f"give `{label}` an alternative without itself, or make the inner `{label}` optional: "
+                f"`{label}?`",
+            )
+            return UNKNOWN  # type: ignore[return-value]
         for label in _unreached(grammar):
             self.module.report(
                 "W0214",

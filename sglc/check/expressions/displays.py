@@ -178,7 +178,7 @@ class Displays:
                 hint=f"did you mean `{close}`?" if close else "there are json, typescript and prose",
             )
             return STR
-        self.scopes.function.schemas.append(type)
+        self.scopes.function.schemas.append((type, node.span))
         if not isinstance(type, Unknown) and self.facts.sound(type):
             from sglc.types.notation.prompt_text import MAX_MENTIONS, mentions, schema_text
 

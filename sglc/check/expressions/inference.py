@@ -185,6 +185,13 @@ class Inference:
                 "E0312", f"{said(found)} has no text", node.span, label="cannot be inserted", hint=hint
             )
 
+    def told_condition(self, node: ast.Expression, word: str) -> None:
+        """As `condition`, of one that decides what is done: said where it always has the same answer. `word`
+        is the word before it."""
+        before = len(self.module.diagnostics)
+        self.condition(node)
+        self.callbacks.decided(node, word, before)
+
     def condition(self, node: ast.Expression) -> None:
         """Demand a bool: nothing else counts as true or false."""
         found = self.infer(node, BOOL)

@@ -82,7 +82,7 @@ class Iteration:
         self.scopes.open()
         self.scopes.bind(node, node.variable, item, "loop")
         if node.condition is not None:
-            self.inference.condition(node.condition)
+            self.inference.told_condition(node.condition, "if")
             self.scopes.assume(node.condition)
         element = self.inference.infer(node.element, due)
         self.scopes.close()

@@ -301,7 +301,7 @@ class Operators:
 
     def conditional(self, node: ast.Conditional, expected: ExpressionType | None) -> ExpressionType:
         """The one type of both sides of `x if c else y`."""
-        self.inference.condition(node.condition)
+        self.inference.told_condition(node.condition, "if")
         then = self.scopes.inside(
             self.scopes.narrowings(node.condition, True), lambda: self.inference.infer(node.then, expected)
         )

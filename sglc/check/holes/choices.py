@@ -32,6 +32,10 @@ from sglc.types.text.printer import print_value
 from sglc.types.type import Alternatives, Constant, Type
 from sglc.types.values import Value
 
+MUCH_LONGER = 4
+"""How many times as long as the shortest option the longest one is, where a comparison is called unfair: a
+token has some four characters, so options may then differ by several tokens."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
@@ -86,13 +90,16 @@ class Choices:
         if not isinstance(node, ast.Select) or node.by not in ("mean", "sum") or len(words) < 2:
             return
         short, long = min(words, key=len), max(words, key=len)
-        if node.by == "mean" and len(long) >= 4 * max(1, len(short)):
+        if len(long) >= MUCH_LONGER * max(1, len(short)):
+            mean = node.by == "mean"
             self.module.report(
                 "W0206",
-                "`by mean` favours long options here",
+                f"`by {node.by}` favours {'long' if mean else 'short'} options here",
                 node.span,
                 label="lengths differ much",
-                reason="the mean over tokens makes the sure tail of a long option count for its start",
+                reason="the mean over tokens makes the sure tail of a long option count for its start"
+                if mean
+                else "each token of an option makes its probability smaller, and a long one has more of them",
                 witness=f'"{short}" against "{long}"',
                 hint="use `by greedy` or `by contrast`",
             )

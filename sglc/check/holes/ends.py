@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sglc.automata.analysis.most_bytes import most_bytes
 from sglc.automata.dfa import operations as dfa
 from sglc.check.core.context import ModuleContext
+from sglc.check.core.function_state import HoleCost
 from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
-from sglc.check.holes.line_breaks import has_lines
+from sglc.check.holes.line_breaks import admits_break_unsaid, has_lines
 from sglc.check.holes.options import KnownOptions
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.facts import TypeFacts
@@ -79,8 +81,8 @@ class HoleEnds:
             return
         least = least_tokens(size)
         if self.scopes.function.costs is not None:
-            count = options.get("n", 1)
-            self.scopes.function.costs.append((name if count == 1 else f"{count} × {name}", count * least))
+            cost, count = HoleCost(name, least, self._most(type, least, budget)), options.get("n", 1)
+            self.scopes.function.costs.append(cost if count == 1 else cost.times(count, count))
         if budget is not None and least > budget:
             self.module.report(
                 "E0332",
@@ -91,6 +93,35 @@ class HoleEnds:
                 witness=self._shortest_text(type),
                 hint=f"allow more: `max {max(least * 4, 8)} tok`",
             )
+
+    def _most(self, type: Type, least: int, budget: int | None) -> int:
+        """The most tokens that a value surely can take: its budget, where its longest text has so many bytes;
+        the fewest where no budget says."""
+        if budget is None or budget <= least:
+            return least
+        if self.facts.unbounded(type) is not None:
+            return budget
+        longest = most_bytes(self.facts.language(type))
+        return budget if longest is None else max(least, min(budget, longest))
+
+    def note_text_below(self, node: HoleNode, text: Span) -> None:
+        """Warn of a hole at the end of its line that a newline cannot end, where more text of the message
+        follows: the model would have to end its turn."""
+        known = self.module.holes.get(id(node))
+        if known is None or known.type is None or known.stops or not known.end_of_message:
+            return
+        plain = expand(known.type, self.module.table)
+        if not isinstance(plain, Str) or admits_break_unsaid(plain) or self.facts.ends_by_itself(plain):
+            return
+        self.module.report(
+            "W0242",
+            f"only the end of the turn ends hole `{known.name}`",
+            node.span,
+            label=f"{said(known.type)} has line breaks, so a newline does not end it",
+            reason="the model is to go on in this message, but must end it first",
+            secondary=(Label(text, "this text follows"),),
+            hint="let a text follow the hole on its line, or let every value end with a text of its own",
+        )
 
     def _shortest_text(self, type: Type) -> str:
         try:

@@ -17,11 +17,12 @@ from sglc.check.holes.models import HoleModels
 from sglc.check.holes.options import HoleOptions, KnownOptions
 from sglc.check.holes.where_clauses import WhereClauses
 from sglc.check.names.scopes import Scopes
+from sglc.check.proofs.emptiness import report_empty
 from sglc.check.types.conditioned import held_by, with_conditions
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import NULL, UNKNOWN, expand, list_of, said
 from sglc.check.types.refinements import add_until
-from sglc.check.types.unsatisfiable import arms_are_apart, is_bare_text, report_empty
+from sglc.check.types.unsatisfiable import arms_are_apart, is_bare_text
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import ended_before, erased, given_types, waits_for_values

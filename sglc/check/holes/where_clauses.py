@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
 from sglc.check.core.result import Conditions, ExpressionType, HoleNode, Unknown, Validator
+from sglc.check.core.work_limit import within_limit
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.declared_conditions import DeclaredConditions
 from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.validators import checked_validator, is_validator
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.kinds import STR, UNKNOWN
+from sglc.check.proofs.emptiness import LONGEST_SHOWN
+from sglc.check.types.facts import TypeFacts
+from sglc.check.types.kinds import STR, UNKNOWN, said
+from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types import type as t
@@ -70,6 +74,7 @@ class WhereClauses:
     inference: Inference
     dependent: DependentTypes
     declared: DeclaredConditions
+    facts: TypeFacts
     hole: HoleClauses | None = None
     """Those of the hole whose type is being resolved; None outside of holes."""
     late: dict[int, HoleClauses] = field(default_factory=dict)
@@ -91,13 +96,18 @@ class WhereClauses:
             hole.asked += [part for part in left if is_validator(self.module, part)]  # type: ignore[misc]
             left = [part for part in left if part not in hole.asked]
         names = ("it",) if self.hole is None else self.hole.names
-        changed = True
+        base, taken, changed = type, [], True  # type: ignore[var-annotated]
         while changed:
             # What is taken in may leave few values, about which more can be said.
             waiting, left, changed = left, [], False
             for part in waiting:
                 found, whole = Taking(self.module, self.inference, names).part(type, part)  # type: ignore[arg-type]
-                changed = changed or (found is not None and found != type)
+                if found is not None and found != type:
+                    if self._contradicts(type, found, node, part):  # type: ignore[arg-type]
+                        self._told_contradiction(base, type, node, part, taken)  # type: ignore[arg-type]
+                        return UNKNOWN, Conditions()
+                    taken.append(part)
+                    changed = True
                 type = type if found is None else found
                 if not whole:
                     left.append(part)
@@ -105,6 +115,50 @@ class WhereClauses:
             self._keep(hole, type, left)  # type: ignore[arg-type]
             return type, Conditions()
         return type, self.declared.conditions(type, names, left, self.dependent.given)  # type: ignore[arg-type]
+
+    def _contradicts(self, before: t.Type, type: t.Type, node: ast.TypeRefined, part: ast.Expression) -> bool:
+        """Whether a condition takes the last values of a type that had some."""
+        facts = self.facts
+        if not facts.sound(type) or not facts.sound(before):
+            return False
+        return within_limit(
+            self.module.program,
+            part.span,
+            lambda: not facts.inhabited(type) and facts.inhabited(before),
+            False,
+        )
+
+    def _told_contradiction(
+        self,
+        base: t.Type,
+        before: t.Type,
+        node: ast.TypeRefined,
+        part: ast.Expression,
+        taken: list[ast.Expression],
+    ) -> None:
+        """Report a condition that leaves nothing, and the part of the type that it contradicts: an earlier
+        condition where that alone does it, else what stands before the conditions."""
+        from sglc.check.holes.taken_conditions import Taking
+
+        taking = Taking(self.module, self.inference, ("it",) if self.hole is None else self.hole.names)
+        other, words = _unconditioned(node), said(base)
+        for earlier in taken:
+            narrowed, _ = taking.part(base, earlier)
+            both = None if narrowed is None else taking.part(narrowed, part)[0]
+            if both is not None and not self.facts.inhabited(both):
+                other, words = earlier.span, f"`{earlier.span.text}`"
+                break
+        shortest = self.facts.shortest_word(before) or b""
+        self.module.report(
+            "E0303",
+            f"`{part.span.text}` leaves nothing of {words}",
+            part.span,
+            label="no value meets this condition",
+            secondary=(Label(other, "and this"),),
+            reason=f"{said(before)} and `{part.span.text}` have no value in common",
+            witness=shortest.decode("utf-8", "replace")[:LONGEST_SHOWN],
+            hint="the example meets all but the condition: correct the one or the other",
+        )
 
     def _keep(self, hole: HoleClauses, type: t.Type, left: list[ast.Expression]) -> None:
         """Sort what the type does not say into what the hole's mask keeps and what is asked at the end."""
@@ -151,7 +205,7 @@ class WhereClauses:
             self.inference.condition(part)
             self.scopes.close()
             if not late.sampled:
-                scope.narrowed.update(self.scopes.narrowings(part, True))
+                scope.proved.add(self.scopes.narrowings(part, True))
         local.type = STR
         self.scopes.open()
         self.scopes.function.scope.names.setdefault("it", local)
@@ -199,6 +253,16 @@ class WhereClauses:
         ensure = self._drawn_again(node, ast.Boolean(True, node.span), message, node.span)
         self.module.tested[id(ensure)] = (local.slot, type)
         return ensure
+
+
+def _unconditioned(node: ast.TypeRefined) -> Span:
+    """The part of a written type that stands before its conditions."""
+    last = node.base.span
+    for refinement in node.refinements:
+        if isinstance(refinement, ast.Where):
+            break
+        last = refinement.span
+    return Span(last.source, node.base.span.start, last.end)
 
 
 def _conjuncts(node: ast.Expression) -> Iterator[ast.Expression]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from sglc.check.core.context import WORDS, ModuleContext
-from sglc.check.core.function_state import FunctionState, Local, Scope
+from sglc.check.core.function_state import FunctionState, Local, Proved, Scope
 from sglc.check.core.result import ExpressionType, LocalSymbol
 from sglc.check.names.template_text import TemplateText
 from sglc.check.types.kinds import allows_null, is_enum, without_null
@@ -35,6 +35,8 @@ class Scopes:
     function: FunctionState = field(default_factory=lambda: FunctionState(None, "const"))
     """The body that is being checked."""
     templates: TemplateText = field(init=False)
+    left_of_paths: Callable[[ast.Expression, bool], dict[str, Any]] = lambda node, holds: {}
+    """What `sglc.check.proofs` says that a condition leaves of paths."""
 
     def __post_init__(self) -> None:
         self.templates = TemplateText(self.module.source)
@@ -73,19 +75,19 @@ class Scopes:
         assert scope.parent is not None
         self.function.scope = scope.parent
 
-    def inside(self, proved: dict[str, ExpressionType], action: Callable[[], _T]) -> _T:
+    def inside(self, proved: Proved, action: Callable[[], _T]) -> _T:
         """Do something where a condition is known to hold."""
         if not proved:
             return action()
         self.open()
-        self.function.scope.narrowed.update(proved)
+        self.function.scope.proved.add(proved)
         found = action()
         self.close()
         return found
 
     def assume(self, condition: ast.Expression) -> None:
         """Note what a condition proves, up to the end of the innermost block."""
-        self.function.scope.narrowed.update(self.narrowings(condition, True))
+        self.function.scope.proved.add(self.narrowings(condition, True))
 
     def bind(self, node: object, name: ast.Name, type: ExpressionType, kind: str, **facts: Any) -> Local:
         """Enter a variable into the innermost block; no other value is ever shadowed."""
@@ -149,14 +151,18 @@ class Scopes:
             Edit(node.span, member),
         )
 
-    def narrowings(self, node: ast.Expression, holds: bool) -> dict[str, ExpressionType]:
-        """Paths that are known not to be null where the condition holds (or does not)."""
+    def narrowings(self, node: ast.Expression, holds: bool) -> Proved:
+        """What is known of paths where the condition holds (or does not): that they are not null, and sets
+        of the values that are left of them."""
+        return Proved(self._not_null(node, holds), self.left_of_paths(node, holds))
+
+    def _not_null(self, node: ast.Expression, holds: bool) -> dict[str, ExpressionType]:
         match node:
             case ast.Unary("not", operand):
-                return self.narrowings(operand, not holds)
+                return self._not_null(operand, not holds)
             case ast.Binary("and" | "or" as operator, left, right):
                 if (operator == "and") == holds:
-                    return {**self.narrowings(left, holds), **self.narrowings(right, holds)}
+                    return {**self._not_null(left, holds), **self._not_null(right, holds)}
                 return {}
             case ast.Binary("==" | "!=" as operator, left, right):
                 if (operator == "!=") != holds:

@@ -10,12 +10,18 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
+from functools import lru_cache
 from math import ceil, floor
 from typing import Any
 
+from sglc.automata.analysis.emptiness import few_words
+from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.term import Language, Text
+from sglc.automata.work import OutOfWork, WorkAccount, charged
 from sglc.check.core.result import ExpressionType
 from sglc.check.patterns.case_forms import Constructed, Form, NumberRange, OfType
 from sglc.check.types.kinds import Table, expand
+from sglc.types.language.language import LanguageError, str_dfa
 from sglc.types.language.membership import constant_notation
 from sglc.types.type import (
     Alternatives,
@@ -39,6 +45,12 @@ from sglc.types.type import (
 
 DIGITS = 100
 """Digits of a decimal in a witness: more than bounds and literals have together."""
+
+MOST_TEXTS = 100
+"""Texts of a pattern that a match may list one by one. With more of them a case for the rest is due, as with
+any text: a reader does not see either that so many literals are all there."""
+TEXT_WORK = 200_000
+"""Units of work for finding them: some 0.1 s."""
 
 Number = int | Decimal
 
@@ -165,7 +177,13 @@ def _add(found: Looks, plain: ExpressionType, table: Table) -> None:
             found.numbers.append(NumberArm(low, high, step or 1, kind))
         case Dec(low, high) | Float(low, high):
             found.numbers.append(NumberArm(low, high, None, kind))
-        case Str() | OneOf() | SpanOf():
+        case Str():
+            words = few_texts(plain)
+            if words is None:
+                found.texts = kind
+            for word in words or ():
+                found.add(Constructor(word, (), None, constant_notation(word), kind))
+        case OneOf() | SpanOf():
             found.texts = kind
         case Json():
             found.json = True
@@ -174,6 +192,21 @@ def _add(found: Looks, plain: ExpressionType, table: Table) -> None:
                 found.add(constructor)
         case _:
             found.add(Constructor(plain, (), None, "_", kind))
+
+
+@lru_cache(maxsize=256)
+def few_texts(type: Str) -> tuple[str, ...] | None:
+    """All texts of a type with a pattern, the shortest first, where they are at most `MOST_TEXTS` and found
+    within `TEXT_WORK`; else None."""
+    if not type.patterns or type.grammar or type.given:
+        return None
+    try:
+        with charged(WorkAccount(TEXT_WORK)):
+            texts = Language(Text(str_dfa(type), "raw", type.min_chars, type.max_chars))
+            words = few_words(texts, MOST_TEXTS)
+    except (OutOfWork, TooLarge, LanguageError):
+        return None
+    return None if words is None else tuple(word.decode() for word in words)
 
 
 def _declared(name: str, table: Table) -> Iterator[Constructor]:

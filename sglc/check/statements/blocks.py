@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import ModuleContext
-from sglc.check.core.result import ExpressionType
+from sglc.check.core.function_state import Proved
 from sglc.check.core.walk import Body
 from sglc.check.names.scopes import Scopes
 from sglc.source import Span
@@ -47,11 +47,11 @@ class Blocks:
             open_ = open_ and not ends
         return open_
 
-    def block(self, statements: Body, proved: dict[str, ExpressionType] | None = None) -> bool:
+    def block(self, statements: Body, proved: Proved | None = None) -> bool:
         """A body with a scope of its own, whose holes are not met by every run."""
         self.scopes.open()
         if proved:
-            self.scopes.function.scope.narrowed.update(proved)
+            self.scopes.function.scope.proved.add(proved)
         costs, self.scopes.function.costs = self.scopes.function.costs, None
         reached = self.body(statements)
         self.scopes.function.costs = costs

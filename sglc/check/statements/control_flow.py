@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from sglc.check.core.context import ModuleContext
+from sglc.check.core.function_state import Proved
 from sglc.check.core.result import (
     BranchOf,
     ErrorOf,
@@ -45,13 +47,13 @@ class ControlFlow:
     def if_(self, node: ast.If) -> bool:
         """Branches, with what their conditions prove."""
         reached = False
-        passed: dict[str, ExpressionType] = {}
-        leaving: dict[str, ExpressionType] = {}
+        passed, leaving = Proved(), Proved()
         for place, (condition, statements) in enumerate(node.branches):
-            self.scopes.inside(passed, lambda c=condition: self.inference.condition(c))  # type: ignore[misc]
-            found = self.blocks.block(statements, {**passed, **self.scopes.narrowings(condition, True)})
+            word = "elif" if place else "if"
+            taken, left = self.scopes.inside(passed, partial(self._asked, condition, word))
+            found = self.scopes.inside(passed, partial(self.blocks.block, statements, taken))
             reached = reached or found
-            passed.update(self.scopes.narrowings(condition, False))
+            passed.add(left)
             if not found and place == 0 and len(node.branches) == 1 and not node.otherwise:
                 leaving = self.scopes.narrowings(condition, False)
         if node.otherwise:
@@ -59,8 +61,13 @@ class ControlFlow:
         else:
             reached = True
         # After `if x == null: return`, x is not null.
-        self.scopes.function.scope.narrowed.update(leaving)
+        self.scopes.function.scope.proved.add(leaving)
         return not reached
+
+    def _asked(self, condition: ast.Expression, word: str) -> tuple[Proved, Proved]:
+        """Check a condition; what it proves where it holds, and where it does not."""
+        self.inference.told_condition(condition, word)
+        return self.scopes.narrowings(condition, True), self.scopes.narrowings(condition, False)
 
     def return_(self, node: ast.Return) -> bool:
         """The result of a function."""

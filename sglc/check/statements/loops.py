@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
+from sglc.check.core.function_state import HoleCost
 from sglc.check.core.range_slips import Rounds
-from sglc.check.core.result import ExpressionType
 from sglc.check.core.walk import Body
 from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import fold
@@ -14,7 +14,9 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.expressions.iteration import Iteration
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
+from sglc.check.types.kinds import UNKNOWN, expand
 from sglc.syntax.tree import ast
+from sglc.types.type import ListOf, MapOf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,41 +35,49 @@ class Loops:
         item = self.iteration.iterated(node.iterable, Rounds(node.variable.text, node.body))
         self.scopes.open()
         self.scopes.bind(node, node.variable, item, "loop")
-        self.loop(node, node.body, self._rounds(node.iterable))
+        self.loop(node, node.body, *self._rounds(node.iterable))
         self.scopes.close()
         return False
 
-    def _rounds(self, node: ast.Expression) -> int:
-        """How often a loop surely runs: 0 where that is not known."""
+    def _rounds(self, node: ast.Expression) -> tuple[int, int]:
+        """How often a loop runs at least, and at most in some run: 0 where that is not known."""
         if isinstance(node, ast.Range):
             (a, low), (b, high) = fold(self.module, node.start), fold(self.module, node.stop)
             if a and b and isinstance(low, int) and isinstance(high, int):
-                return max(0, high - low + node.inclusive)
-        return 0
+                rounds = max(0, high - low + node.inclusive)
+                return rounds, rounds
+        over = expand(self.module.types.get(id(node), UNKNOWN), self.module.table)
+        if isinstance(over, ListOf | MapOf) and over.maximum is not None:
+            return over.minimum, over.maximum
+        return 0, 0
 
-    def loop(self, marker: object, statements: Body, rounds: int = 0) -> None:
-        """A body that surely runs `rounds` times, whose edge is told by `marker`."""
+    def loop(self, marker: object, statements: Body, rounds: int = 0, most: int = 0) -> None:
+        """A body that runs `rounds` times at least and `most` times at most (0: not known), whose edge is
+        told by `marker`."""
         function = self.scopes.function
         for assigned in _assigned_names(statements):
             function.scope.forget(assigned)
         function.loops += 1
         costs = function.costs
-        inner: list[tuple[str, int]] | None = [] if rounds and costs is not None else None
-        if inner is not None and any(_leaves(statement) for statement in statements):
-            inner = None
+        inner: list[HoleCost] | None = [] if most and costs is not None else None
+        if any(_leaves(statement) for statement in statements):
+            rounds = 0
         function.costs = inner
         self.scopes.open()
         self.blocks.bounded(marker, lambda: self.blocks.body(statements))
         self.scopes.close()
         function.costs = costs
         if inner and costs is not None:
-            costs.extend((f"{rounds} × {name}", least * rounds) for name, least in inner)
+            costs.extend(cost.times(rounds, most) for cost in inner)
         function.loops -= 1
 
     def while_(self, node: ast.While) -> bool:
         """Rounds while a condition holds."""
-        proved: dict[str, ExpressionType] = {}
-        self.inference.condition(node.condition)
+        # What the body assigns to may have another value when the condition is asked again.
+        for assigned in _assigned_names(node.body):
+            self.scopes.function.scope.forget(assigned)
+        self.inference.told_condition(node.condition, "while")
+        count: int | None = None
         if node.limit is None:
             self.module.report(
                 "E0409",
@@ -83,11 +93,10 @@ class Loops:
                     "E0409", "a limit is at least 1", node.limit.span, label=f"this is {count}"
                 )
         self.scopes.open()
-        proved = self.scopes.narrowings(node.condition, True)
+        self.scopes.assume(node.condition)
         for assigned in _assigned_names(node.body):
-            proved = {path: t for path, t in proved.items() if path.split(".")[0] != assigned}
-        self.scopes.function.scope.narrowed.update(proved)
-        self.loop(node, node.body)
+            self.scopes.function.scope.forget(assigned)
+        self.loop(node, node.body, 0, count or 0)
         self.scopes.close()
         return False
 

@@ -48,14 +48,14 @@ class Matches:
             faulty = faulty or len(self.module.diagnostics) > before
             self._note_binding(case.pattern, type)
             if case.guard is not None:
-                self.inference.condition(case.guard)
+                self.inference.told_condition(case.guard, "if")
                 self.scopes.assume(case.guard)
             path = None
             if isinstance(node.subject, ast.Reference) and (past_null or _never_null(form)):
                 path = node.subject.name
             if path is not None:
                 plain = expand(type, self.module.table)
-                self.scopes.function.scope.narrowed.setdefault(path, self.patterns.not_null(plain))
+                self.scopes.function.scope.proved.types.setdefault(path, self.patterns.not_null(plain))
             reached = self.blocks.body(case.body) or reached
             self.scopes.close()
             forms.append((case, form))

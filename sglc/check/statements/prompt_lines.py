@@ -50,6 +50,8 @@ class PromptLines:
                     self.holes.named(part, follow)
                 else:
                     self.holes.named(part, _follow(rest))
+                    if not rest and isinstance(after, ast.PipeLine):
+                        self.holes.ends.note_text_below(part.content, after.span)
 
     def think(self, node: ast.Think) -> bool:
         """A line that the model writes for itself."""

@@ -41,7 +41,7 @@ class RetryPolicies:
             item = self.iteration.iterated(iterable, Rounds(name.text, node.condition))
             self.scopes.open()
             self.scopes.bind(node, name, item, "loop")
-        self.inference.condition(node.condition)
+        self.inference.told_condition(node.condition, word)
         function.mentioned.pop()
         known, value = fold(self.module, node.condition)
         if known and value is False:

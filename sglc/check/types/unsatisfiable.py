@@ -1,7 +1,8 @@
-"""What is refused because texts cannot be told apart, or because there is no text at all.
+"""What is refused because texts cannot be told apart, or because a budget cannot hold them.
 
-Overlapping arms of `A | B`, junctions between a hole and the text after it, empty types, budgets below the
-shortest value. Structure decides first; automata are built only where two texts of the same kind meet.
+Overlapping arms of `A | B`, junctions between a hole and the text after it, budgets below the shortest value.
+Structure decides first; automata are built only where two texts of the same kind meet. Types without values
+are told by `sglc.check.proofs.emptiness`.
 """
 
 from __future__ import annotations
@@ -266,80 +267,6 @@ def _may_follow(pattern: str, char: str) -> bool:
     dfa = compile_regex(pattern)
     code = ord(char)
     return any(low <= code <= high for state in dfa.accepting for low, high, _ in dfa.edges[state])
-
-
-def report_empty(facts: TypeFacts, type: Type, span: Span) -> bool:
-    """Report a type without values; whether it was one."""
-    if not facts.sound(type) or facts.inhabited(type):
-        return False
-    recursive = _endless(facts, type)
-    facts.program.report(
-        "E0303",
-        f"{said(type)} has no value",
-        span,
-        label="nothing can be written here",
-        reason=(
-            f"every value of `{recursive}` would contain another one"
-            if recursive
-            else _empty_part(facts, type) or "its constraints contradict each other"
-        ),
-        hint="make the field optional, or a list that may be empty" if recursive else "",
-    )
-    return True
-
-
-def _endless(facts: TypeFacts, type: Type) -> str | None:
-    """Name of a declared type that can only be built from itself."""
-    seen: set[str] = set()
-    queue = [type]
-    while queue:
-        part = queue.pop()
-        match part:
-            case Named(name):
-                if name in seen:
-                    if not facts.inhabited(part) and name in _reachable(facts, name):
-                        return name.rsplit(".", 1)[-1]
-                    continue
-                seen.add(name)
-                queue.extend(facts.parts(name))
-            case ListOf(item, minimum) if minimum:
-                queue.append(item)
-            case TupleOf(items) | Alternatives(items):
-                queue.extend(items)
-    return None
-
-
-def _reachable(facts: TypeFacts, name: str) -> set[str]:
-    seen: set[str] = set()
-    queue: list[Type] = list(facts.parts(name))
-    while queue:
-        part = queue.pop()
-        match part:
-            case Named(other) if other not in seen:
-                seen.add(other)
-                queue.extend(facts.parts(other))
-            case ListOf(item) | Optional(item):
-                queue.append(item)
-            case MapOf(key, value):
-                queue.extend((key, value))
-            case TupleOf(items) | Alternatives(items):
-                queue.extend(items)
-    return seen
-
-
-def _empty_part(facts: TypeFacts, type: Type) -> str | None:
-    plain = expand(type, facts.table)
-    if isinstance(plain, Str) and plain.grammar:
-        return "no text is written by its grammar"
-    if isinstance(plain, Str) and plain.patterns:
-        return "no text matches its patterns and lengths together"
-    if isinstance(plain, Named):
-        declared = facts.table.get(plain.name)
-        if isinstance(declared, RecordType):
-            for field in declared.fields:
-                if not field.optional and not facts.inhabited(field.type):
-                    return f"field `{field.name}` has no value"
-    return None
 
 
 def least_tokens(size: int) -> int:

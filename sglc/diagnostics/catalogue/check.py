@@ -6,6 +6,7 @@ from sglc.diagnostics.catalogue import flow as codes_flow
 from sglc.diagnostics.catalogue import grammar as codes_grammar
 from sglc.diagnostics.catalogue import json as codes_json
 from sglc.diagnostics.catalogue import names as codes_names
+from sglc.diagnostics.catalogue import proofs as codes_proofs
 from sglc.diagnostics.catalogue import types as codes_types
 from sglc.diagnostics.catalogue import unavailable as codes_unavailable
 from sglc.diagnostics.catalogue.entry import Entry
@@ -16,5 +17,6 @@ ENTRIES: tuple[Entry, ...] = (
     *codes_json.ENTRIES,
     *codes_flow.ENTRIES,
     *codes_grammar.ENTRIES,
+    *codes_proofs.ENTRIES,
     *codes_unavailable.ENTRIES,
 )

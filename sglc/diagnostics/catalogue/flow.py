@@ -284,7 +284,8 @@ pub fn f() -> int:
     Entry(
         "W0209",
         "a condition that always fails",
-        "The condition of `ensure` or `check` is the constant false.",
+        "No value that can come here meets the condition of this `ensure` or `check`: it is the constant "
+        "false, or the types of what it compares, and the conditions before it, leave no such value.",
         'pub pure fn f(n: int) -> int:\n    ensure 1 > 2 else "never"\n    return n\n',
         'pub pure fn f(n: int) -> int:\n    ensure n > 2 else "too small"\n    return n\n',
     ),
