@@ -97,7 +97,10 @@ class HoleEnds:
     def _most(self, type: Type, least: int, budget: int | None) -> int:
         """The most tokens that a value surely can take: its budget, where its longest text has so many bytes;
         the fewest where no budget says."""
-        if budget is None or budget <= least:
+        signature = self.scopes.function.signature
+        declaration = None if signature is None else signature.declaration
+        asked = isinstance(declaration, ast.FunctionDeclaration) and declaration.within is not None
+        if budget is None or budget <= least or not asked:
             return least
         if self.facts.unbounded(type) is not None:
             return budget

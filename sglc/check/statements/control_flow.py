@@ -50,11 +50,13 @@ class ControlFlow:
         passed, leaving = Proved(), Proved()
         for place, (condition, statements) in enumerate(node.branches):
             word = "elif" if place else "if"
-            taken, left = self.scopes.inside(passed, partial(self._asked, condition, word))
+            taken = self.scopes.inside(passed, partial(self._asked, condition, word))
             found = self.scopes.inside(passed, partial(self.blocks.block, statements, taken))
             reached = reached or found
-            passed.add(left)
-            if not found and place == 0 and len(node.branches) == 1 and not node.otherwise:
+            last = place == len(node.branches) - 1
+            if not last or node.otherwise:
+                passed.add(self.scopes.inside(passed, partial(self.scopes.narrowings, condition, False)))
+            elif place == 0 and not found:
                 leaving = self.scopes.narrowings(condition, False)
         if node.otherwise:
             reached = self.blocks.block(node.otherwise, passed) or reached
@@ -64,10 +66,10 @@ class ControlFlow:
         self.scopes.function.scope.proved.add(leaving)
         return not reached
 
-    def _asked(self, condition: ast.Expression, word: str) -> tuple[Proved, Proved]:
-        """Check a condition; what it proves where it holds, and where it does not."""
+    def _asked(self, condition: ast.Expression, word: str) -> Proved:
+        """Check a condition; what it proves where it holds."""
         self.inference.told_condition(condition, word)
-        return self.scopes.narrowings(condition, True), self.scopes.narrowings(condition, False)
+        return self.scopes.narrowings(condition, True)
 
     def return_(self, node: ast.Return) -> bool:
         """The result of a function."""
