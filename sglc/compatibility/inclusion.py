@@ -343,7 +343,8 @@ def _by_bounds(a: t.Int | t.Dec | t.Float, b: t.Int | t.Dec | t.Float) -> Found:
     high = b.maximum is None or (a.maximum is not None and a.maximum <= b.maximum)
     one, other = getattr(a, "multiple_of", None), getattr(b, "multiple_of", None)
     steps = other is None or (isinstance(a, t.Int) and Decimal(1) % other == 0)
-    steps = steps or (one is not None and Decimal(one) % Decimal(other) == 0)
+    if one is not None and other is not None:
+        steps = steps or Decimal(one) % Decimal(other) == 0
     if low and high and steps and _RANKS[a.__class__] <= _RANKS[b.__class__]:
         exact = not isinstance(b, t.Float) or (isinstance(a, t.Int) and _is_exact(a))
         if exact or a.__class__ is b.__class__:

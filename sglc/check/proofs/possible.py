@@ -149,7 +149,7 @@ def numbers(these: Possible) -> Numbers | None:
         if isinstance(atom, Few):
             if not atom.keys or not all(map(is_number, atom.keys)):
                 return None
-            keys: list[Number] = sorted(atom.keys)  # type: ignore[type-var]
+            keys: list[Number] = sorted(atom.keys)  # type: ignore[arg-type]
             atom = Numbers(keys[0], keys[-1], all(isinstance(key, int) for key in keys))
         if not isinstance(atom, Numbers):
             return None
@@ -235,7 +235,7 @@ def _may_be(key: object, atom: Atom, table: Table) -> bool:
         case Numbers(low, high, whole):
             if not is_number(key) or _below(key, low) or _below(high, key):  # type: ignore[arg-type]
                 return False
-            return not whole or key == int(key)  # type: ignore[call-overload, no-any-return]
+            return not whole or key == int(key)  # type: ignore[call-overload]
         case Sized("text", low, high, type) if isinstance(key, str):
             if len(key) < low or (high is not None and len(key) > high):
                 return False
