@@ -80,15 +80,13 @@ class Scope:
 
     def narrowing(self, path: str) -> ExpressionType | None:
         """What is proved about a path here."""
-        return next(
-            (found for each in self._around(path) if (found := each.types.get(path)) is not None), None
-        )
+        found = (proved.types.get(path) for proved in self._around(path))
+        return next((type for type in found if type is not None), None)
 
     def values_of(self, path: str) -> Any:
         """The set that is proved to hold the value of a path here; None where none is."""
-        return next(
-            (found for each in self._around(path) if (found := each.values.get(path)) is not None), None
-        )
+        found = (proved.values.get(path) for proved in self._around(path))
+        return next((values for values in found if values is not None), None)
 
     def _around(self, path: str) -> Iterator[Proved]:
         """What is proved of a path's variable, the innermost block first."""

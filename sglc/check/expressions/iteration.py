@@ -161,7 +161,7 @@ class Elements:
     ) -> ExpressionType:
         if kind == "test":
             self.inference.condition(node)
-            return self.scopes.narrowings(node, True).get(name, item)
+            return self.scopes.narrowings(node, True).types.get(name, item)
         found = self.inference.infer(node)
         if kind == "by":
             self.results.ordered(node, found, what)
