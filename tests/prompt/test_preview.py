@@ -37,7 +37,7 @@ from strategies.programs.source_programs import SourceProgram, source_programs
 CALLS: dict[str, tuple[str, dict[str, object]]] = {
     "answers": ("", {}),
     "character": ("crew", {"theme": "a lighthouse"}),
-    "mail": ("route", json.loads((EXAMPLES / "mail.json").read_text(encoding="utf-8"))),
+    "mail": ("filed", {"body": "The kettle leaks, and nobody answers."}),
     "orders": ("order", {}),
     "shapes": ("", {}),
     "two_models": ("", {}),
