@@ -81,13 +81,13 @@ def _function(
     parameters = tuple(
         _parameter(checked, parameter, context.slot_of(parameter)) for parameter in node.parameters
     )
-    for parameter in parameters:
+    for entry in parameters:
         # Whoever calls a function from outside asks no predicates.
-        if predicates_of(parameter.type, program.table):
+        if predicates_of(entry.type, program.table):
             build = context.build
-            value = build.load(parameter.slot, node.name.span)
-            found = build.value(CheckType, value, parameter.type, span=node.name.span)
-            build.store(parameter.slot, found, node.name.span)
+            value = build.load(entry.slot, node.name.span)
+            found = build.value(CheckType, value, entry.type, span=node.name.span)
+            build.store(entry.slot, found, node.name.span)
     blocks = FunctionLowering(context).blocks(node.body, node.span)
     offered = program.offered.get(name)
     if offered:

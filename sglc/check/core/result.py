@@ -231,7 +231,7 @@ class HoleFacts:
     stops: tuple[str, ...]
     end_of_message: bool
     slot: str | None
-    given: tuple[ast.Expression, ...] = ()
+    given: tuple[ast.Expression | DefaultArgument, ...] = ()
     """What gives the values that the type and the condition depend on, by their numbers."""
     condition: Condition | None = None
     """What its mask keeps beside the type."""

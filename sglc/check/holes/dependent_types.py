@@ -59,7 +59,9 @@ class DependentTypes:
     given: list[ast.Expression | DefaultArgument] | None = None
     """Expressions of the hole whose type is being resolved; None outside of holes."""
 
-    def hole_type(self, node: ast.TypeExpression) -> tuple[Type, tuple[ast.Expression, ...]]:
+    def hole_type(
+        self, node: ast.TypeExpression
+    ) -> tuple[Type, tuple[ast.Expression | DefaultArgument, ...]]:
         """A hole's type, and the expressions for the values that it is given, by number."""
         outer, self.given = self.given, []
         try:

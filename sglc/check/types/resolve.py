@@ -139,8 +139,8 @@ class TypeResolver:
             return UNKNOWN
         if entity is not None and entity.kind == "type" and self._is_open(entity):
             entity.used = True
-            opened = self.module.program.reader_of(entity).parameters(entity)
-            return self.callbacks.applied_type(node, entity.name, opened)
+            parameters = self.module.program.reader_of(entity).parameters(entity)
+            return self.callbacks.applied_type(node, entity.name, parameters)
         if entity is not None and node.arguments and entity.kind == "type":
             report_arguments(self.module, node)
             return UNKNOWN
@@ -167,10 +167,9 @@ class TypeResolver:
 
     def _is_open(self, entity: Entity) -> bool:
         """Whether a declared type has parameters, or parts that depend on values."""
-        return (
-            bool(getattr(entity.declaration, "parameters", ()))
-            or entity.name in self.module.program.open_types
-        )
+        if entity.name in self.module.program.open_types:
+            return True
+        return hasattr(entity.declaration, "parameters") and len(entity.declaration.parameters) > 0
 
     def _list(self, node: ast.TypeList) -> ExpressionType:
         item = self.resolve(node.item)

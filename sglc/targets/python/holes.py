@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sglc.automata.regex.portable import for_python, looks_back_freely, portable_regex
-from sglc.check.core.result import ConstantSymbol, HoleFacts, LocalSymbol
+from sglc.check.core.result import ConstantSymbol, DefaultArgument, HoleFacts, LocalSymbol
 from sglc.syntax.tree import ast
 from sglc.targets.grammars.hole_forms import finite_values, is_raw, pattern_of, schema_of
 from sglc.targets.python.context import Context, HoleNode, Text
@@ -70,7 +70,7 @@ class Holes:
         """The object that says what is asked: a constant of the module, where it is the same in every run."""
         assert facts.type is not None
         type, table = facts.type, self.program.table
-        given = lambda number: self.expressions.code(facts.given[number])  # noqa: E731
+        given = lambda number: self.given(facts, number)  # noqa: E731
         stops = f", stop={facts.stops!r}" if facts.stops and is_raw(type, table) else ""
         if any(isinstance(part, Applied) for part in given_types(type)):
             self.program.lose("the values of a type with parameters", f"hole {name}", "any of its values")
@@ -89,6 +89,13 @@ class Holes:
         kind = self.program.types.shown(type)
         self.program.holes.append(f"{here} = Hole({json_text(name)}, {kind}{form}{stops})\n")
         return here
+
+    def given(self, facts: HoleFacts, number: int) -> str:
+        """The expression of a value that the type or the condition of a hole is given."""
+        found = facts.given[number]
+        if isinstance(found, DefaultArgument):
+            return self.program.types.literal(found.value)
+        return self.expressions.code(found)
 
     def options(self, node: ast.Choose | ast.Select, facts: HoleFacts) -> str:
         """The options of a choice as a list."""
@@ -143,7 +150,7 @@ class Holes:
 
         def operand(each: k.Operand) -> str:
             if isinstance(each, k.Given):
-                return self.expressions.code(facts.given[each.number])
+                return self.given(facts, each.number)
             return self.program.types.literal(each.value)
 
         def about(subject: k.Subject) -> str:

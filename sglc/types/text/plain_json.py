@@ -97,15 +97,15 @@ def from_text(text: str, type: Type, table: TypeTable) -> Value:
                     faults.append(fault)
             raise _best_fault(faults, text, "")
         case Applied(name) if isinstance(declared_type(name, table), AliasType):
-            value = from_text(text, Named(name), table)
-            check_member(value, type, table)
-            return value
+            found = from_text(text, Named(name), table)
+            check_member(found, type, table)
+            return found
         case Named(name):
             declared = declared_type(name, table)
             if isinstance(declared, AliasType):
-                value = from_text(text, declared.type, table)
-                check_member(value, type, table)
-                return value
+                found = from_text(text, declared.type, table)
+                check_member(found, type, table)
+                return found
             if isinstance(declared, EnumType):
                 return from_json(text, type, table)
     return from_json(parse_json(text), type, table)
