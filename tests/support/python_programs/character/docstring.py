@@ -14,6 +14,6 @@ def crew(theme: str) -> Crew:
     let homes = [shown.member.home for shown in SHOWN]
     let mottos = [shown.member.motto for shown in SHOWN]
     user: | Theme: ${theme}
-    assistant: | ?{member: Crew where member.home not in homes and member.motto not in mottos temp 0.8 top_p 0.9}
+    assistant: | ?{member: Crew where member.home not in homes and member.motto not in mottos}
     return member
-    """  # noqa: E501
+    """

@@ -18,8 +18,6 @@ def crew(s, theme: str) -> Crew:
             "member",
             type=Crew,
             where=lambda it: it.home not in homes and it.motto not in mottos,
-            temperature=0.8,
-            top_p=0.9,
         )
     )
     return s["member"]
