@@ -12,7 +12,7 @@ import pytest
 
 import python_programs
 from example_budget import examples
-from python_module import found_in, python_module
+from python_programs.modules import found_in, python_module
 from sglc.diagnostics.catalogue.codes import CATALOGUE
 from sglc.diagnostics.render import render
 

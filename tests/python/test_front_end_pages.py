@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 import sglc
 from checkout import EXAMPLES
-from python_module import found_in, python_module
+from python_programs.modules import found_in, python_module
 from readme_commands import README, blocks
 from sglc.decorators import DecoratedFunction
 from sglc.diagnostics.render import render

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sglc
-from python_module import found_in, line_of, python_module
+from python_programs.modules import found_in, line_of, python_module
 from sglc.decorators import DecoratedFunction
 from sglc.diagnostics.catalogue.codes import CATALOGUE
 from sglc.diagnostics.catalogue.python import ENTRIES

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import sglc
-from python_module import found_in, python_module
+from python_programs.modules import found_in, python_module
 from sglc.decorators import DecoratedFunction
 from sglc.diagnostics.render import render
 from sglc.runtime.engine.reference_engine import ReferenceEngine

@@ -366,7 +366,7 @@ class Holes:
                 f"there is no hole `{plain}`",
                 node,
                 label="not found",
-                hint=context.near(key.value, list(context.holes)),
+                hint=context.near(plain, list(context.holes)),
             )
         if use.loop is not None and use.loop not in context.loops:
             return ast.Reference(context.lists[use.name], span)
