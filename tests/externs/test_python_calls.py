@@ -58,7 +58,7 @@ def test_values_pass_as_the_classes_of_python() -> None:
 
     shop = module(
         "pub fn f(name: str) -> int raises SoldOut:\n    let item = find(name)\n"
-        "    if item == null: return 0\n    return order(item)\n",
+        "    if item == null: return 0\n    return order(trust(item))\n",
         find=find,
         order=order,
     )
@@ -216,7 +216,7 @@ def test_a_promise_that_cannot_be_is_refused(head: str) -> None:
 def test_tests_run_no_python() -> None:
     text = DECLARED + (
         'pub fn f() -> int raises SoldOut:\n    let item = find("tea")\n    if item == null: return 0\n'
-        "    return order(item)\n"
+        "    return order(trust(item))\n"
         'test "mocked":\n    mock find = Item("tea", 1.0)\n    mock order = 3\n    expect f() == 3\n'
         'test "drawn":\n    fuzz f() times 20:\n        expect it == it\n'
         'test "nothing":\n    expect f() == 3\n'
