@@ -12,8 +12,8 @@ from example_budget import examples
 from fakes.small_models import FickleModel
 from sglc.driver import compile_source
 from sglc.runtime.chat import ChatTemplate
-from sglc.runtime.chat_tools import tool_form
 from sglc.runtime.decoding.conversations.conversation import PlainChat
+from sglc.runtime.decoding.conversations.tool_form import tool_form
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.source import Source
 from sglc.testing import run_tests

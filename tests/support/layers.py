@@ -63,7 +63,6 @@ BELOW_ENGINE = RUN | {
     "sglc.runtime.byte_level",
     "sglc.runtime.mask",
     "sglc.runtime.chat",
-    "sglc.runtime.chat_tools",
     "sglc.runtime.tokenizer",
 }
 
@@ -163,7 +162,6 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.adapters": RUN | {"sglc.kernels.triton", "sglc.runtime.mask"},
     "sglc.runtime.chat": RUN | {"sglc.runtime.errors", "sglc.runtime.chat_sandbox"},
     "sglc.runtime.chat_sandbox": set(),
-    "sglc.runtime.chat_tools": {"sglc.tool_text", "sglc.runtime.chat", "sglc.runtime.decoding"},
     "sglc.runtime.tokenizer": RUN
     | {"sglc.runtime.errors", "sglc.runtime.byte_level", "sglc.runtime.mask", "sglc.runtime.chat"},
     "sglc.runtime.model": BELOW_ENGINE,

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from sglc.runtime.chat import TemplateError
-from sglc.runtime.chat_tools import ToolForm, tool_form
 from sglc.runtime.decoding.conversations.digest import TextDigest
 from sglc.runtime.decoding.conversations.encoder import Encoded, Encoder
+from sglc.runtime.decoding.conversations.tool_form import ToolForm, tool_form
 from sglc.runtime.engine.drafting.prompt_lookup import Lookup
 from sglc.runtime.errors import SglError
 
