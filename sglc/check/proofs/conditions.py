@@ -19,6 +19,7 @@ from sglc.check.proofs.possible import Answer, Numbers, Possible
 from sglc.check.types.kinds import UNKNOWN
 from sglc.diagnostics.diagnostic import Label
 from sglc.syntax.tree import ast
+from sglc.types.equality import key_of
 
 MOST_TERMS = 30
 """Terms of an `and` or `or` that are judged: each is looked at once for every one behind it."""
@@ -124,7 +125,7 @@ class Conditions:
             return True if above and below else None
         known, items = fold(self.module, right)
         if known and isinstance(items, list):
-            return sets.among(these, frozenset(map(sets.key_of, items)), self.module.table)
+            return sets.among(these, frozenset(map(key_of, items)), self.module.table)
         return None
 
     # -- values ------------------------------------------------------------------------------------
@@ -140,8 +141,8 @@ class Conditions:
             left = self.scopes.function.scope.values_of(path)
             return found if left is None else sets.meet(found, left, self.module.table)
         match node:
-            case ast.Call(_, (ast.Argument(value=value),)) if self._is_len(node):
-                sizes = sets.lengths(self.possible(value))
+            case ast.Call(_, (argument,)) if self._is_len(node):
+                sizes = sets.lengths(self.possible(argument.value))
                 return found if sizes is None else sizes
             case ast.Unary("-", operand):
                 return self._computed("-", sets.listed((0,)), self.possible(operand)) or found
@@ -216,10 +217,10 @@ class Conditions:
             case ast.Binary("in" | "not in" as operator, left, right):
                 return self._proved_inside(left, right, (operator == "in") == holds)
             case ast.Binary(operator, left, right) if operator in OPPOSITE:
-                operator = operator if holds else OPPOSITE[operator]
+                sign: str = operator if holds else OPPOSITE[operator]
                 return {
-                    **self._proved_of(left, operator, right),
-                    **self._proved_of(right, FLIPPED[operator], left),
+                    **self._proved_of(left, sign, right),
+                    **self._proved_of(right, FLIPPED[sign], left),
                 }
         path = self._path(node)
         if path is None:
@@ -266,7 +267,7 @@ class Conditions:
         known, items = fold(self.module, right)
         if not known or not isinstance(items, list):
             return {}
-        keys = frozenset(map(sets.key_of, items))
+        keys = frozenset(map(key_of, items))
         if holds:
             return {path: sets.only(these, keys, self.module.table)}
         for key in keys:
