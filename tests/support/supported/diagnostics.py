@@ -15,6 +15,7 @@ GROUPS = {
     "E02": "Names and types of values",
     "E03": "Types, patterns and holes",
     "E04": "Functions, messages and control flow",
+    "E05": "Programs as Python functions",
     "E06": "Compiled programs",
     "E07": "Failures of a run",
     "E08": "Commands",
@@ -27,10 +28,10 @@ GROUPS = {
 HEAD = """\
 # Diagnostics
 
-Every code that `sglc` reports, what it means, and for most a program that shows it with the same program put
-right. `sglc explain CODE` prints an entry, `sglc check --fix` makes the edits of findings whose repair is certain
-([commands](commands.md#check)). A code begins with `E` where it is an error, with `W` where it is a warning or a
-note.
+Every code that `sglc` reports, what it means, and for most a program that shows it with the same program
+put right. `sglc explain CODE` prints an entry, `sglc check --fix` makes the edits of findings whose repair
+is certain ([commands](commands.md#check)). A code begins with `E` where it is an error, with `W` where it is
+a warning or a note.
 
 This page is written from the catalogue (`sglc/diagnostics/catalogue/`) by `make docs`; a test compares them.
 """
@@ -49,17 +50,23 @@ def page() -> str:
 
 def _entry(entry: Entry) -> str:
     text = f"### {entry.code}\n\n**{_capital(entry.title)}.** {entry.explanation.strip()}\n"
-    for word, example in (("Reported", entry.bad), ("Accepted", entry.good)):
+    examples = (
+        ("Reported", entry.bad, "sgl"),
+        ("Accepted", entry.good, "sgl"),
+        ("Reported", entry.bad_python, "python"),
+        ("Accepted", entry.good_python, "python"),
+    )
+    for word, example, language in examples:
         if example.strip():
-            text += f"\n{word}:\n\n{_fenced(example)}"
+            text += f"\n{word}:\n\n{_fenced(example, language)}"
     return text
 
 
-def _fenced(example: str) -> str:
+def _fenced(example: str, language: str) -> str:
     fence = "```"
     while fence in example:
         fence += "`"
-    return f"{fence}sgl\n{example.strip(chr(10))}\n{fence}\n"
+    return f"{fence}{language}\n{example.strip(chr(10))}\n{fence}\n"
 
 
 def _cell(text: str) -> str:
