@@ -17,6 +17,7 @@ from sglc.bytecode.disasm import disassemble
 from sglc.bytecode.verify import verified
 from sglc.check.core.result import CheckedProgram
 from sglc.check.program import Reader, check
+from sglc.check.show_types import show_tokens, show_types
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.emit.program import emit
 from sglc.ir.module import Module
@@ -26,7 +27,6 @@ from sglc.library import Library, read_source
 from sglc.lower.program import lower
 from sglc.options import CompileOptions
 from sglc.passes import pipeline
-from sglc.show import show_tokens, show_types
 from sglc.source import Source, Span
 from sglc.syntax.dump import dump
 from sglc.syntax.parse import parse

@@ -31,12 +31,12 @@ from sglc.analysis.layout_items import (
 )
 from sglc.analysis.lengths import known_lengths, length_of, slot_of
 from sglc.analysis.origins import SAME, FunctionOrigins, Origins, origins
+from sglc.callables.tool_text import PLAIN_CALL, plain_tools
 from sglc.ir import ops, terminators
 from sglc.ir.flow import block_map, natural_loops, reverse_postorder
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.shape import successors
 from sglc.source import Span
-from sglc.tool_text import PLAIN_CALL, plain_tools
 
 SILENT = ("pure", "extern")
 """Kinds of functions that write no conversation."""

@@ -313,7 +313,7 @@ class _Walk:
             if kind in _WRITING:
                 state = _written(state, op, texts) if state.exact else state
             elif kind in _HOLES:
-                hole = self._holes[op.hole]  # type: ignore[union-attr]
+                hole = self._holes[op.hole]  # type: ignore[union-attr,index]
                 if self._view in _readers(hole):
                     asked.append(self._asked(state, hole))
                     state = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from sglc.python_function import ExternSpec
+from sglc.callables.extern_spec import ExternSpec
 from sglc.types.decoding import Decoding
 from sglc.types.language.condition import Condition
 from sglc.types.model_use import MAIN, MAIN_VIEW, ModelUse, ModelView

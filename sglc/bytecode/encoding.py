@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, Prefix, PrefixMessage, RetryPoint
-from sglc.python_function import ExternSpec
+from sglc.callables.extern_spec import ExternSpec
 from sglc.types import type as t
 from sglc.types.decoding import Decoding
 from sglc.types.language import condition

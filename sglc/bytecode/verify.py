@@ -15,8 +15,8 @@ from itertools import pairwise
 from sglc.bytecode.code import Code, HoleSpec, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify_types import condition_faults, predicate_faults, type_faults
+from sglc.callables.tool_text import CALL_PARTS, is_tools
 from sglc.diagnostics.diagnostic import Diagnostic
-from sglc.tool_text import CALL_PARTS, is_tools
 from sglc.types.decoding import FIGURES, Strategy
 from sglc.types.dependent import given_values, waits_for_values
 from sglc.types.language.condition import given_numbers

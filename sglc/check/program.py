@@ -18,7 +18,7 @@ from sglc.check.core.files import report_outside
 from sglc.check.core.result import CheckedProgram
 from sglc.check.core.work_limit import within_limit
 from sglc.check.declarations.definition_order import read_in_order
-from sglc.check.effects import FunctionEffects
+from sglc.check.declarations.effects import FunctionEffects
 from sglc.check.module import ModuleChecker
 from sglc.check.proofs.emptiness import report_dead_arms
 from sglc.check.proofs.field_order import report_field_order

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import ModuleContext
 from sglc.check.declarations.declared_types import DeclaredTypes
+from sglc.check.declarations.dependent_types import DependentTypes
 from sglc.check.declarations.module_names import ModuleNames
 from sglc.check.declarations.signatures import Signatures
 from sglc.check.declarations.type_parameters import TypeParameters
@@ -33,7 +34,6 @@ from sglc.check.functions import FunctionChecker
 from sglc.check.holes.choices import Choices
 from sglc.check.holes.declared_conditions import DeclaredConditions
 from sglc.check.holes.decoding import Decodings
-from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.distinct import Distinct
 from sglc.check.holes.ends import HoleEnds
 from sglc.check.holes.holes import Holes

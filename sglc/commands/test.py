@@ -147,8 +147,8 @@ def command(
     failed = len(results) - passed
     if as_json:
         shown = [_as_data(path, report) for path, report in results]
-        told = {"coverage": {str(path): each.plain() for path, each in covered.items()}} if coverage else {}
-        print_json({"ok": failed == 0, "passed": passed, "failed": failed, "tests": shown, **told})
+        taken = {"coverage": {str(path): each.plain() for path, each in covered.items()}} if coverage else {}
+        print_json({"ok": failed == 0, "passed": passed, "failed": failed, "tests": shown, **taken})
     elif results:
         click.echo(f"{counted(len(results), 'test')}: {passed} passed, {failed} failed")
     else:

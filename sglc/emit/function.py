@@ -7,13 +7,13 @@ from typing import Any
 
 from sglc.bytecode.code import Code, Instruction, ParameterSpec, Place, RetryPoint
 from sglc.bytecode.opcodes import BY_NAME
+from sglc.callables.extern_spec import ExternSpec
 from sglc.emit.pools import NOWHERE, Pools
 from sglc.emit.stack import Home, plan
 from sglc.ir import ops, terminators
 from sglc.ir.flow import reachable
 from sglc.ir.module import TEST_MARK, Block, Function
 from sglc.ir.shape import operands, result
-from sglc.python_function import ExternSpec
 
 _NUMBER = {name: opcode.number for name, opcode in BY_NAME.items()}
 _LOAD, _STORE, _POP, _JUMP = (_NUMBER[name] for name in ("LOAD", "STORE", "POP", "JUMP"))

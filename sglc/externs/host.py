@@ -11,9 +11,9 @@ from typing import Any
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.opcodes import OPCODES
+from sglc.callables.extern_spec import ExternSpec
 from sglc.externs.modules import Access, Refused
 from sglc.python.classes import PythonClasses, classes_of
-from sglc.python_function import ExternSpec
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.types.language.membership import MemberError, is_member
 from sglc.types.notation.sgl import show_type

@@ -18,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from sglc.callables.extern_spec import ExternSpec
 from sglc.library import SUFFIX, project_root
-from sglc.python_function import ExternSpec
 from sglc.source import Source
 
 _IMPORTING = threading.RLock()

@@ -238,7 +238,8 @@ class _Reader:
         if node.arg in hints:
             type = self._type(context, hints[node.arg], node)
         value = None if default is None else read_default(context, default)
-        return ast.Parameter(ast.Name(node.arg, context.file.word(node, node.arg)), type, value, span)
+        name = ast.Name(node.arg, context.file.word(node, node.arg))
+        return ast.Parameter(name, False, type, value, span)
 
     def _type(self, context: Context, annotation: Any, node: python.AST) -> ast.TypeExpression:
         try:

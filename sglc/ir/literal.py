@@ -15,8 +15,8 @@ from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any
 
+from sglc.callables.extern_spec import ExternSpec
 from sglc.ir.module import ErrorInfo, HoleInfo
-from sglc.python_function import ExternSpec
 from sglc.types import type as t
 from sglc.types.decoding import Decoding
 from sglc.types.language import condition

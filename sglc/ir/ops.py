@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from sglc.callables.extern_spec import ExternSpec
 from sglc.immutable import value
-from sglc.python_function import ExternSpec
 from sglc.source import Span
 from sglc.types.type import Type as SglType
 from sglc.types.values import Value as SglValue

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sglc.callables.tool_text import CALL_PARTS
 from sglc.ir.flow import after_closing, assigned_slots, block_map, forward, opened_at
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.ops import (
@@ -35,7 +36,6 @@ from sglc.ir.ops import (
 from sglc.ir.print import print_op
 from sglc.ir.shape import operands, result, successors
 from sglc.ir.terminators import Next, RaiseError, Return, Terminator
-from sglc.tool_text import CALL_PARTS
 from sglc.types.type import Named, RecordType, UnionType
 
 UNARY_OPERATORS = frozenset({"-", "not"})

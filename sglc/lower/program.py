@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sglc.callables.extern_spec import ExternSpec
 from sglc.check.core.result import CheckedModule, CheckedProgram, Effects, ErrorSymbol
 from sglc.ir import ops, terminators
 from sglc.ir.builder import FunctionBuilder
@@ -16,7 +17,6 @@ from sglc.ir.ops import CheckType
 from sglc.lower.context import Context, ProgramContext
 from sglc.lower.function import FunctionLowering
 from sglc.lower.tools import offer
-from sglc.python_function import ExternSpec
 from sglc.syntax.tree import ast
 from sglc.types.language.predicates import predicates_of
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 LEAVES = {
     "sglc.immutable",
     "sglc.source",
-    "sglc.python_function",
-    "sglc.tool_text",
+    "sglc.callables",
     "sglc.diagnostics",
     "sglc.automata",
     "sglc.types",
@@ -51,7 +50,7 @@ COMPILE = LEAVES | {
     "sglc.analysis",
     "sglc.bytecode",
     "sglc.emit",
-    "sglc.show",
+    "sglc.check.show_types",
 }
 
 
@@ -108,8 +107,7 @@ WHOLE = (
 LAW: dict[str, set[str]] = {
     "sglc.immutable": set(),
     "sglc.source": {"sglc.immutable"},
-    "sglc.python_function": {"sglc.immutable"},
-    "sglc.tool_text": set(),
+    "sglc.callables": {"sglc.immutable"},
     "sglc.options": set(),
     "sglc.cache_files": set(),
     "sglc.diagnostics": {"sglc.source"},
@@ -133,7 +131,8 @@ LAW: dict[str, set[str]] = {
     "sglc.check.expressions": BELOW_EXPRESSIONS,
     "sglc.check.declarations": BELOW_EXPRESSIONS | {"sglc.check.expressions", "sglc.cfg"},
     "sglc.check.proofs": BELOW_EXPRESSIONS | {"sglc.check.expressions"},
-    "sglc.check.holes": BELOW_EXPRESSIONS | {"sglc.check.expressions", "sglc.check.proofs"},
+    "sglc.check.holes": BELOW_EXPRESSIONS
+    | {"sglc.check.expressions", "sglc.check.proofs", "sglc.check.declarations"},
     "sglc.check.statements": BELOW_EXPRESSIONS
     | {"sglc.check.expressions", "sglc.check.holes", "sglc.check.patterns"},
     "sglc.check": CHECKED | CHECK,
@@ -148,9 +147,9 @@ LAW: dict[str, set[str]] = {
     "sglc.passes": {"sglc.analysis", "sglc.automata", "sglc.ir", "sglc.options", "sglc.types", "sglc.values"},
     "sglc.bytecode": LEAVES,
     "sglc.emit": LEAVES | {"sglc.ir", "sglc.bytecode", "sglc.analysis"},
-    "sglc.show": COMPILE,
+    "sglc.check.show_types": COMPILE,
     "sglc.targets": LEAVES
-    | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.cfg", "sglc.schema", "sglc.show"},
+    | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.cfg", "sglc.schema", "sglc.check.show_types"},
     "sglc.driver": COMPILE | {"sglc.targets"},
     "sglc.compiled": LEAVES
     | {"sglc.bytecode", "sglc.cache_files", "sglc.driver", "sglc.library", "sglc.options", "sglc.passes"},

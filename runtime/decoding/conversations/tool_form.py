@@ -3,7 +3,7 @@
 A template that takes tools renders them itself, mostly in the system's message. How a call looks is read
 off a rendered one: what stands before its name, between name and arguments, and behind them. Where any of
 it cannot be found, or is written with special tokens (which text never becomes), our own form is taken
-(`sglc.tool_text`), whose list of tools is a text of the system's message.
+(`sglc.callables.tool_text`), whose list of tools is a text of the system's message.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sglc.callables.tool_text import CALL_PARTS, PLAIN_CALL, plain_tools, tools_of
 from sglc.runtime.chat import ChatTemplate, TemplateError
-from sglc.tool_text import CALL_PARTS, PLAIN_CALL, plain_tools, tools_of
 
 if TYPE_CHECKING:
     from sglc.runtime.decoding.conversations.conversation import Chat

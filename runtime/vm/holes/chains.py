@@ -59,8 +59,11 @@ async def first_answer(
             if error is None:
                 raise
             conversation.restore(mark)
-            told = {"hole": spec.name, "model": shown(use), "name": error.name, "message": error.message}
-            machine.emit("fallback", told)
+            asked = shown(use)
+            machine.emit(
+                "fallback",
+                {"hole": spec.name, "model": asked, "name": error.name, "message": error.message},
+            )
             following = [*first, last][number + 1]
             machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode, "model": shown(following)})
             if machine.stream is not None:

@@ -188,6 +188,6 @@ class _Turns:
                 if gate is not None:
                     yield from gate
             except BaseException as raised:
-                go_on = partial(work.throw, raised)  # type: ignore[attr-defined]
+                go_on = partial(work.throw, raised)
             else:
                 go_on = partial(next, work)

@@ -51,7 +51,7 @@ class Signature:
     parameters: tuple[tuple[str, ExpressionType, DefaultArgument | None], ...]
     result: ExpressionType
     raises: tuple[str, ...]
-    """Errors that may leave it: those of its header until all are inferred (`sglc.check.effects`)."""
+    """Errors that may leave it: those of its header until `declarations.effects` has inferred all."""
     declaration: ast.FunctionDeclaration | ast.ExternDeclaration
     module: ModuleContext
     holes: dict[str, HoleFacts] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from sglc.callables.extern_spec import is_target
 from sglc.check.core.context import ErrorFields, ModuleContext, Signature
 from sglc.check.core.function_state import Local
 from sglc.check.core.result import DefaultArgument, ExpressionType
@@ -15,7 +16,6 @@ from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.resolve import BUILTIN_TYPES, TypeResolver
 from sglc.diagnostics.diagnostic import Label
-from sglc.python_function import is_target
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import FieldType, Optional, Type

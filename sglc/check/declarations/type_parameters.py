@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from sglc.check.core.context import ModuleContext, OpenedType
 from sglc.check.core.result import DefaultArgument, Unknown
+from sglc.check.declarations.dependent_types import DependentTypes
 from sglc.check.expressions.folding import fold
-from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.conditioned import numbers_of
 from sglc.check.types.resolve import TypeResolver

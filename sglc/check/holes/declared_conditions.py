@@ -14,7 +14,7 @@ from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.function_state import FunctionState, Local
 from sglc.check.core.result import Conditions, DefaultArgument, Validator
 from sglc.check.core.walk import mentions, parts
-from sglc.check.effects import errors_leaving
+from sglc.check.declarations.effects import errors_leaving
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.validators import checked_validator, is_validator
@@ -187,7 +187,7 @@ class DeclaredConditions:
             "pure",
             ast.Name(f"where {count}", span),
             (),
-            (ast.Parameter(ast.Name(called, span), value, None, span),),
+            (ast.Parameter(ast.Name(called, span), False, value, None, span),),
             result,
             None,
             None,

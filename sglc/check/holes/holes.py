@@ -9,8 +9,8 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
 from sglc.check.core.result import ExpressionType, HoleNode, Unknown
 from sglc.check.core.work_limit import within_limit
+from sglc.check.declarations.dependent_types import DependentTypes
 from sglc.check.holes.choices import Choices
-from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.ends import END_OF_LINE, Follow, HoleEnds
 from sglc.check.holes.line_breaks import admits_break_unsaid
 from sglc.check.holes.models import HoleModels

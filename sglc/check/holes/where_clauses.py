@@ -18,9 +18,9 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
 from sglc.check.core.result import Conditions, ExpressionType, HoleNode, Unknown, Validator
 from sglc.check.core.work_limit import within_limit
+from sglc.check.declarations.dependent_types import DependentTypes
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.declared_conditions import DeclaredConditions
-from sglc.check.holes.dependent_types import DependentTypes
 from sglc.check.holes.validators import checked_validator, is_validator
 from sglc.check.names.scopes import Scopes
 from sglc.check.proofs.emptiness import LONGEST_SHOWN

@@ -32,7 +32,8 @@ class Streams:
         result = self.inference.infer(node.call)
         signature = self._streamed(node)
         if signature is None or isinstance(signature.result, Unknown):
-            result = partial = UNKNOWN
+            result = UNKNOWN
+            partial: ExpressionType = UNKNOWN
         else:
             partial = partial_type(signature.result, self.module.table)  # type: ignore[arg-type]
             self.module.resolved[id(node)] = partial

@@ -68,6 +68,10 @@ def _is_plain(type: Type) -> bool:
     return not isinstance(type, ListOf | TupleOf | MapOf | Named)
 
 
+_KINDS: dict[type, tuple[type, ...]] = {list: (ListOf, TupleOf), tuple: (TupleOf,), dict: (MapOf,)}
+"""The types that a list, tuple or map in a partial value may have."""
+
+
 def _arm(found: Partial, arms: tuple[Type, ...], table: TypeTable) -> Type:
     """The arm of a union that has the value: records by name, lists and maps by kind, else a plain one."""
     if isinstance(found, PartialFields | RecordValue):
@@ -75,7 +79,7 @@ def _arm(found: Partial, arms: tuple[Type, ...], table: TypeTable) -> Type:
         kinds: tuple[type, ...] = (Named,)
     else:
         wanted = ""
-        kinds = {list: (ListOf, TupleOf), tuple: (TupleOf,), dict: (MapOf,)}.get(found.__class__, ())
+        kinds = _KINDS.get(type(found), ())
     for arm in arms:
         plain = arm
         while isinstance(plain, Named) and isinstance(declared := table.get(plain.name), AliasType):
