@@ -140,7 +140,7 @@ def command(
     names, problems = _functions(program, function, runs)
     if problems:
         raise _refused(invocation, problems, as_json)
-    from sglc.commands.shared.settings import engine_of, models_of, project_for, setting
+    from sglc.commands.running.settings import engine_of, models_of, project_for, setting
 
     project = project_for(invocation, file, as_json=as_json)
     model, named = models_of(project, models, program)

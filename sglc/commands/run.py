@@ -163,7 +163,7 @@ def command(
         raise _refused(invocation, problems, as_json)
 
     from sglc.commands.running.execution import Call
-    from sglc.commands.shared.settings import engine_of, models_of, project_for, setting
+    from sglc.commands.running.settings import engine_of, models_of, project_for, setting
     from sglc.externs.modules import access_for
     from sglc.runtime.mask.artifact.places import program_masks
 

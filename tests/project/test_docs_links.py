@@ -11,6 +11,7 @@ import pytest
 ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
 SECTIONS = ["Status", "Context", "Decision", "Consequences"]
 FENCE = re.compile(r"^```.*?^```", re.M | re.S)
+CODE = re.compile(r"`[^`\n]+`")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 NAMED = re.compile(r"(?<![\w./-])docs/[\w./-]*\w")
 HEADING = re.compile(r"^#{1,6} (.+)$", re.M)
@@ -50,7 +51,7 @@ def anchors(page: Path) -> set[str]:
 
 def broken_links(page: Path) -> Iterator[str]:
     """Relative links of a page that lead to no file, or to no heading of it."""
-    for target in LINK.findall(prose(page)):
+    for target in LINK.findall(CODE.sub("", prose(page))):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
