@@ -243,13 +243,11 @@ def _followed(value: Value, path: Sequence[str]) -> Value:
 
 def waits_for_values(type: Type, table: TypeTable) -> bool:
     """Whether a type without given values has texts of a grammar with parameters."""
-    from sglc.types.grammar_text import parameters_of
-
     seen: set[str] = set()
     work = [type]
     while work:
         match work.pop():
-            case Str(grammar=grammar, given=()) if grammar and parameters_of(grammar):
+            case Str(grammar=grammar, given=()) if grammar and _has_parameters(grammar):
                 return True
             case ListOf(item=item) | Optional(item=item):
                 work.append(item)
@@ -261,6 +259,12 @@ def waits_for_values(type: Type, table: TypeTable) -> bool:
                 seen.add(name)
                 work += types_in(table[name])
     return False
+
+
+def _has_parameters(grammar: str) -> bool:
+    from sglc.types.grammar_text import parameters_of
+
+    return bool(parameters_of(grammar))
 
 
 def declaration_of(type: Applied) -> DeclaredType:

@@ -12,6 +12,7 @@ from golden_case import GoldenCase, golden_cases
 from layout_text import picture, shown
 from sglc.analysis.layout import LARGEST, layout
 from sglc.analysis.layout_items import Called, Constant, Filled, Forked, Inserted, Loop, walk
+from sglc.callables.tool_text import PLAIN_CALL, plain_tools
 from sglc.driver import lowered
 from sglc.ir import ops
 from sglc.ir.flow import reachable
@@ -37,6 +38,18 @@ def test_goldens(case: GoldenCase, golden) -> None:
     golden(case, "\n".join(picture(module, f) for f in module.functions if f.kind == "fn" and not f.module))
 
 
+def written_text(op: ops.Op) -> str:
+    """The text that an operation writes whatever the values are."""
+    match op:
+        case ops.Text(text=text):
+            return text
+        case ops.CallText(part=part):
+            return PLAIN_CALL[part]
+        case ops.OfferTools(tools=tools):
+            return plain_tools(tools)
+    return ""
+
+
 def check_read_once(module: Module, function: Function) -> None:
     """Every hole and every text of a function, its parts and its forks stands in its layout once."""
     items = [place.item for place in walk(layout(module, function).items)]
@@ -47,7 +60,7 @@ def check_read_once(module: Module, function: Function) -> None:
     written = [op for f in inside for block in reachable(f).values() for op in block.ops]
     holes = [op.hole for op in written if isinstance(op, ops.Generate | ops.SelectOption)]
     assert sorted(item.hole for item in items if isinstance(item, Filled)) == sorted(holes)
-    text = "".join(op.text for op in written if isinstance(op, ops.Text))
+    text = "".join(map(written_text, written))
     read = "".join(item.text for item in items if isinstance(item, Constant))
     assert sorted(text.replace("\n", "")) == sorted(read.replace("\n", ""))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sglc.automata.analysis.most_bytes import most_bytes
 from sglc.automata.dfa import operations as dfa
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import HoleCost
@@ -104,6 +103,8 @@ class HoleEnds:
             return least
         if self.facts.unbounded(type) is not None:
             return budget
+        from sglc.automata.analysis.most_bytes import most_bytes
+
         longest = most_bytes(self.facts.language(type))
         return budget if longest is None else max(least, min(budget, longest))
 

@@ -14,7 +14,6 @@ from sglc.check.types.kinds import said
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import given_types
-from sglc.types.notation.json_schema import json_schema
 from sglc.types.type import Alternatives, Constant, FieldType, Named, RecordType, Type
 
 ANSWER = "answer"
@@ -127,6 +126,8 @@ class Tools:
 
     def _schema(self, name: str, record: str) -> dict[str, object]:
         """A tool as chat templates expect it."""
+        from sglc.types.notation.json_schema import json_schema
+
         schema = dict(json_schema(Named(record), self.module.table))
         schema.pop("$schema", None)
         definitions = schema.pop("$defs", {})

@@ -52,6 +52,8 @@ ROWS = [
     ("round(1.255, 2)", "decimal", "1.26"),
     ("abs(-3)", "int", "3"),
     ("abs(-0.5)", "decimal", "0.5"),
+    ('trust("x") + "y"', "str", '"xy"'),
+    ("trust(XS)", "[int; 4..4]", "[3, 1, 2, 3]"),
     ("any([false, true])", "bool", "true"),
     ("all([false, true])", "bool", "false"),
     ("any([])", "bool", "false"),

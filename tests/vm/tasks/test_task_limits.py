@@ -59,6 +59,7 @@ def test_the_depth_of_calls_counts_those_around_a_task() -> None:
         ONE
         + """\
 fn down(n: int) -> int:
+    user: | Go down from ${n}.
     if n == 0:
         return 0
     return down(n - 1)
