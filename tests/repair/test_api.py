@@ -96,7 +96,7 @@ def test_a_fault_of_who_picks() -> None:
         ({"regex": "["}, ConstraintError, "never closed"),
         ({"json_schema": {"enum": []}}, ConstraintError, "no JSON value satisfies"),
         ({"type": "[Moood]"}, sglc.CompileError, "there is no type `Moood`"),
-        ({"type": int}, TypeError, "type is a type of the language"),
+        ({"type": set[int]}, TypeError, "type is a type of the language"),
         ({"regex": "a", "max_calls": 0}, ValueError, "the bound on calls"),
         ({"regex": "a", "max_corrections": True}, ValueError, "the bound on corrections"),
         ({"regex": "a", "max_tokens": 1.5}, ValueError, "the bound on tokens"),
