@@ -50,7 +50,7 @@ def character(s: sglc.State, name: str) -> list[str]:
     s += f"The young pilot {name} is " + s.gen("age", type="int in 18..40") + " years old.\n"
     for i in range(3):
         s += "He " + s.gen(f"trait_{i}", regex="[a-z]{3,9}( [a-z]{2,9}){1,3}", temperature=0.7) + ".\n"
-    assert s["age"] >= 18, "too young to fly"
+    s.check(s["age"] < 30, "not so young")
     return s["trait"]
 
 
