@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # what checkers of types see; at run time `__getattr__` impor
     from sglc.decorators import Execution as Execution
     from sglc.decorators import compile as compile
     from sglc.decorators import execute as execute
+    from sglc.decorators import extern as extern
     from sglc.decorators import fn as fn
     from sglc.decorators import sgl_function as sgl_function
     from sglc.python.json_data import to_json as to_json
@@ -27,12 +28,14 @@ if TYPE_CHECKING:  # what checkers of types see; at run time `__getattr__` impor
     from sglc.python.words import State as State
     from sglc.python.words import Truncated as Truncated
     from sglc.python.words import Unsatisfiable as Unsatisfiable
+    from sglc.python.words import Untrusted as Untrusted
     from sglc.python.words import assistant as assistant
     from sglc.python.words import choose as choose
     from sglc.python.words import gen as gen
     from sglc.python.words import schema as schema
     from sglc.python.words import select as select
     from sglc.python.words import system as system
+    from sglc.python.words import trust as trust
     from sglc.python.words import user as user
 
 __version__ = "0.1.0"
@@ -52,10 +55,12 @@ _API = {
     "State": "sglc.python.words",
     "Truncated": "sglc.python.words",
     "Unsatisfiable": "sglc.python.words",
+    "Untrusted": "sglc.python.words",
     "assistant": "sglc.python.words",
     "choose": "sglc.python.words",
     "compile": "sglc.decorators",
     "execute": "sglc.decorators",
+    "extern": "sglc.decorators",
     "fn": "sglc.decorators",
     "gen": "sglc.python.words",
     "load": "sglc.api",
@@ -67,6 +72,7 @@ _API = {
     "sgl_function": "sglc.decorators",
     "system": "sglc.python.words",
     "to_json": "sglc.python.json_data",
+    "trust": "sglc.python.words",
     "user": "sglc.python.words",
 }
 """Public names and the modules that they are in."""

@@ -27,7 +27,7 @@ from sglc.options import CompileOptions
 from sglc.python.background import LOOP, shared_engine
 from sglc.python.classes import classes_of
 from sglc.python.errors import CompileError, RunError
-from sglc.python.own_classes import OwnClasses, Refused
+from sglc.python.own_classes import OwnTypes, Refused
 from sglc.python.stream import Piece, Stream
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
 from sglc.types.notation.python_names import safe_name
@@ -214,17 +214,6 @@ class Spans:
         from sglc.runtime.metrics.spans import listening, tracer_of
 
         return listening(tracer_of(self.provider), model, texts=self.texts)
-
-
-@dataclass(frozen=True, slots=True)
-class OwnTypes:
-    """The Python side of a program that is written in Python.
-
-    `results` are the annotations of what its functions give back.
-    """
-
-    classes: OwnClasses
-    results: Mapping[str, Any]
 
 
 class Module:
@@ -506,7 +495,8 @@ def made_module(
     if program.python_modules:
         from sglc.externs.host import Host
 
-        python = Host(program, access_for(path, tuple(given.get("allow_py", ()))), given.get("functions"))
+        access = access_for(path, tuple(given.get("allow_py", ())))
+        python = Host(program, access, given.get("functions"), own)
     spans, models = given.get("spans"), given.get("models")
     return Module(program, model, options, given.get("engine"), path, spans, models, own, python)
 

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, overload
 
-from sglc.frontend.core.written import WrittenFunction
+from sglc.callables.extern_spec import EFFECTS, Effect
+from sglc.frontend.core.written import Promises, WrittenFunction
 
 if TYPE_CHECKING:
     from sglc.api import Function, Module
     from sglc.diagnostics.diagnostic import Diagnostic
     from sglc.frontend.program import ReadProgram
+    from sglc.frontend.types.called import CalledFunctions
     from sglc.python.stream import Stream
     from sglc.runtime.kv.accounts import CacheStats
     from sglc.runtime.session import RunResult
@@ -76,20 +78,22 @@ class DecoratedFunction(Generic[P, R]):
             return self._compiled
 
     def _make(self) -> _Compiled:
-        from sglc.api import OwnTypes, compile_options, made_module
+        from sglc.api import compile_options, made_module
         from sglc.driver import compile_source
         from sglc.frontend.program import read_program
         from sglc.frontend.wording import in_python
-        from sglc.python.own_classes import OwnClasses
+        from sglc.python.own_classes import OwnClasses, OwnTypes
 
         read = read_program(self.written)
-        options: Any = self._options
+        options: Any = dict(self._options)
         compiled = compile_source(
             read.source, compile_options(options), read=lambda source: (read.tree, read.diagnostics)
         )
         found = in_python(compiled.diagnostics, read.statements)
         results = {self.__name__: read.hints["return"]} if "return" in read.hints else {}
-        own = OwnTypes(OwnClasses(read.classes, self.written.around), results)
+        called = _called(read)
+        own = OwnTypes(OwnClasses(read.classes, self.written.around), results, called.hints)
+        options["functions"] = {**called.functions, **(options.get("functions") or {})}
         module = made_module(compiled.program, found, self._model, None, options, own)
         return _Compiled(read, module, module.functions[self.__name__], found)
 
@@ -121,9 +125,18 @@ class DecoratedFunction(Generic[P, R]):
         return text
 
     def save(self, path: str | Path) -> None:
-        """Write the compiled program as a `.sglb` file, which `sglc run`, `plan` and `prompt` take."""
-        from sglc.bytecode.serial import dumps
+        """Write the compiled program as a `.sglb` file, which `sglc run`, `plan` and `prompt` take.
 
+        Raises ValueError where it calls a function of Python that no import by its name gives."""
+        from sglc.bytecode.serial import dumps
+        from sglc.frontend.types.called import is_own
+
+        for target, function in _called(self._made().read).functions.items():
+            if not is_own(target, function):
+                raise ValueError(
+                    f"`{function.__qualname__}` cannot be found by whoever runs the file: move it to the top "
+                    "of a module that can be imported, under a name without `_` in front"
+                )
         Path(path).write_bytes(dumps(self._made().module.program))
 
     # -- running -------------------------------------------------------------------------------------
@@ -208,6 +221,50 @@ def _names_around() -> Mapping[str, Any]:
     return {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def extern(function: F) -> F: ...
+@overload
+def extern(
+    *,
+    effects: Effect = ...,
+    key: str | None = ...,
+    timeout: float | None = ...,
+    raises: tuple[type[BaseException], ...] = ...,
+) -> Callable[[F], F]: ...
+def extern(
+    function: Any = None,
+    *,
+    effects: Effect = "read",
+    key: str | None = None,
+    timeout: float | None = None,
+    raises: tuple[type[BaseException], ...] = (),
+) -> Any:
+    """Say of a function of Python what programs that call it must know; it stays the function that it is.
+
+    `effects` is what a call does at most (`pure`, `model`, `read`, `write`), `key` the parameter that tells
+    writes apart, `timeout` the seconds that a call may take, and `raises` the exceptions that become errors
+    of the program. Without this decorator a function does no more than `read`. Raises TypeError for anything
+    else.
+    """
+    if effects not in EFFECTS:
+        raise TypeError(f"there are no effects {effects!r}: they are {', '.join(EFFECTS)}")
+    if timeout is not None and (isinstance(timeout, bool) or not 0.001 <= timeout < float("inf")):
+        raise TypeError(f"a timeout is a number of seconds from 0.001, and not {timeout!r}")
+    if not all(isinstance(each, type) and issubclass(each, BaseException) for each in raises):
+        raise TypeError("`raises` takes classes of exceptions")
+
+    def make(function: Any) -> Any:
+        if not inspect.isfunction(function):
+            raise TypeError("@sglc.extern is for functions that are written in Python")
+        function.__sgl_promises__ = Promises(effects, key, timeout, tuple(raises))  # type: ignore[attr-defined]
+        return function
+
+    return make if function is None else make(function)
+
+
 # -- doors ---------------------------------------------------------------------------------------------
 
 
@@ -275,6 +332,11 @@ def execute(
         named |= {"trace_top_": 5, "pressure_": True}
     result = function.run(*values, **named)
     return Execution(result.value, result, function.module.hole_values(result), events)
+
+
+def _called(read: ReadProgram) -> CalledFunctions:
+    assert read.called is not None, "the program was read from a type"
+    return read.called
 
 
 def _needs_decorated(function: Any) -> None:

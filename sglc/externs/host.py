@@ -14,6 +14,8 @@ from sglc.bytecode.opcodes import OPCODES
 from sglc.callables.extern_spec import ExternSpec
 from sglc.externs.modules import Access, Refused
 from sglc.python.classes import PythonClasses, classes_of
+from sglc.python.own_classes import OwnTypes
+from sglc.python.own_classes import Refused as NoObject
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.types.language.membership import MemberError, is_member
 from sglc.types.notation.sgl import show_type
@@ -31,13 +33,19 @@ class Host:
     """Calls the functions of one program.
 
     `given` are functions by their targets (`module:function`): these are called without importing anything.
+    With `own` they take and give objects of the user's own classes.
     """
 
     def __init__(
-        self, program: Program, access: Access, given: Mapping[str, Callable[..., Any]] | None = None
+        self,
+        program: Program,
+        access: Access,
+        given: Mapping[str, Callable[..., Any]] | None = None,
+        own: OwnTypes | None = None,
     ) -> None:
         self.program = program
         self._access = access
+        self._own = own
         self._given = dict(given or {})
         self._classes: PythonClasses | None = None
 
@@ -66,15 +74,12 @@ class Host:
         """
         spec = code.extern
         assert spec is not None
-        classes = self._classes = self._classes or classes_of(self.program)
-        given = {
-            parameter.name: classes.out(argument)
-            for parameter, argument in zip(code.parameters, arguments, strict=True)
-        }
+        names = [parameter.name for parameter in code.parameters]
+        given = self._passed(spec, dict(zip(names, arguments, strict=True)))
         limit = None if spec.timeout is None else spec.timeout / 1000
         try:
             async with asyncio.timeout(limit):
-                found = await self._called(spec, list(given.values()))
+                found = await self._called(spec, given)
         except Refused as refused:
             raise SglError("Unsupported", refused.reason, hint=refused.hint) from None
         except TimeoutError as error:
@@ -86,6 +91,22 @@ class Host:
         except Exception as error:
             raise self._raised(code, error) from error
         return self._value(code, spec, found)
+
+    def _passed(self, spec: ExternSpec, arguments: dict[str, object]) -> list[Any]:
+        """Arguments as objects of Python, as the annotations of the function say where it has some."""
+        own = self._own
+        if self._classes is None:
+            self._classes = classes_of(self.program, None if own is None else own.classes)
+        hints = {} if own is None else own.called.get(spec.target, {})
+        try:
+            return [
+                own.classes.read(value, hints[name])
+                if own is not None and name in hints
+                else self._classes.out(value)
+                for name, value in arguments.items()
+            ]
+        except NoObject as fault:
+            raise SglError("Foreign", f"`{spec.target}` cannot be called: {fault}") from None
 
     async def _called(self, spec: ExternSpec, arguments: list[Any]) -> Any:
         function = self._given.get(spec.target)
@@ -99,9 +120,8 @@ class Host:
     def _raised(self, code: Code, error: Exception) -> SglError:
         """An exception as a declared error of the same name, else as Foreign."""
         declared = {each.name: each for each in self.program.errors}
-        kinds = [kind.__name__ for kind in type(error).__mro__]
         for name in code.raises:
-            if name.rpartition(".")[2] in kinds and name in declared:
+            if self._is_of(error, name) and name in declared:
                 fields = declared[name].fields
                 values = {field: self._field(error, field, at) for at, field in enumerate(fields)}
                 return SglError(name, str(error)[:LONGEST_MESSAGE], fields=values)
@@ -109,6 +129,13 @@ class Host:
         said = str(error)[:LONGEST_MESSAGE]
         told = f"{type(error).__name__}: {said}" if said else type(error).__name__
         return SglError("Foreign", f"`{code.extern.target}` raised {told}")
+
+    def _is_of(self, error: Exception, name: str) -> bool:
+        """Whether an exception is of the class that an error was declared by, or else of its name."""
+        cls = None if self._own is None else self._own.classes.classes.get(name)
+        if cls is not None:
+            return isinstance(error, cls)
+        return name.rpartition(".")[2] in [kind.__name__ for kind in type(error).__mro__]
 
     def _field(self, error: Exception, field: str, at: int) -> Any:
         """The attribute of an exception, or its argument at that place; null where it is no value."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast as python
 import builtins
+import inspect
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
@@ -126,6 +127,9 @@ def _declare(context: Context, name: str, span: Span, part: bool) -> None:
         return
     if getattr(builtins, name, MISSING) is value:
         return
+    if inspect.isfunction(value):
+        _declare_called(context, name, value, span)
+        return
     try:
         made = _declared(context, name, value, span, part)
     except NoType as fault:
@@ -137,6 +141,27 @@ def _declare(context: Context, name: str, span: Span, part: bool) -> None:
             hint=fault.hint or "pass it as an argument",
         )
         return
+    _has_name(context, made, name, span)
+
+
+def _declare_called(context: Context, name: str, function: Any, span: Span) -> None:
+    """Declare a function of Python."""
+    try:
+        made = context.called.named(function, span)
+    except NoType as fault:
+        context.findings.error(
+            "E0503",
+            f"`{name}` is a function of Python, and not all of it has a type",
+            span,
+            label=fault.what,
+            hint=fault.hint or f"write a function with annotations around `{name}`",
+        )
+        return
+    _has_name(context, made, name, span)
+
+
+def _has_name(context: Context, made: str | None, name: str, span: Span) -> None:
+    """Find fault with what was declared under another name than the docstring calls it by."""
     if made is not None and made != name:
         context.findings.error(
             "E0504",

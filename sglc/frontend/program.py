@@ -16,6 +16,7 @@ from sglc.frontend.core.source import NOWHERE, FunctionNode, NoSource, PythonFil
 from sglc.frontend.core.written import WrittenFunction, written
 from sglc.frontend.docstring import read_docstring
 from sglc.frontend.types.annotations import PLAIN, Annotations
+from sglc.frontend.types.called import CalledFunctions
 from sglc.frontend.types.classes import hints_of
 from sglc.frontend.types.constraints import NoType
 from sglc.frontend.types.declared import Declared
@@ -39,6 +40,8 @@ class ReadProgram:
     """Annotations of the main function: of its parameters, and under `return` of its result."""
     statements: list[Span] = field(default_factory=list)
     """Places of functions that are written in Python statements."""
+    called: CalledFunctions | None = None
+    """The functions of Python that it calls."""
 
 
 def read_program(main: WrittenFunction) -> ReadProgram:
@@ -69,6 +72,7 @@ class _Reader:
         """What is called from outside of the program."""
         self.outside: Outside | None = None
         self.annotations = Annotations(self.declared, self._type_named)
+        self.called = CalledFunctions(self.declared, self.annotations)
         self.waiting: list[tuple[WrittenFunction, str, bool]] = []
         self.names: dict[tuple[int, bool], str] = {}
         self.statements: list[Span] = []
@@ -91,11 +95,18 @@ class _Reader:
             made = self._function(one, file, node, name, part)
             if made is not None:
                 functions.append(made)
-        declarations = (*self.declared.uses(), *self.declared.declarations, *functions)
+        outer = (*self.declared.declarations, *self.called.declarations)
+        declarations = (*self.declared.uses(), *outer, *functions)
         faulty = has_errors(self.findings.diagnostics)
         tree = ast.Module(source, () if faulty else declarations, "")
         return ReadProgram(
-            source, tree, self.findings.diagnostics, self.declared.classes, self.hints, self.statements
+            source,
+            tree,
+            self.findings.diagnostics,
+            self.declared.classes,
+            self.hints,
+            self.statements,
+            self.called,
         )
 
     def _no_source(self, one: WrittenFunction, why: str) -> None:
@@ -144,7 +155,14 @@ class _Reader:
         self.outside = Outside(one)
         self.declared.around = one.around
         context = Context(
-            file, node, self.outside, self.declared, self.annotations, self.findings, self._function_named
+            file,
+            node,
+            self.outside,
+            self.declared,
+            self.annotations,
+            self.findings,
+            self._function_named,
+            self.called,
         )
         with context.reporting():
             return self._declaration(one, context, name, part)
@@ -238,8 +256,10 @@ class _Reader:
         if node.arg in hints:
             type = self._type(context, hints[node.arg], node)
         value = None if default is None else read_default(context, default)
+        metadata = getattr(hints.get(node.arg), "__metadata__", ())
+        untrusted = any(hasattr(each, "__sgl_untrusted__") for each in metadata)
         name = ast.Name(node.arg, context.file.word(node, node.arg))
-        return ast.Parameter(name, False, type, value, span)
+        return ast.Parameter(name, untrusted, type, value, span)
 
     def _type(self, context: Context, annotation: Any, node: python.AST) -> ast.TypeExpression:
         try:

@@ -9,6 +9,7 @@ import typing
 import uuid
 from collections import abc
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -112,6 +113,19 @@ class OwnClasses:
         inner = arguments[0] if arguments else Any
         read = [self.read(item, inner) for item in value]
         return tuple(read) if origin is tuple or isinstance(value, tuple) else read
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTypes:
+    """The Python side of a program that is written in Python.
+
+    `results` are the annotations of what its functions give back, `called` those of the parameters of the
+    functions of Python that it calls, by `module:function`.
+    """
+
+    classes: OwnClasses
+    results: Mapping[str, Any]
+    called: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def _known_as(info: Any, name: str) -> str:

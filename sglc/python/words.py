@@ -25,6 +25,13 @@ class SglType:
         return f"SglType({self.sgl_type!r})"
 
 
+class Untrusted:
+    """What a parameter is marked by whose values may have been written to be obeyed:
+    `Annotated[str, Untrusted]`."""
+
+    __sgl_untrusted__ = True
+
+
 def _never(word: str) -> NoReturn:
     raise TypeError(
         f"`{word}` is read by the compiler and never run: write it in a function under @sglc.sgl_function"
@@ -49,8 +56,12 @@ class State:
         """A user's message: of a text, or of the statements under `with`."""
         _never("user")
 
-    def assistant(self, *text: Text) -> AbstractContextManager[None]:
-        """The assistant's message: of a text, or of the statements under `with`."""
+    def assistant(
+        self, *text: Text, tools: Sequence[Callable[..., Any]] = (), limit: int = 8
+    ) -> AbstractContextManager[None]:
+        """The assistant's message: of a text, or of the statements under `with`.
+
+        The model may call the `tools` before, `limit` times."""
         _never("assistant")
 
     def gen(self, name: str = "", **options: Any) -> Any:
@@ -139,8 +150,8 @@ def user(*text: Text) -> Any:
 
 
 @_word
-def assistant(*text: Text) -> Any:
-    """The assistant's message."""
+def assistant(*text: Text, tools: Sequence[Callable[..., Any]] = (), limit: int = 8) -> Any:
+    """The assistant's message. The model may call the `tools` before, `limit` times."""
     _never("assistant")
 
 
@@ -166,6 +177,12 @@ def select(name: str, choices: Any, *, by: str = "greedy", **options: Any) -> An
 def schema(type: Any, style: str = "") -> str:
     """The text that shows a type to a model."""
     _never("schema")
+
+
+@_word
+def trust(value: T) -> T:
+    """The value, as one that may go into a system's message or a write."""
+    _never("trust")
 
 
 def _error(name: str, meaning: str) -> Any:

@@ -20,7 +20,7 @@ from sglc import gen, user
 
 LOCK = object()
 
-def plain(x: int) -> int:
+def plain(x):
     return x
 
 @sglc.sgl_function
@@ -63,7 +63,7 @@ REFUSED = [
     ("E0502", "y = re.search('a', 'b')", "y = re.search('a', 'b')", "fullmatch"),
     ("E0502", "y = range(0, 9, 2)", "y = range(0, 9, 2)", "range(a, b)"),
     ("E0502", "y = 1 < plain(x) < 3", "y = 1 < plain(x) < 3", "in a variable"),
-    ("E0503", "y = plain(3)", "y = plain(3)", "under a decorator"),
+    ("E0503", "y = plain(3)", "y = plain(3)", "`x: …`"),
     ("E0503", "print(x)", "print(x)", "trace=True"),
     ("E0503", "y = isinstance(x, int)", "y = isinstance(x, int)", "match"),
     ("E0503", "y = os.getcwd()", "y = os.getcwd()", "call it before"),

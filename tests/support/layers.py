@@ -182,7 +182,13 @@ LAW: dict[str, set[str]] = {
     "sglc.viewer": {"sglc.diagnostics"},
     "sglc.project": {"sglc.source", "sglc.diagnostics"},
     "sglc.recorded": RUNTIME | {"sglc.viewer"},
-    "sglc.frontend": {"sglc.source", "sglc.diagnostics", "sglc.library", "sglc.syntax"},
+    "sglc.frontend": {
+        "sglc.source",
+        "sglc.diagnostics",
+        "sglc.library",
+        "sglc.syntax",
+        "sglc.callables",
+    },
     "sglc.testing": WHOLE,
     "sglc.python": LEAVES
     | {"sglc.bytecode", "sglc.driver", "sglc.schema", "sglc.frontend"}

@@ -36,10 +36,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0503",
         "a call of a function that is not translated",
-        "A program calls built-in functions, methods of its values, classes with fields, and other "
-        "functions under a "
-        "decorator of sglc. Any other function of Python would have to run, and the program is not run by "
-        "Python.",
+        "A program calls built-in functions, methods of its values, classes with fields, other functions "
+        "under a decorator of sglc, and functions of Python whose parameters and result have annotations. "
+        "Without annotations nobody knows which values pass.",
         bad_python="import os\n\n" + _HEAD + _MARK + "def tell(s):\n"
         '    s += "In " + os.getcwd() + ": " + s.gen("line", max_chars=30)\n',
         good_python=_HEAD + _MARK + "def tell(s, folder: str):\n"

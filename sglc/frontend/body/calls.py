@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast as python
 import datetime
 import decimal
+import inspect
 import re
 import uuid
 from typing import Any
@@ -89,11 +90,32 @@ class Calls:
                     label="in the middle of an expression",
                     hint=f"write it as a statement, or `x = {span.text}`",
                 )
-            name = context.function_named(called, False)
-            return ast.Call(ast.Reference(name, span), self.arguments(node), span)
+            return ast.Call(ast.Reference(self.function(node.func, called), span), self.arguments(node), span)
         if isinstance(called, type):
             return self._made(node, called, span)
-        raise self.foreign(node, called)
+        name = self.function(node.func, called)
+        for each in node.args:
+            if context.is_state(each):
+                raise context.refuse(
+                    "E0503",
+                    f"`{name}` is a function of Python and takes no conversation",
+                    each,
+                    label="the conversation",
+                    hint="pass values, such as those of holes",
+                )
+        return ast.Call(ast.Reference(name, context.span(node.func)), self.arguments(node), span)
+
+    def function(self, node: python.expr, called: Any) -> str:
+        """The name of a function with a conversation of its own, or of Python. Raises Untranslatable."""
+        context = self.context
+        if written(called) is not None:
+            return context.function_named(called, False)
+        if not inspect.isfunction(called):
+            raise self.foreign(node, called)
+        try:
+            return context.called.named(called, context.span(node))
+        except NoType as fault:
+            raise self.foreign(node, called, fault) from None
 
     def part(self, node: python.Call) -> ast.Call | None:
         """The call of a function that writes into this conversation, `f(s, x)`; None for any other."""
@@ -118,6 +140,8 @@ class Calls:
                 raise self.context.refuse("E0505", "`schema` takes one type", node, label="a type is due")
             written_style = None if style is None else self.expressions.holes.constant_text(style, "style")
             return ast.SchemaOf(self.context.type(node.args[0]), written_style, span)
+        if word == "trust":
+            return ast.Call(ast.Reference(word, self.context.span(node.func)), self.arguments(node), span)
         raise self.context.refuse(
             "E0508",
             f"`{word}` gives no value",
@@ -269,25 +293,29 @@ class Calls:
         """An object of a class: a record, or a text that stands for one."""
         context = self.context
         if cls in INSTEAD or cls in (datetime.date, datetime.datetime, datetime.time, uuid.UUID):
-            raise self.foreign(node, cls)
+            raise self.foreign(node.func, cls)
         try:
             name = context.declared.record(cls, context.annotations, span)
         except NoType as fault:
             raise context.refuse("E0506", fault.what, node, label="no type", hint=fault.hint) from None
         if name is None:
-            raise self.foreign(node, cls)
+            raise self.foreign(node.func, cls)
         return ast.Call(ast.Reference(name, context.span(node.func)), self.arguments(node), span)
 
-    def foreign(self, node: python.Call, called: Any) -> Untranslatable:
-        """The error of a call that leaves the language."""
-        name = python.unparse(node.func)
+    def foreign(self, function: python.expr, called: Any, fault: NoType | None = None) -> Untranslatable:
+        """The error of a call that leaves the language; `fault` is of the annotations."""
+        name = python.unparse(function)
         hint = INSTEAD.get(called, "") if _hashable(called) else ""
+        around = (
+            f"write a function with annotations around `{name}`, or call it before and pass what it gives"
+        )
         return self.context.refuse(
             "E0503",
-            f"`{name}` is a function of Python and is not translated",
-            node,
-            label="cannot be called from the language",
-            hint=hint or f"put `{name}` under a decorator of sglc, or call it before and pass what it gives",
+            f"`{name}` is a function of Python"
+            + (" and is not translated" if fault is None else ", and not all of it has a type"),
+            function,
+            label="cannot be called from the language" if fault is None else fault.what,
+            hint=hint or (fault.hint if fault is not None else "") or around,
         )
 
 

@@ -13,6 +13,7 @@ from sglc.frontend.core.findings import Findings
 from sglc.frontend.core.outside import MISSING, Outside
 from sglc.frontend.core.source import FunctionNode, PythonFile
 from sglc.frontend.types.annotations import Annotations
+from sglc.frontend.types.called import CalledFunctions
 from sglc.frontend.types.constraints import NoType
 from sglc.frontend.types.declared import Declared
 from sglc.source import Span
@@ -56,6 +57,8 @@ class Context:
     findings: Findings
     function_named: Callable[[Any, bool], str]
     """The name of a decorated function, declared as a function or as a part."""
+    called: CalledFunctions
+    """The functions of Python that the program calls."""
     bindings: dict[int, Binding] = field(default_factory=dict)
     """For each place where a variable gets a value, by identity, what that does to it."""
     local: set[str] = field(default_factory=set)

@@ -57,7 +57,8 @@ class Messages:
 
     def _message(self, call: python.Call) -> ast.Statement:
         context, span = self.context, self.context.span(call)
-        if len(call.args) != 1 or call.keywords:
+        tools, limit = self._tools(call)
+        if len(call.args) != 1:
             raise context.refuse(
                 "E0505",
                 f"`{context.word(call)}` takes one text",
@@ -67,7 +68,45 @@ class Messages:
             )
         pieces = self.texts.pieces(call.args[0])
         body = pipe_lines(pieces, context.span(call.args[0]), False)
-        return ast.Role(context.word(call), tuple(body), (), None, span, context.span(call.func))
+        return ast.Role(context.word(call), tuple(body), tools, limit, span, context.span(call.func))
+
+    def _tools(self, call: python.Call) -> tuple[tuple[ast.Expression, ...], ast.Expression | None]:
+        """The functions that a message may call, and how often: `assistant(tools=[f, g], limit=4)`."""
+        context = self.context
+        given = {each.arg or "**": each.value for each in call.keywords}
+        wrong = [each for each in call.keywords if each.arg not in ("tools", "limit")]
+        if given and (context.word(call) != "assistant" or wrong or "tools" not in given):
+            raise context.refuse(
+                "E0505",
+                "messages of the assistant take `tools=` and `limit=`, others only their text",
+                wrong[0].value if wrong else next(iter(given.values())),
+                label="not taken here",
+                hint="write `s.assistant(tools=[f, g], limit=4)`",
+            )
+        if not given:
+            return (), None
+        limit = self.expressions.of(given["limit"]) if "limit" in given else None
+        return self._functions(given["tools"]), limit
+
+    def _functions(self, node: python.expr) -> tuple[ast.Expression, ...]:
+        """The functions of a list, which is written out or of the module."""
+        context = self.context
+        found: list[tuple[python.expr, object]]
+        if isinstance(node, python.List | python.Tuple):
+            found = [(each, context.meaning(each)) for each in node.elts]
+        else:
+            listed = context.meaning(node)
+            found = [(node, each) for each in listed] if isinstance(listed, list | tuple) else []
+        if not found:
+            raise context.refuse(
+                "E0505",
+                "`tools` takes a list of functions",
+                node,
+                label="no list with functions",
+                hint="write `tools=[f, g]`",
+            )
+        function = self.expressions.calls.function
+        return tuple(ast.Reference(function(each, value), context.span(each)) for each, value in found)
 
     def statement(self, call: python.Call, later: bool) -> ast.Statement | None:
         """What a call of the conversation's own becomes; None for any other call."""
@@ -175,7 +214,8 @@ class Messages:
                 "and "
                 '`s.using("model")`; open files before and pass what they hold',
             )
-        if node.items[0].optional_vars is not None or (call.args and word != "using") or call.keywords:
+        named = call.keywords if word != "assistant" else []
+        if node.items[0].optional_vars is not None or (call.args and word != "using") or named:
             raise context.refuse(
                 "E0505",
                 f"`with {context.span(call.func).text}():` takes nothing",
@@ -183,8 +223,9 @@ class Messages:
                 label="takes nothing",
             )
         if word in ROLES:
+            tools, limit = self._tools(call)
             body = self.blocks(node.body, False)
-            return ast.Role(word, body, (), None, span, context.span(call.func))
+            return ast.Role(word, body, tools, limit, span, context.span(call.func))
         inside = later and word != "forget"
         if word == "forget":
             return ast.Forget(self.blocks(node.body, inside), span)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sglc.callables.extern_spec import Effect
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WrittenFunction:
@@ -24,6 +26,26 @@ class WrittenFunction:
     pure: bool = False
     doc: str = ""
     around: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """What is said of a function of Python that programs call.
+
+    `effects` is what a call does at most, `key` the parameter that tells writes apart, `timeout` in seconds,
+    `raises` the exceptions that become errors of the program.
+    """
+
+    effects: Effect = "read"
+    key: str | None = None
+    timeout: float | None = None
+    raises: tuple[type[BaseException], ...] = ()
+
+
+def promises_of(function: Any) -> Promises:
+    """What was said of a function by `sglc.extern`; what holds of any other."""
+    found = getattr(function, "__sgl_promises__", None)
+    return found if isinstance(found, Promises) else Promises()
 
 
 def written(value: Any) -> WrittenFunction | None:
