@@ -20,6 +20,11 @@ from sglc.runtime.mask.matcher import Matcher
 FEW = 32
 """At most so many legal tokens are checked one by one before one is drawn, where limits shape the draw."""
 
+MOST_DRAWS = 64
+"""Behind so many draws at one place that the tokenizer would not write, all legal tokens are checked at once:
+each draw with limits passes over the whole vocabulary and over all tokens left out. Draws of records on a
+small model met at most 27 such tokens at one place."""
+
 
 class CanonicalDraw:
     """Draws of one hole; `request` samples among the tokens of `legal`, whose matcher is at the place."""
@@ -50,6 +55,7 @@ class CanonicalDraw:
         for token in besides:
             legal.refuse(token)
         first: Sampled | None = None
+        draws = 0
         while True:
             try:
                 drawn = await pick()
@@ -62,6 +68,9 @@ class CanonicalDraw:
                 return drawn if first is None else drawn._replace(log_mass=first.log_mass, top=first.top)
             first = drawn if first is None else first
             legal.refuse(drawn.token)
+            draws += 1
+            if draws == MOST_DRAWS:
+                refuse_closed(legal, lambda token: self.is_open(token, context, ending))
 
     def is_open(self, token: int, context: Tokens, ending: Matcher | None) -> bool:
         """Whether the tokenizer would write a legal text with this token. See `Seams.is_open`."""
@@ -78,6 +87,11 @@ def refuse_few(legal: NextTokens, is_open: Callable[[int], bool]) -> None:
     top-k look at the tokens that are left. Where many bytes may come next, the mask is not made to count
     tokens."""
     if legal.matcher.following() <= FEW and legal.matcher.mask_size() <= FEW:
-        for token in legal.matcher.allowed().tolist():
-            if not is_open(token):
-                legal.refuse(token)
+        refuse_closed(legal, is_open)
+
+
+def refuse_closed(legal: NextTokens, is_open: Callable[[int], bool]) -> None:
+    """Leave out all legal tokens that the tokenizer would not write."""
+    for token in legal.matcher.allowed().tolist():
+        if not is_open(token):
+            legal.refuse(token)
