@@ -33,7 +33,8 @@ the machine about a microsecond, a token a thousand of them."""
 COMPUTING = frozenset(
     {ops.Const, ops.Load, ops.MakeList, ops.MakeTuple, ops.MakeMap, ops.MakeRecord, ops.MakeVariant}
     | {ops.Concat, ops.Unary, ops.Binary, ops.MakeRange, ops.GetField, ops.GetItem, ops.GetSlice}
-    | {ops.WithItem, ops.WithField, ops.CallBuiltin, ops.CallMethod, ops.CheckType, ops.IsVariant, ops.IsType}
+    | {ops.WithItem, ops.WithField, ops.CallBuiltin, ops.CallMethod, ops.CheckType, ops.WriteAs}
+    | {ops.IsVariant, ops.IsType}
 )
 """Operations whose result depends on their operands alone, and that change nothing. `Append` is none of them:
 it may change its list."""

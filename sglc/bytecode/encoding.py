@@ -48,6 +48,7 @@ _CLASSES: tuple[type, ...] = (
     t.SpanOf,
     t.Applied,
     t.Json,
+    t.InForm,
     t.FieldType,
     t.RecordType,
     t.EnumType,
@@ -87,6 +88,7 @@ TYPES = (
     t.SpanOf,
     t.Applied,
     t.Json,
+    t.InForm,
 )
 
 

@@ -7,19 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.bytecode.code import Code, HoleSpec
-from sglc.types.dependent import given_types, given_values, replaced, types_in
+from sglc.types.dependent import given_types, given_values, replaced
 from sglc.types.grammar_text import parameters_of, stored_fault
 from sglc.types.language.condition import Matches, atoms, given_numbers
-from sglc.types.language.language import LanguageError
 from sglc.types.language.narrowing import is_expressible
 from sglc.types.schema_language import SchemaTextError, schema_text_of
 from sglc.types.type import (
+    FORMS,
     AliasType,
     Alternatives,
     Applied,
     DeclaredType,
     EnumType,
+    InForm,
     Json,
+    LanguageError,
     ListOf,
     MapOf,
     Named,
@@ -31,6 +33,7 @@ from sglc.types.type import (
     TupleOf,
     Type,
     UnionType,
+    types_in,
 )
 
 
@@ -203,6 +206,10 @@ def _shape_faults(type_: Type, table: Mapping[str, DeclaredType]) -> Iterator[st
                 yield from _shape_faults(part, table)
         case Optional(item=item):
             yield from _shape_faults(item, table)
+        case InForm(item=item, form=form):
+            yield from _shape_faults(item, table)
+            if form not in FORMS:
+                yield f"there is no form {form!r}"
         case Json(schema=schema) if schema:
             try:
                 if schema_text_of(schema) != schema:
@@ -223,7 +230,7 @@ def _founded_faults(table: Mapping[str, DeclaredType]) -> Iterator[str]:
                     target = table[other]
                     if isinstance(target, AliasType):
                         work.append(target.type)
-                case Optional(item=item):
+                case Optional(item=item) | InForm(item=item):
                     work.append(item)
                 case Alternatives(arms=arms):
                     work.extend(arms)
@@ -262,6 +269,8 @@ def _finite(type_: Type, finite: set[str]) -> bool:
     match type_:
         case Named(name=name):
             return name in finite
+        case InForm(item=item):
+            return _finite(item, finite)
         case ListOf(item=item, minimum=low) | MapOf(value=item, minimum=low):
             return low == 0 or _finite(item, finite)
         case TupleOf(items=items):

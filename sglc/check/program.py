@@ -8,7 +8,7 @@ agrees with everything.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,6 +23,7 @@ from sglc.check.module import ModuleChecker
 from sglc.check.proofs.emptiness import report_dead_arms
 from sglc.check.proofs.field_order import report_field_order
 from sglc.check.types.facts import TypeFacts
+from sglc.check.types.forms import form_is_known
 from sglc.check.types.unsatisfiable import arms_are_apart
 from sglc.check.unused_names import report_unused_names
 from sglc.diagnostics.diagnostic import Diagnostic
@@ -31,7 +32,7 @@ from sglc.source import Source, Span
 from sglc.syntax.errors.core.reporter import MISREAD_BLOCKS
 from sglc.syntax.parse import parse
 from sglc.syntax.tree import ast
-from sglc.types.type import Type
+from sglc.types.type import InForm, Type
 
 Reader = Callable[[Source], tuple[ast.Module, list[Diagnostic]]]
 """From a source to its tree, and what was found on the way."""
@@ -77,6 +78,8 @@ def check(
     effects = FunctionEffects(program)
     effects.infer()
     effects.check_tests(main)
+    _ask_forms(loader.facts, program.forms)
+    checked_forms = len(program.forms)
     for checker in loader.checkers:
         checker.check_bodies()
     checked_unions = len(program.unions)
@@ -88,6 +91,7 @@ def check(
     report_field_order(program)
     for arms, spans in program.unions[checked_unions:]:
         _tell_apart(loader.facts, arms, spans)
+    _ask_forms(loader.facts, program.forms[checked_forms:])
     modules = tuple(
         module.checked() for module in [main, *(other for other in program.order if other is not main)]
     )
@@ -105,6 +109,12 @@ def _tell_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...
             arms_are_apart(facts, arms, spans, raw=False)
 
     within_limit(facts.program, spans[0], told, None)
+
+
+def _ask_forms(facts: TypeFacts, forms: Sequence[tuple[InForm, Span]]) -> None:
+    """Report types that have not the form that is asked for."""
+    for type, span in forms:
+        within_limit(facts.program, span, lambda type=type, span=span: form_is_known(facts, type, span), None)  # type: ignore[misc]
 
 
 @lru_cache(maxsize=64)

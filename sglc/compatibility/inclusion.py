@@ -19,7 +19,8 @@ from sglc.automata.work import OutOfWork, WorkAccount, charged
 from sglc.compatibility.values import WORK, Plain, Typed, holds, is_empty, samples
 from sglc.types import type as t
 from sglc.types.arithmetic import NUMBER_DIGITS
-from sglc.types.language.language import LanguageError, str_dfa
+from sglc.types.language.scalars import str_dfa
+from sglc.types.type import LanguageError
 
 Verdict = Literal["included", "broken", "unknown"]
 

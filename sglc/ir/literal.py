@@ -45,6 +45,7 @@ CLASSES: dict[str, type] = {
         t.Source,
         t.OpenType,
         t.Json,
+        t.InForm,
         t.FieldType,
         t.RecordType,
         t.EnumType,

@@ -222,6 +222,16 @@ class CheckType:
 
 
 @value
+class WriteAs:
+    """The text of a value in the form of a type; raises Failure if it has none."""
+
+    result: Temp
+    value: Temp
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
 class IsVariant:
     result: Temp
     value: Temp
@@ -586,9 +596,9 @@ class ReplayTrace:
 Op = (
     Const | Load | CallPython | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append
     | Unary | Binary | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField
-    | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | Start | OpenStream
-    | NextPart | GetPart | CloseStream | CallPart | EndTry | Mark | Forget | Catch | HandledError | Limit
-    | OfferTools | CallText
+    | CallBuiltin | CallMethod | CheckType | WriteAs | IsVariant | IsType | Iterate | Store | Call | Start
+    | OpenStream | NextPart | GetPart | CloseStream | CallPart | EndTry | Mark | Forget | Catch | HandledError
+    | Limit | OfferTools | CallText
     | OpenRole | CloseRole | Line | Glue | Text | Insert | Generate | SelectOption | Snapshot | TryAgain
     | RecordCheck | SetSeed | RunFork | AdoptBranch | MockHole | SetFuzz | Witness | ExpectTrue | ExpectError
     | BeginGolden | EndGolden | ReplayTrace

@@ -73,6 +73,7 @@ from sglc.ir.ops import (
     WithField,
     WithItem,
     Witness,
+    WriteAs,
 )
 from sglc.ir.terminators import (
     TERMINATORS,
@@ -92,7 +93,8 @@ MNEMONICS: dict[type, str] = {
     MakeVariant: "variant", Concat: "concat", Append: "append", Unary: "unary", Binary: "binary",
     MakeRange: "range", GetField: "field", GetItem: "item", GetSlice: "slice", WithItem: "with_item",
     WithField: "with_field", CallBuiltin: "builtin", CallMethod: "method", CheckType: "check_type",
-    IsVariant: "is_variant", IsType: "is_type", Iterate: "iterate", Store: "store", Call: "call",
+    WriteAs: "write_as", IsVariant: "is_variant", IsType: "is_type", Iterate: "iterate", Store: "store",
+    Call: "call",
     Start: "start", OpenStream: "stream", NextPart: "next_part", GetPart: "part", CloseStream: "end_stream",
     CallPart: "call_part", CallPython: "python", EndTry: "end_try", Mark: "mark",
     Forget: "forget", Catch: "catch", HandledError: "error",

@@ -53,6 +53,9 @@ class Expressions:
         due = self.checked.coercions.get(id(node))
         if due is not None:
             temp = self.build.value(ops.CheckType, temp, due, span=node.span)
+        form = self.checked.forms.get(id(node))
+        if form is not None:
+            temp = self.build.value(ops.WriteAs, temp, form, span=node.span)
         shown = self.context.witnesses.get(id(node)) if self.context.witnesses else None
         if (
             shown is None

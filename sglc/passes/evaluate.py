@@ -17,6 +17,7 @@ from sglc.types.type import (
     AliasType,
     Alternatives,
     Applied,
+    InForm,
     Json,
     ListOf,
     MapOf,
@@ -37,7 +38,7 @@ from sglc.values.builtins import call_function, call_method
 from sglc.values.coerce import checked
 from sglc.values.kinds import KIND_FAULTS, ValueFault
 from sglc.values.operators import BINARY, UNARY
-from sglc.values.text import display
+from sglc.values.text import display, written_as
 
 LARGEST = 100_000
 """Most characters and items of a value that becomes a constant: as many as one that is written down may have
@@ -152,6 +153,11 @@ def _check(op: Any, values: Sequence[Any], table: TypeTable) -> object:
     return checked(values[0], op.type, table)
 
 
+def _write(op: Any, values: Sequence[Any], table: TypeTable) -> object:
+    _without_patterns(op.type, table)
+    return written_as(values[0], op.type, table)
+
+
 def _is_type(op: Any, values: Sequence[Any], table: TypeTable) -> object:
     _without_patterns(op.type, table)
     if predicates_of(op.type, table):
@@ -169,7 +175,7 @@ def _without_patterns(type: Type, table: TypeTable) -> None:
                 raise Unknown
             case Json() | OneOf() | SpanOf() | Applied():
                 raise Unknown
-            case ListOf(item=item) | Optional(item=item):
+            case ListOf(item=item) | Optional(item=item) | InForm(item=item):
                 work.append(item)
             case MapOf(key=key, value=value):
                 work += (key, value)
@@ -213,6 +219,7 @@ _EVALUATE: dict[type, Callable[[Any, Sequence[Any], TypeTable], object]] = {
     ops.CallBuiltin: lambda op, v, t: call_function(op.name, list(v), t),
     ops.CallMethod: _method,
     ops.CheckType: _check,
+    ops.WriteAs: _write,
     ops.IsVariant: lambda op, v, t: parts.is_variant(v[0], op.name),
     ops.IsType: _is_type,
     ops.Limit: _limit,

@@ -24,9 +24,9 @@ from sglc.automata.work import OutOfWork
 from sglc.ir.module import HoleInfo, Module
 from sglc.types.dependent import replaced
 from sglc.types.language.condition import Condition, given_numbers
-from sglc.types.language.language import LanguageError, language
+from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
-from sglc.types.type import Str, Type, TypeTable
+from sglc.types.type import LanguageError, Str, Type, TypeTable
 
 Texts = tuple[str, str]
 

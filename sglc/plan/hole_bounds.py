@@ -15,10 +15,10 @@ from sglc.plan.plan import HolePlan, MaskPlan, Unit
 from sglc.types.dependent import GivenError, NothingLeft, bind, given_types
 from sglc.types.language.condition import bind as bind_condition
 from sglc.types.language.condition import given_numbers
-from sglc.types.language.language import LanguageError, language
+from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
 from sglc.types.notation.sgl import show_type
-from sglc.types.type import TypeTable
+from sglc.types.type import LanguageError, TypeTable
 from sglc.values.text import display
 
 if TYPE_CHECKING:

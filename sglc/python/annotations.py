@@ -13,6 +13,7 @@ from sglc.types.type import (
     Constant,
     Dec,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -57,6 +58,8 @@ def annotation(type: Type, declared: Callable[[str], Any]) -> Any:
             return dict[annotation(key, declared), annotation(item, declared)]  # type: ignore[misc]
         case TupleOf(items=items):
             return tuple[tuple(annotation(item, declared) for item in items)]  # type: ignore[misc]
+        case InForm(item=item):
+            return annotation(item, declared)
         case Optional(item=item):
             return _union((annotation(item, declared), None))
         case Alternatives(arms=arms):

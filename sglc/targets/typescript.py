@@ -17,7 +17,7 @@ from sglc.targets.core.names import distinct
 from sglc.targets.core.target import Subject, Written
 from sglc.targets.core.type_parts import Scalar, fold, losses_of, with_parameters
 from sglc.types.json_text import json_text
-from sglc.types.language.language import constant_text
+from sglc.types.language.scalars import constant_text
 from sglc.types.notation.text_rules import float_bounds, text_rules
 from sglc.types.notation.typescript import TypeScriptWriter
 from sglc.types.type import (

@@ -19,6 +19,7 @@ from sglc.types.type import (
     Applied,
     DeclaredType,
     EnumType,
+    InForm,
     Instance,
     ListOf,
     MapOf,
@@ -33,6 +34,7 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    types_in,
 )
 from sglc.types.values import EnumValue, RecordValue, Value
 
@@ -64,26 +66,13 @@ def given_types(type: Type) -> list[GivenType]:
             return [type]
         case Str(given=given) if given:
             return [type]
-        case ListOf(item=item) | Optional(item=item):
+        case ListOf(item=item) | Optional(item=item) | InForm(item=item):
             return given_types(item)
         case MapOf(key=key, value=value):
             return given_types(key) + given_types(value)
         case TupleOf(items=parts) | Alternatives(arms=parts):
             return [found for part in parts for found in given_types(part)]
     return []
-
-
-def types_in(declared: DeclaredType) -> list[Type]:
-    """The types that a declared one directly consists of."""
-    match declared:
-        case RecordType():
-            return [field.type for field in declared.fields]
-        case UnionType():
-            return [field.type for variant in declared.variants for field in variant.fields]
-        case AliasType():
-            return [declared.type]
-        case EnumType():
-            return []
 
 
 def given_values(type: Type) -> list[int]:
@@ -101,7 +90,7 @@ def replaced(type: Type, change: Callable[[GivenType], Type]) -> Type:
             return change(type)
         case Str(given=given) if given:
             return change(type)
-        case ListOf(item=item) | Optional(item=item):
+        case ListOf(item=item) | Optional(item=item) | InForm(item=item):
             return replace(type, item=replaced(item, change))
         case MapOf(key=key, value=value):
             return replace(type, key=replaced(key, change), value=replaced(value, change))
@@ -249,7 +238,7 @@ def waits_for_values(type: Type, table: TypeTable) -> bool:
         match work.pop():
             case Str(grammar=grammar, given=()) if grammar and _has_parameters(grammar):
                 return True
-            case ListOf(item=item) | Optional(item=item):
+            case ListOf(item=item) | Optional(item=item) | InForm(item=item):
                 work.append(item)
             case MapOf(value=item):
                 work.append(item)
@@ -265,12 +254,6 @@ def _has_parameters(grammar: str) -> bool:
     from sglc.types.grammar_text import parameters_of
 
     return bool(parameters_of(grammar))
-
-
-def declaration_of(type: Applied) -> DeclaredType:
-    """What a bound type is declared as, its parts bound too."""
-    assert type.instance is not None, "a type is bound before its texts are asked for"
-    return type.instance.declared
 
 
 def in_grammar(type: Str, values: Sequence[Value], near: str = "") -> Str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    InForm,
     ListOf,
     MapOf,
     Named,
@@ -28,7 +29,7 @@ def types_at(type: Type, path: tuple[str | int, ...], table: TypeTable) -> tuple
 
 def _parts(type: Type, step: str | int, table: TypeTable, seen: frozenset[str]) -> list[Type]:
     match type:
-        case Optional(item=item):
+        case Optional(item=item) | InForm(item=item):
             return _parts(item, step, table, seen)
         case Alternatives(arms=arms):
             return [part for arm in arms for part in _parts(arm, step, table, seen)]

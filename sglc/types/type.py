@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sglc.immutable import node, value
 from sglc.types.values import Value
@@ -226,6 +226,24 @@ class Applied:
     instance: Instance | None = None
 
 
+Form = Literal["json", "yaml", "xml", "csv", "lines"]
+"""How a value is written as a text of its own; see `sglc.types.forms`."""
+
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
+@value
+class InForm:
+    """`T as yaml`: the values of `item` that have a text in the form.
+
+    The form is that of a whole text: of a hole, of `${…}`, of `schema(T)`. Inside another value it says
+    nothing: there the form of that value holds.
+    """
+
+    item: Type
+    form: Form
+
+
 Type = (
     Str
     | Int
@@ -244,6 +262,7 @@ Type = (
     | SpanOf
     | Applied
     | Json
+    | InForm
 )
 
 
@@ -379,3 +398,105 @@ TAG = "type"
 
 TypeTable = Mapping[str, DeclaredType]
 """Declared types by qualified name."""
+
+
+# -- names in types -----------------------------------------------------------------------------------
+
+
+class LanguageError(ValueError):
+    """A type that has no language: an unknown name, or an alias that is defined by itself alone."""
+
+
+def declared_type(name: str, table: TypeTable) -> DeclaredType:
+    """The declaration of a qualified name. Raises LanguageError if the table has none."""
+    if name not in table:
+        raise LanguageError(f"the type {name} is not declared")
+    return table[name]
+
+
+def alias_at(type: Type, table: TypeTable) -> AliasType | None:
+    """The alias that a type is known by, bound where the type is; None for what is no name of one."""
+    if isinstance(type, Named):
+        declared = declared_type(type.name, table)
+    elif isinstance(type, Applied):
+        declared = declared_type(type.name, table) if type.instance is None else type.instance.declared
+    else:
+        return None
+    return declared if isinstance(declared, AliasType) else None
+
+
+def form_of(type: Type, table: TypeTable) -> InForm | None:
+    """The form in which a value is written as a text of its own, and the type in it; None for the usual."""
+    while (alias := alias_at(type, table)) is not None:
+        type = alias.type
+    return type if isinstance(type, InForm) else None
+
+
+def without_form(type: Type, table: TypeTable) -> Type:
+    """The type of an arm of a union: a form belongs to whole texts."""
+    found = form_of(type, table)
+    return type if found is None else without_form(found.item, table)
+
+
+def behind_names(type: Type, table: TypeTable) -> Type:
+    """What stands behind aliases and forms."""
+    return unfolded(type, table)[0]
+
+
+def unfolded(type: Type, table: TypeTable) -> tuple[Type, tuple[AliasType, ...]]:
+    """What stands behind aliases and forms, and the aliases with conditions, the outermost first."""
+    held: list[AliasType] = []
+    while True:
+        if isinstance(type, InForm):
+            type = type.item
+        elif (alias := alias_at(type, table)) is not None:
+            if alias.where is not None or alias.predicates:
+                held.append(alias)
+            type = alias.type
+        else:
+            return type, tuple(held)
+
+
+def types_in(declared: DeclaredType) -> list[Type]:
+    """The types that a declared one directly consists of."""
+    match declared:
+        case RecordType():
+            return [field.type for field in declared.fields]
+        case UnionType():
+            return [field.type for variant in declared.variants for field in variant.fields]
+        case AliasType():
+            return [declared.type]
+        case EnumType():
+            return []
+
+
+def declaration_of(type: Applied) -> DeclaredType:
+    """What a bound type is declared as, its parts bound too."""
+    assert type.instance is not None, "a type is bound before its texts are asked for"
+    return type.instance.declared
+
+
+def uses_of(type: Type, table: TypeTable) -> dict[str, int]:
+    """How often each declared type is mentioned in what `type` reaches, in order of discovery."""
+    uses: dict[str, int] = {}
+    seen: set[Instance] = set()
+    stack: list[Type] = [type]
+    while stack:
+        here = stack.pop()
+        match here:
+            case ListOf() | Optional() | InForm():
+                stack.append(here.item)
+            case MapOf():
+                stack += (here.value, here.key)
+            case TupleOf():
+                stack += here.items
+            case Alternatives():
+                stack += here.arms
+            case Named(name):
+                uses[name] = uses.get(name, 0) + 1
+                if uses[name] == 1:
+                    stack += types_in(declared_type(name, table))
+            case Applied() if here.instance is not None and here.instance not in seen:
+                seen.add(here.instance)
+                stack += types_in(here.instance.declared)
+    return uses

@@ -11,6 +11,7 @@ from sglc.types.type import (
     Alternatives,
     Dec,
     Float,
+    InForm,
     Json,
     ListOf,
     MapOf,
@@ -64,7 +65,7 @@ def coerce(value: object, type: Type, table: TypeTable) -> object:
             return {coerce(key, key_type, table): coerce(each, item, table) for key, each in value.items()}
         case TupleOf(items=items) if isinstance(value, tuple) and len(items) == len(value):
             return tuple(coerce(each, item, table) for each, item in zip(value, items, strict=True))
-        case Optional(item=item):
+        case Optional(item=item) | InForm(item=item):
             return coerce(value, item, table)
         case Named(name=name):
             declared = table.get(name)

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from sglc.types.number_text import decimal_text, number_text
-from sglc.types.type import TAG, RecordType, TypeTable, UnionType
+from sglc.types.text.printer import print_value
+from sglc.types.text.scalar_printer import PrintError
+from sglc.types.type import TAG, RecordType, Type, TypeTable, UnionType
 from sglc.types.values import EnumValue, RecordValue
 from sglc.values.kinds import TEXT_LIMIT, MachineValue, ValueFault
 
@@ -39,6 +41,20 @@ def json_text(value: object, table: TypeTable) -> str:
     except RecursionError:
         raise ValueFault("a value is nested too deeply to be written") from None
     return "".join(writer.parts)
+
+
+def written_as(value: object, type: Type, table: TypeTable) -> str:
+    """The text of a value in the form of its type. Raises ValueFault where it has none."""
+    plain = value.shown() if isinstance(value, MachineValue) else value
+    try:
+        text = print_value(plain, type, table)
+    except PrintError as fault:
+        raise ValueFault(str(fault)) from None
+    except RecursionError:
+        raise ValueFault("a value is nested too deeply to be written") from None
+    if len(text) > TEXT_LIMIT:
+        raise ValueFault(f"a text grew beyond {TEXT_LIMIT} characters")
+    return text
 
 
 class _Writer:

@@ -80,13 +80,13 @@ def test_a_stop_that_can_occur_inside_its_value_is_told(tmp_path: Path, cli: Cli
     assert " and" in err
 
 
-def test_what_is_not_available_yet_is_told_by_name(tmp_path: Path, cli: Cli) -> None:
+def test_a_type_that_has_not_the_form_is_told_by_name(tmp_path: Path, cli: Cli) -> None:
     err = check(
         tmp_path,
         cli,
-        "fn f(x: str) -> str:\n    user: | ${x}\n    assistant: | ?{a: [int; 2] as yaml}\n    return x\n",
+        "fn f(x: str) -> str:\n    user: | ${x}\n    assistant: | ?{a: [int; 2] as csv}\n    return x\n",
     )
-    assert "as yaml" in err and "not available yet" in err and "E09" in err
+    assert "cannot be written as CSV" in err and "E0377" in err
 
 
 # -- arguments -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from golden_case import golden_cases
 from sglc.driver import compile_source
 from sglc.source import Source
-from sglc.types.language.language import LanguageError, language
+from sglc.types.language.language import language
 from sglc.types.language.membership import MemberError
 from sglc.types.notation.prompt_text import STYLES, schema_text
 from sglc.types.notation.sgl import show_type
@@ -37,6 +37,7 @@ from sglc.types.type import (
     FieldType,
     Float,
     Int,
+    LanguageError,
     ListOf,
     MapOf,
     Named,

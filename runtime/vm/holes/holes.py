@@ -38,7 +38,8 @@ from sglc.types.json_text import json_text
 from sglc.types.language.language import language
 from sglc.types.model_use import ModelUse
 from sglc.types.text.decode import DecodeError, decode
-from sglc.types.text.printer import PrintError, print_value
+from sglc.types.text.printer import print_value
+from sglc.types.text.scalar_printer import PrintError
 from sglc.types.type import Str, Type
 from sglc.values.kinds import kind
 

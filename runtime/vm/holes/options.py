@@ -17,6 +17,7 @@ from sglc.types.type import (
     Bool,
     Constant,
     EnumType,
+    InForm,
     Int,
     Named,
     Null,
@@ -44,6 +45,8 @@ def finite_values(type: Type, table: TypeTable) -> list[object]:
             return [value]
         case Int(minimum=int(low), maximum=int(high), multiple_of=step) if high - low <= SCORED_LIMIT:
             return [n for n in range(low, high + 1) if not step or n % step == 0]
+        case InForm(item=item):
+            return finite_values(item, table)
         case Optional(item=item):
             return [*finite_values(item, table), None]
         case Alternatives(arms=arms):

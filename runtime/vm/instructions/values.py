@@ -22,6 +22,7 @@ from sglc.values.parts import (
     with_field,
     with_item,
 )
+from sglc.values.text import written_as
 
 
 def do_constant(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
@@ -176,6 +177,13 @@ def do_method(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     """The method of name `a`; the newest `b` items are its receiver and arguments."""
     arguments = take(frame, b)
     frame.stack.append(call_method(machine.program.names[a], arguments, machine.program.table))
+    return None
+
+
+def do_write_as(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """The text of the newest item in the form of type `a`."""
+    program = machine.program
+    frame.stack[-1] = written_as(frame.stack[-1], program.types[a], program.table)
     return None
 
 

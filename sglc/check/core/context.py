@@ -22,7 +22,7 @@ from sglc.diagnostics.suggest import NameSearch
 from sglc.library import Library
 from sglc.source import Source, Span
 from sglc.syntax.tree import ast
-from sglc.types.type import DeclaredType, OpenType, Type
+from sglc.types.type import DeclaredType, InForm, OpenType, Type
 from sglc.types.values import Value
 
 WORDS = {"type": "a type", "error": "an error", "const": "a constant", "function": "a function"}
@@ -159,6 +159,8 @@ class ProgramState:
         """Records, unions and aliases with parameters."""
         self.unions: list[tuple[tuple[Type, ...], tuple[Span, ...]]] = []
         """Arms of each written `A | B`, to be held against each other once all types are known."""
+        self.forms: list[tuple[InForm, Span]] = []
+        """Each written `T as yaml`, to be asked for its form once all types are known."""
         self.memo: dict[tuple[object, ...], Any] = {}
         """Answers about types that are asked more than once (`memo["finite", type]`)."""
         self.suggestions = NameSearch()
@@ -205,6 +207,7 @@ class ModuleContext:
     effects: dict[int, Effects] = field(default_factory=dict)
     """Of the declarations of its functions, also as functions with type parameters see the module."""
     tools: dict[int, ToolUse] = field(default_factory=dict)
+    forms: dict[int, InForm] = field(default_factory=dict)
     unread_holes: list[str] = field(default_factory=list)
     asked: dict[int, tuple[Signature, ast.FunctionDeclaration]] = field(default_factory=dict)
     """Functions of the conditions of its types, by the condition; those to run have a name."""
@@ -256,6 +259,7 @@ class ModuleContext:
             self.applied,
             self.effects,
             self.tools,
+            self.forms,
             self.unread_holes,
             tuple(node for signature, node in self.asked.values() if signature.name),
             self.tested,
@@ -294,9 +298,3 @@ class ModuleContext:
     def report(self, code: str, message: str, span: Span | None, **details: Unpack[Details]) -> None:
         """Add a finding to those of the program."""
         self.program.report(code, message, span, **details)
-
-    def unavailable(self, code: str, what: str, span: Span, instead: str) -> None:
-        """Report a part of the language that is read and does not run yet."""
-        self.report(
-            code, f"not available yet: {what}", span, label="parsed, but it does not run yet", hint=instead
-        )

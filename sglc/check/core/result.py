@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sglc.immutable import value
 from sglc.syntax.tree import ast
 from sglc.types.model_use import ModelUse
-from sglc.types.type import DeclaredType, Predicate, Type
+from sglc.types.type import DeclaredType, InForm, Predicate, Type
 from sglc.types.values import EnumValue, Value
 
 if TYPE_CHECKING:
@@ -309,6 +309,8 @@ class CheckedModule:
     """Of each FunctionDeclaration."""
     tools: Mapping[int, ToolUse] = field(default_factory=dict)
     """For each Role with tools."""
+    forms: Mapping[int, InForm] = field(default_factory=dict)
+    """Expressions that are put into a text and whose type has a form, in which they are written."""
     unread_holes: Sequence[str] = ()
     """Holes that fill a variable which nothing reads. Of which that is told, W0227 says."""
     conditions: Sequence[ast.FunctionDeclaration] = ()

@@ -9,7 +9,7 @@ from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.core.result import Unknown
 from sglc.check.declarations.type_parameters import TypeParameters
 from sglc.check.expressions.constants import Constants
-from sglc.check.types.json_types import fits_json
+from sglc.check.types.forms import fits_json
 from sglc.check.types.kinds import UNKNOWN
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label

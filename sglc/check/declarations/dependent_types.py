@@ -19,20 +19,12 @@ from sglc.check.types.kinds import STR, UNKNOWN, expand, is_enum, is_text, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.check.types.unsatisfiable import RAW
 from sglc.syntax.tree import ast
-from sglc.types.dependent import (
-    GivenError,
-    GivenType,
-    erased,
-    given_types,
-    in_grammar,
-    renumbered,
-    replaced,
-    types_in,
-)
+from sglc.types.dependent import GivenError, GivenType, erased, given_types, in_grammar, renumbered, replaced
 from sglc.types.type import (
     AliasType,
     Alternatives,
     Applied,
+    InForm,
     Json,
     ListOf,
     MapOf,
@@ -45,6 +37,7 @@ from sglc.types.type import (
     Str,
     TupleOf,
     Type,
+    types_in,
 )
 from sglc.types.values import Value
 
@@ -196,6 +189,8 @@ class DependentTypes:
         """Whether arms beside a part that depends on the run are of another kind than text."""
         match type:
             case ListOf(item):
+                return self._told_apart(item, node, top=False)
+            case InForm(item):
                 return self._told_apart(item, node, top=False)
             case Optional(item):
                 return self._told_apart(item, node, top=top)

@@ -46,7 +46,7 @@ class Displays:
         look_at_text(self.scopes, node.span, in_string=True)
         for part in node.parts:
             if not isinstance(part, str):
-                self.inference.displayable(part, self.inference.infer(part))
+                self.inference.inserted(part)
         return STR
 
     def list_display(self, node: ast.ListDisplay, expected: ExpressionType | None) -> ExpressionType:
@@ -180,7 +180,8 @@ class Displays:
             return STR
         self.scopes.function.schemas.append((type, node.span))
         if not isinstance(type, Unknown) and self.facts.sound(type):
-            from sglc.types.notation.prompt_text import MAX_MENTIONS, mentions, schema_text
+            from sglc.types.notation.phrases import mentions
+            from sglc.types.notation.prompt_text import MAX_MENTIONS, schema_text
 
             key = ("schema", type, node.style)
             if node.style in (None, "prose") and mentions(type, self.module.table) > MAX_MENTIONS:

@@ -29,6 +29,7 @@ from sglc.check.types.kinds import (
     BOOL,
     Table,
     allows_null,
+    as_written,
     expand,
     is_bool,
     is_text,
@@ -42,7 +43,7 @@ from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.language.membership import MemberError, check_member
 from sglc.types.language.predicates import predicates_of
-from sglc.types.type import ListOf
+from sglc.types.type import InForm, ListOf
 from sglc.types.values import Value
 
 _QUOTED_NUMBER = re.compile(r'"-?\d{1,18}"')
@@ -191,6 +192,14 @@ class Inference:
         before = len(self.module.diagnostics)
         self.condition(node)
         self.callbacks.decided(node, word, before)
+
+    def inserted(self, node: ast.Expression) -> None:
+        """Demand that an expression can be put into a text; note the form in which it is written there."""
+        found = self.infer(node)
+        self.displayable(node, found)
+        written = as_written(found, self.module.table)
+        if isinstance(written, InForm) and self.facts.sound(written):
+            self.module.forms[id(node)] = written
 
     def condition(self, node: ast.Expression) -> None:
         """Demand a bool: nothing else counts as true or false."""

@@ -16,12 +16,12 @@ from sglc.check.holes.line_breaks import admits_break_unsaid, has_lines
 from sglc.check.holes.options import KnownOptions
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.facts import TypeFacts
-from sglc.check.types.kinds import expand, said
+from sglc.check.types.kinds import as_written, expand, said
 from sglc.check.types.unsatisfiable import conflict_at_junction, least_tokens
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.types.type import SpanOf, Str, Type
+from sglc.types.type import InForm, SpanOf, Str, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class Follow:
 
 
 END_OF_LINE = Follow()
+BLANK_LINE = "\n\n"
+"""What ends a hole whose form has lines of its own, where no text follows on its last line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,20 +165,22 @@ class HoleEnds:
 
     def _clear_end(self, type: Type, stop: str) -> str:
         """What makes the end of a hole clear."""
-        plain = expand(type, self.module.table)
+        plain = as_written(type, self.module.table)
         if isinstance(plain, Str) and not plain.grammar:
             return f"add `until {_quoted(stop)}` to the hole, or let another text follow"
         return "let another text follow the hole"
 
     def note(self, node: HoleNode, name: str, type: Type | None, follow: Follow) -> None:
         """Keep what is known of the hole, with the texts that end it."""
-        plain = expand(type, self.module.table) if type is not None else None
+        plain = as_written(type, self.module.table) if type is not None else None
         stops: list[str] = list(plain.until) if isinstance(plain, Str | SpanOf) else []
         if follow.text:
             if follow.text not in stops:
                 stops.append(follow.text)
         elif "\n" not in stops and (type is None or not has_lines(self.facts, type)):
             stops.append("\n")
+        elif isinstance(plain, InForm):
+            stops.append(BLANK_LINE)  # which no form has in it
         self.module.holes[id(node)] = HoleFacts(name, type, tuple(stops), not follow.text, None)
 
 

@@ -20,7 +20,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.proofs.emptiness import report_empty
 from sglc.check.types.conditioned import held_by, with_conditions
 from sglc.check.types.facts import TypeFacts
-from sglc.check.types.kinds import NULL, UNKNOWN, expand, list_of, said
+from sglc.check.types.kinds import NULL, UNKNOWN, as_written, expand, list_of, said
 from sglc.check.types.refinements import add_until
 from sglc.check.types.unsatisfiable import arms_are_apart, is_bare_text
 from sglc.source import Span
@@ -171,7 +171,7 @@ class Holes:
         self, node: ast.Gen, name: str, type: Type, follow: Follow, options: KnownOptions
     ) -> ExpressionType:
         for text, span in options.get("until", ()):
-            plain = expand(type, self.module.table)
+            plain = as_written(type, self.module.table)
             if isinstance(plain, Unknown):
                 break
             if isinstance(plain, SpanOf) and text:
@@ -187,7 +187,7 @@ class Holes:
             )  # type: ignore[assignment]
         facts = self.facts
         span = node.type.span
-        plain = expand(type, self.module.table)
+        plain = as_written(type, self.module.table)
         if isinstance(plain, Str | SpanOf) and plain.until:
             self.options.decodings.ended(span, options.get("decoding"))
         if not facts.sound(type):
@@ -209,11 +209,11 @@ class Holes:
         if given_types(type):
             return self._given_hole(node, name, type, follow, options)
         if follow.text and is_bare_text(facts, type):
-            plain = expand(type, self.module.table)
+            plain = as_written(type, self.module.table)
             assert isinstance(plain, Str)
             ended = replace(plain, until=(follow.text,))
             type = with_conditions(self.module, ended, held_by(self.module, type))  # type: ignore[assignment]
-        plain = expand(type, self.module.table)
+        plain = as_written(type, self.module.table)
         self.ends.check_bound(node, name, type, plain, options, follow)
         self.ends.check_budget(name, type, options, span)
         arms = self._arms_as_text(plain)

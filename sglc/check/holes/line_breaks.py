@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sglc.check.core.result import ExpressionType
 from sglc.check.types.facts import TypeFacts
-from sglc.check.types.kinds import expand
+from sglc.check.types.kinds import as_written
 from sglc.check.types.unsatisfiable import conflict_at_junction
-from sglc.types.language.language import written_dfa
-from sglc.types.type import Alternatives, Constant, Optional, SpanOf, Str, Type
+from sglc.types.language.scalars import written_dfa
+from sglc.types.type import Alternatives, Constant, InForm, Optional, SpanOf, Str, Type
 
 _SAID = ("\\n", "\\s", "(?s", "\\x0a", "\\x0A", "\\u000")
 """What stands in a pattern whose writer thinks of line breaks."""
@@ -19,7 +19,9 @@ def has_lines(facts: TypeFacts, type: Type) -> bool:
     A span may go over a line of a text that is known only when the hole is reached; entries of a `one of` are
     told apart there.
     """
-    match expand(type, facts.table):
+    match as_written(type, facts.table):
+        case InForm():
+            return conflict_at_junction(facts, type, "\n") is not None
         case SpanOf():
             return True
         case Str(grammar=grammar, layout=layout):

@@ -25,6 +25,7 @@ from sglc.check.types.kinds import OPAQUE, STR, UNKNOWN, Table, expand, item_of
 from sglc.syntax.tree import ast
 from sglc.types.type import (
     Alternatives,
+    InForm,
     ListOf,
     MapOf,
     Named,
@@ -59,7 +60,7 @@ def parts(type: ExpressionType) -> Iterator[ExpressionType]:
         here = waiting.pop()
         yield here
         match here:
-            case ListOf(item=item) | Optional(item=item) | ListValue(item=item):
+            case ListOf(item=item) | Optional(item=item) | ListValue(item=item) | InForm(item=item):
                 waiting.append(item)
             case MapOf(key=key, value=value):
                 waiting += (value, key)
@@ -88,6 +89,9 @@ def put_in(type: ExpressionType, given: Mapping[str, ExpressionType]) -> Express
         case MapOf(key=key, value=value, minimum=low, maximum=high):
             found = put_in(value, given)
             return UNKNOWN if isinstance(found, Unknown) else MapOf(key, found, low, high)  # type: ignore[arg-type]
+        case InForm(item=item, form=form):
+            found = put_in(item, given)
+            return UNKNOWN if isinstance(found, Unknown) else InForm(found, form)  # type: ignore[arg-type]
         case Optional(item=item):
             found = put_in(item, given)
             return found if isinstance(found, Optional | Null | Unknown) else Optional(found)  # type: ignore[arg-type]
@@ -111,6 +115,8 @@ def standing_alone(type: Type) -> Type:
             return ListOf(standing_alone(item), low, high)
         case MapOf(key=key, value=value, minimum=low, maximum=high):
             return MapOf(key, standing_alone(value), low, high)
+        case InForm(item=item, form=form):
+            return InForm(standing_alone(item), form)
         case Optional(item=item):
             return Optional(standing_alone(item))
         case TupleOf(items=items):
@@ -181,6 +187,8 @@ class TypeArguments:
             return
         plain = expand(found, self.table)
         match wanted:
+            case InForm(item=item):
+                self.learn(item, found)
             case ListOf(item=item):
                 inner = item_of(plain, self.table)
                 if inner is not None:

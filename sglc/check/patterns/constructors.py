@@ -21,8 +21,8 @@ from sglc.automata.work import OutOfWork, WorkAccount, charged
 from sglc.check.core.result import ExpressionType
 from sglc.check.patterns.case_forms import Constructed, Form, NumberRange, OfType
 from sglc.check.types.kinds import Table, expand
-from sglc.types.language.language import LanguageError, str_dfa
 from sglc.types.language.membership import constant_notation
+from sglc.types.language.scalars import str_dfa
 from sglc.types.type import (
     Alternatives,
     Bool,
@@ -32,6 +32,7 @@ from sglc.types.type import (
     Float,
     Int,
     Json,
+    LanguageError,
     Named,
     Null,
     OneOf,

@@ -20,6 +20,7 @@ from sglc.types.type import (
     Alternatives,
     Dec,
     Float,
+    InForm,
     Int,
     ListOf,
     MapOf,
@@ -238,6 +239,8 @@ def _endless(facts: TypeFacts, type: Type) -> str | None:
                 queue.extend(facts.parts(name))
             case ListOf(item, minimum) if minimum:
                 queue.append(item)
+            case InForm(item):
+                queue.append(item)
             case TupleOf(items) | Alternatives(items):
                 queue.extend(items)
     return None
@@ -252,7 +255,7 @@ def _reachable(facts: TypeFacts, name: str) -> set[str]:
             case Named(other) if other not in seen:
                 seen.add(other)
                 queue.extend(facts.parts(other))
-            case ListOf(item) | Optional(item):
+            case ListOf(item) | Optional(item) | InForm(item):
                 queue.append(item)
             case MapOf(key, value):
                 queue.extend((key, value))

@@ -38,7 +38,7 @@ class PromptLines:
         self._text_allowed(node.span, bool(node.parts))
         for place, part in enumerate(node.parts):
             if isinstance(part, ast.Insert):
-                self.inference.displayable(part.value, self.inference.infer(part.value))
+                self.inference.inserted(part.value)
             elif isinstance(part, ast.Text):
                 look_at_text(self.scopes, part.span, in_string=False)
                 if place == len(node.parts) - 1 > 0:

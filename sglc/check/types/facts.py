@@ -18,7 +18,8 @@ from sglc.automata.dfa import operations as dfa
 from sglc.automata.term import Language
 from sglc.check.core.context import ProgramState
 from sglc.check.core.result import ExpressionType
-from sglc.check.types.kinds import conditions, expand
+from sglc.check.types.kinds import as_written, conditions, expand
+from sglc.types.dependent import given_types
 from sglc.types.json_values import is_self_ended
 from sglc.types.language.language import language
 from sglc.types.type import (
@@ -29,6 +30,7 @@ from sglc.types.type import (
     Dec,
     EnumType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -127,7 +129,10 @@ class TypeFacts:
         key = ("sound", type)
         known = self.memo.get(key)
         if known is None:
-            known = self.memo[key] = self._sound(type, set())
+            known = self._sound(type, set())
+            if known and isinstance(written := as_written(type, self.table), InForm):
+                known = self.form_fault(written) is None
+            self.memo[key] = known
         return known
 
     def _sound(self, type: ExpressionType, seen: set[str]) -> bool:
@@ -136,7 +141,7 @@ class TypeFacts:
                 return True
             case Applied(name):
                 return name not in self.program.broken
-            case ListOf(item) | Optional(item):
+            case ListOf(item) | Optional(item) | InForm(item):
                 return self._sound(item, seen)
             case MapOf(key, value):
                 return self._sound(key, seen) and self._sound(value, seen)
@@ -151,6 +156,12 @@ class TypeFacts:
                     return False
                 return all(self._sound(part, seen) for part in self.parts(name))
         return False
+
+    def form_fault(self, type: InForm) -> Any:
+        """Why a sound type has not its form (a FormError); None if it has it."""
+        from sglc.types.language.form_faults import form_fault
+
+        return self._once(("form", type), lambda: form_fault(type, self.table))
 
     def parts(self, name: str) -> list[Type]:
         """Types that a declared type directly consists of."""
@@ -198,6 +209,10 @@ class TypeFacts:
                 if isinstance(value, str):
                     return len(value.encode()) + quotes
                 return len(str(value))
+            case InForm(item, form):
+                if not raw or form == "json":
+                    return self.bytes_of(item, False, named)
+                return self._word_size(type) if self.sound(type) else None
             case Optional(item):
                 inner = self.bytes_of(item, raw, named)
                 return 4 if inner is None else min(4, inner)
@@ -306,8 +321,15 @@ class TypeFacts:
 
     def language(self, type: Type) -> Language:
         """The texts of a type as it stands in a hole, made once. Raises what `language` does."""
-        plain: Any = type if conditions(type, self.table) else expand(type, self.table)
-        return self._once(("language", plain), lambda: language(plain, self.table))
+        plain: Any = type if conditions(type, self.table) else as_written(type, self.table)
+        return self._once(("language", plain), lambda: self._language(plain))
+
+    def _language(self, type: Type) -> Language:
+        if isinstance(type, InForm) and given_types(type):
+            from sglc.types.language.form_faults import open_language
+
+            return open_language(type, self.table)
+        return language(type, self.table)
 
     def count(self, type: Type, most: int) -> int | None:
         """How many texts a type has in a hole; None where there are more than `most`."""
@@ -354,7 +376,7 @@ class TypeFacts:
                     if found:
                         return found
                 return None
-            case Optional(item):
+            case Optional(item) | InForm(item):
                 return self._unbounded(item, where, open_)
             case Applied(name):
                 if name in open_:
@@ -412,7 +434,7 @@ class TypeFacts:
 
     def words(self, type: ExpressionType) -> list[str] | None:
         """All values as raw text, where they are few and finite by declaration; None otherwise."""
-        plain = expand(type, self.table)
+        plain = as_written(type, self.table)
         if any(alias.where is not None for alias in conditions(type, self.table)):
             if self.words(plain) is None:
                 return None
@@ -448,8 +470,13 @@ class TypeFacts:
         return self._once(("ends", type), lambda: self._ends(type))
 
     def _ends(self, type: Type) -> bool:
-        plain = expand(type, self.table)
+        plain = as_written(type, self.table)
         match plain:
+            case InForm(item, "json"):
+                inner = expand(item, self.table)
+                return not isinstance(inner, Int | Dec | Float | Optional | Alternatives)
+            case InForm(form=form):
+                return form == "xml"
             case ListOf() | MapOf() | TupleOf():
                 return True
             case Json():

@@ -20,7 +20,7 @@ from sglc.importers.sql.reader import read_sql
 from sglc.importers.typescript.reader import read_typescript
 from sglc.source import Source, Span
 from sglc.syntax.tree import ast
-from sglc.types.type import AliasType, Alternatives, ListOf, MapOf, Named, Optional, TupleOf, Type
+from sglc.types.type import AliasType, Alternatives, InForm, ListOf, MapOf, Named, Optional, TupleOf, Type
 
 MAX_CHARS = 4_000_000
 """Longest text of declarations."""
@@ -120,7 +120,7 @@ def _unions(type: Type) -> list[Alternatives]:
     match type:
         case Alternatives(arms=arms):
             return [type, *(union for arm in arms for union in _unions(arm))]
-        case ListOf(item=item) | Optional(item=item):
+        case ListOf(item=item) | Optional(item=item) | InForm(item=item):
             return _unions(item)
         case MapOf(value=value):
             return _unions(value)

@@ -18,6 +18,7 @@ from sglc.types.notation.sgl import show_type
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    Applied,
     Bool,
     Constant,
     Dec,
@@ -25,6 +26,7 @@ from sglc.types.type import (
     EnumType,
     FieldType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -55,10 +57,13 @@ OPAQUE = "[]."
 
 
 def expand(type: ExpressionType, table: Table) -> ExpressionType:
-    """The type behind aliases; records, unions and enums stay `Named`."""
+    """The type behind aliases and forms; records, unions and enums stay `Named`."""
     seen = 0
-    while type.__class__ is Named:
-        declared = table.get(type.name)
+    while type.__class__ in (Named, InForm):
+        if type.__class__ is InForm:
+            type = type.item
+            continue
+        declared = table.get(type.name)  # type: ignore[union-attr]
         if declared is None:
             return UNKNOWN
         if declared.__class__ is not AliasType:
@@ -80,6 +85,15 @@ def conditions(type: ExpressionType, table: Table) -> list[AliasType]:
         if len(found) > 200:
             break
     return found
+
+
+def as_written(type: ExpressionType, table: Table) -> ExpressionType:
+    """What a hole of the type writes: the type with its form, where it has one, else what stands behind
+    aliases."""
+    here = type
+    while isinstance(here, Named | Applied) and isinstance(declared := table.get(here.name), AliasType):
+        here = declared.type
+    return here if here.__class__ is InForm else expand(type, table)
 
 
 def base_of_constant(type: Constant) -> Type:
@@ -232,6 +246,8 @@ def show(type: ExpressionType) -> str:
             return f"[{show(item)}{bounds}]"
         case Optional(item):
             return f"{show(item)}?"
+        case InForm(item, form):
+            return f"{show(item)} as {form}"
         case TupleOf(items):
             return "(" + ", ".join(show(item) for item in items) + ")"
         case MapOf(key, value):

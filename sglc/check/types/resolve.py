@@ -12,17 +12,44 @@ from sglc.check.core.result import PROGRESS, Conditions, ExpressionType, Unknown
 from sglc.check.core.work_limit import within_limit
 from sglc.check.types.conditioned import alias_of, held_by, with_conditions
 from sglc.check.types.facts import TypeFacts
-from sglc.check.types.json_types import fits_json
-from sglc.check.types.kinds import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN, expand, said
+from sglc.check.types.forms import fits_json
+from sglc.check.types.kinds import (
+    BOOL,
+    DEC,
+    FLOAT,
+    INT,
+    JSON,
+    NULL,
+    STR,
+    UNKNOWN,
+    as_written,
+    expand,
+    said,
+)
 from sglc.check.types.nesting import MAX_LEVELS, levels_of, names_in
 from sglc.check.types.refinements import check_counts, refine
 from sglc.check.types.union_refinements import refined_union
 from sglc.check.types.unknown_types import report_arguments, report_unknown_type
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.types.language.language import LanguageError, keys_dfa
+from sglc.types.language.builder import keys_dfa
 from sglc.types.text.partial_types import partial_type
-from sglc.types.type import Alternatives, Constant, ListOf, MapOf, Named, Null, Optional, Str, TupleOf, Type
+from sglc.types.type import (
+    FORMS,
+    Alternatives,
+    Constant,
+    Form,
+    InForm,
+    LanguageError,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    Optional,
+    Str,
+    TupleOf,
+    Type,
+)
 
 BUILTIN_TYPES: dict[str, Type] = {
     "str": STR,
@@ -243,12 +270,17 @@ class TypeResolver:
 
     def _refined(self, node: ast.TypeRefined) -> ExpressionType:
         held = Conditions()
+        form: Form | None = None
         if isinstance(node.base, ast.TypeUnion):
             base = type = refined_union(self, node, node.base)
         else:
             base = self.resolve(node.base)
+            written = as_written(base, self.module.table)
+            form = written.form if isinstance(written, InForm) else None
             type = expand(base, self.module.table)
             held = held_by(self.module, base)
+        if all(isinstance(refinement, ast.Surface) for refinement in node.refinements):
+            type = base.item if isinstance(base, InForm) else base
         for refinement in node.refinements:
             if isinstance(type, Str) and type.grammar and not isinstance(refinement, ast.Where | ast.Surface):
                 self.module.report(
@@ -265,12 +297,7 @@ class TypeResolver:
                 held.add(more)
                 continue
             if isinstance(refinement, ast.Surface):
-                self.module.unavailable(
-                    "E0905",
-                    f"`as {refinement.name}`",
-                    refinement.span,
-                    "leave it out: values are written as JSON",
-                )
+                form = self._known_form(refinement)
                 continue
             if isinstance(type, Unknown) or isinstance(node.base, ast.TypeUnion):
                 continue
@@ -286,9 +313,33 @@ class TypeResolver:
             return UNKNOWN
         if self.declared is not None and self.declared[0] is node and held and not isinstance(type, Unknown):
             _, name, doc = self.declared
-            self.module.table[name] = alias_of(name, type, doc, held)  # type: ignore[arg-type]
+            formed = self._in_form(type, form, node.span)
+            self.module.table[name] = alias_of(name, formed, doc, held)  # type: ignore[arg-type]
             return Named(name)
-        return with_conditions(self.module, type, held)
+        return with_conditions(self.module, self._in_form(type, form, node.span), held)
+
+    def _known_form(self, node: ast.Surface) -> Form | None:
+        """The form of `as yaml`; None, reported, where there is none of that name."""
+        found = next((form for form in FORMS if form == node.name), None)
+        if found is None:
+            close = "yaml" if node.name == "yml" else self.module.nearest(node.name, list(FORMS))
+            self.module.report(
+                "E0370",
+                f"there is no form `{node.name}`",
+                node.span,
+                label="unknown form",
+                reason=f"values are written as {', '.join(FORMS[:-1])} or {FORMS[-1]}",
+                hint=f"did you mean `as {close}`?" if close else "",
+            )
+        return found
+
+    def _in_form(self, type: ExpressionType, form: Form | None, span: Span) -> ExpressionType:
+        """The type in a form. Whether it has it is asked once all types are known."""
+        if form is None or isinstance(type, Unknown):
+            return type
+        found = InForm(type, form)  # type: ignore[arg-type]
+        self.module.program.forms.append((found, span))
+        return found
 
 
 def _json_parts(type: Type) -> tuple[Type, ...]:

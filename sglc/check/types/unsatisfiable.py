@@ -13,10 +13,11 @@ from typing import Literal
 
 from sglc.automata.dfa.operations import accepts
 from sglc.check.types.facts import BYTES_PER_TOKEN, TypeFacts
-from sglc.check.types.kinds import expand, said
+from sglc.check.types.kinds import as_written, expand, said
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
-from sglc.types.language.language import language, written_dfa
+from sglc.types.language.language import language
+from sglc.types.language.scalars import written_dfa
 from sglc.types.type import (
     Alternatives,
     Bool,
@@ -218,7 +219,7 @@ def conflict_at_junction(facts: TypeFacts, type: Type, stop: str) -> str | None:
 def _conflict(facts: TypeFacts, type: Type, stop: str) -> str | None:
     if facts.ends_by_itself(type):
         return None
-    plain = expand(type, facts.table)
+    plain = as_written(type, facts.table)
     first = stop[0]
     match plain:
         case Str() if not plain.grammar:
@@ -276,5 +277,5 @@ def least_tokens(size: int) -> int:
 
 def is_bare_text(facts: TypeFacts, type: object) -> bool:
     """Whether a hole's type is text with no end of its own, which the text after it then marks."""
-    plain = expand(type, facts.table)  # type: ignore[arg-type]
+    plain = as_written(type, facts.table)  # type: ignore[arg-type]
     return isinstance(plain, Str) and replace(plain, excludes=(), layout="") == Str()

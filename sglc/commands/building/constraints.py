@@ -11,7 +11,7 @@ from sglc.commands.shared.holes import Hole, holes_of
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.node_notation import show_nodes
 from sglc.types.dependent import GivenError
-from sglc.types.language.language import LanguageError
+from sglc.types.type import LanguageError
 
 
 def show_constraints(program: Program) -> str:

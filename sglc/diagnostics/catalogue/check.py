@@ -8,7 +8,6 @@ from sglc.diagnostics.catalogue import json as codes_json
 from sglc.diagnostics.catalogue import names as codes_names
 from sglc.diagnostics.catalogue import proofs as codes_proofs
 from sglc.diagnostics.catalogue import types as codes_types
-from sglc.diagnostics.catalogue import unavailable as codes_unavailable
 from sglc.diagnostics.catalogue.entry import Entry
 
 ENTRIES: tuple[Entry, ...] = (
@@ -18,5 +17,4 @@ ENTRIES: tuple[Entry, ...] = (
     *codes_flow.ENTRIES,
     *codes_grammar.ENTRIES,
     *codes_proofs.ENTRIES,
-    *codes_unavailable.ENTRIES,
 )

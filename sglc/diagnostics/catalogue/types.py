@@ -305,6 +305,22 @@ pub pure fn f(owner: Owner?) -> str:
         'pub fn f() -> str using blend(main, big):\n    | ?{x: choose ["yes", "no"]}\n    return x\n',
     ),
     Entry(
+        "E0370",
+        "an unknown form",
+        "Values are written as `json`, `yaml`, `xml`, `csv` or `lines`.",
+        "pub type names = [str max 9 chars; ..4] as yml\n",
+        "pub type names = [str max 9 chars; ..4] as yaml\n",
+    ),
+    Entry(
+        "E0377",
+        "a type that has not the form",
+        "Each form has places for some values only. CSV is a list of flat records or tuples, lines are a "
+        "list of scalars, XML has no maps, and nothing but JSON holds any JSON value or a text in a grammar. "
+        "Where texts have no quotes, arms of a union may share one.",
+        "pub record Row:\n    tags: [str max 9 chars; ..4]\n\npub type table = [Row; ..9] as csv\n",
+        "pub record Row:\n    tag: str max 9 chars\n\npub type table = [Row; ..9] as csv\n",
+    ),
+    Entry(
         "W0231",
         "a contrast of two models without a least probability",
         "A weight above 1 prefers what the teacher finds likelier than the base does. A token that the base "

@@ -16,6 +16,7 @@ from sglc.types.type import (
     DeclaredType,
     EnumType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -65,6 +66,8 @@ def fold(type: Type, notation: Notation[T]) -> T:
     match type:
         case Named(name) | Applied(name):
             return notation.named(name)
+        case InForm(item):
+            return fold(item, notation)
         case Optional(item):
             return notation.choice(type, (fold(item, notation), notation.scalar(Null())))
         case Alternatives(arms):
@@ -85,7 +88,7 @@ def inner_types(type: Type) -> Iterator[Type]:
     """A type and all its parts, declared types not entered."""
     yield type
     match type:
-        case Optional(item) | ListOf(item):
+        case Optional(item) | ListOf(item) | InForm(item):
             yield from inner_types(item)
         case MapOf(key, value):
             yield from inner_types(key)
@@ -116,7 +119,7 @@ def losses_of(table: TypeTable, unsaid: Unsaid) -> tuple[Loss, ...]:
         Loss(lost[0], place, lost[1])
         for place, type in places(table)
         for part in inner_types(type)
-        if (lost := unsaid(part)) is not None
+        if (lost := form_lost(part) or unsaid(part)) is not None
     )
     return parts + tuple(
         Loss(CONDITION, name, WIDER) for name, declared in table.items() if has_conditions(declared)
@@ -132,3 +135,10 @@ def with_parameters(written: Written, opened: Sequence[str]) -> Written:
 def has_conditions(declared: DeclaredType) -> bool:
     """Whether a declared type is an alias with conditions, which no target has words for."""
     return isinstance(declared, AliasType) and bool(declared.where or declared.predicates)
+
+
+def form_lost(type: Type) -> tuple[str, str] | None:
+    """What is lost of a type with a form, by targets that know JSON only."""
+    if isinstance(type, InForm) and type.form != "json":
+        return f"the form of `as {type.form}`", "the same value as JSON"
+    return None

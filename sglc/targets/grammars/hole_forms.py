@@ -10,7 +10,7 @@ from sglc.automata.work import OutOfWork
 from sglc.cfg.model.errors import GrammarError
 from sglc.targets.grammars.regex import to_regex
 from sglc.targets.grammars.term_grammar import Refused, TermGrammar
-from sglc.types.language.language import LanguageError, language
+from sglc.types.language.language import language
 from sglc.types.notation.json_schema import definitions
 from sglc.types.notation.text_rules import text_rules
 from sglc.types.type import (
@@ -20,8 +20,10 @@ from sglc.types.type import (
     Bool,
     Constant,
     EnumType,
+    InForm,
     Int,
     Json,
+    LanguageError,
     ListOf,
     MapOf,
     Named,
@@ -43,6 +45,8 @@ def is_raw(type: Type, table: TypeTable) -> bool:
     match type:
         case ListOf() | MapOf() | TupleOf() | Json():
             return False
+        case InForm(item, form):
+            return form != "json"
         case Optional(item):
             return is_raw(item, table)
         case Alternatives(arms):
@@ -66,6 +70,8 @@ def finite_values(type: Type, table: TypeTable) -> list[Any]:
             return [EnumValue(name, member) for member in declared.members]
         case Alternatives(arms):
             return [value for arm in arms for value in finite_values(arm, table)]
+        case InForm(item):
+            return finite_values(item, table)
         case Optional(item):
             return [*finite_values(item, table), None]
         case Constant(value):

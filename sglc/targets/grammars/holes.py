@@ -16,10 +16,11 @@ from sglc.targets.core.target import Loss, Subject, Written
 from sglc.targets.grammars.term_grammar import Refused, TermGrammar
 from sglc.types.dependent import GivenError, given_types, given_values
 from sglc.types.language.condition import given_numbers
-from sglc.types.language.language import LanguageError, language
+from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
 from sglc.types.language.predicates import predicates_of
 from sglc.types.notation.sgl import show_type
+from sglc.types.type import LanguageError
 
 
 @dataclass(frozen=True, slots=True)

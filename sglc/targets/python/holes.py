@@ -9,13 +9,14 @@ from typing import Any
 from sglc.automata.regex.portable import for_python, looks_back_freely, portable_regex
 from sglc.check.core.result import ConstantSymbol, DefaultArgument, HoleFacts, LocalSymbol
 from sglc.syntax.tree import ast
+from sglc.targets.core.type_parts import form_lost
 from sglc.targets.grammars.hole_forms import finite_values, is_raw, pattern_of, schema_of
 from sglc.targets.python.context import Context, HoleNode, Text
 from sglc.targets.python.expressions import Expressions
 from sglc.types.dependent import given_types, given_values
 from sglc.types.json_text import json_text
 from sglc.types.language import condition as k
-from sglc.types.type import Applied
+from sglc.types.type import Applied, form_of, without_form
 
 _SAMPLING = {"temp": "temperature", "top_p": "top_p", "top_k": "top_k", "min_p": "min_p", "seed": "seed"}
 
@@ -69,7 +70,11 @@ class Holes:
     def hole(self, name: str, facts: HoleFacts) -> str:
         """The object that says what is asked: a constant of the module, where it is the same in every run."""
         assert facts.type is not None
-        type, table = facts.type, self.program.table
+        table = self.program.table
+        formed = form_of(facts.type, table)
+        if formed is not None and (lost := form_lost(formed)) is not None:
+            self.program.lose(lost[0], f"hole {name}", lost[1])
+        type = without_form(facts.type, table)
         given = lambda number: self.given(facts, number)  # noqa: E731
         stops = f", stop={facts.stops!r}" if facts.stops and is_raw(type, table) else ""
         if any(isinstance(part, Applied) for part in given_types(type)):

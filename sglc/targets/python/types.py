@@ -22,6 +22,7 @@ from sglc.types.type import (
     Dec,
     EnumType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -180,6 +181,8 @@ class Types:
                 return f"{type.__class__.__name__}()"
             case Constant(value):
                 return f"Constant({self.literal(value)})"
+            case InForm(item):
+                return self.shown(item, given)
             case Optional(item):
                 return f"Maybe({self.shown(item, given)})"
             case Alternatives(arms):

@@ -20,11 +20,11 @@ from sglc.automata.work import OutOfWork
 from sglc.cfg.model.errors import GrammarError
 from sglc.targets.core.names import distinct
 from sglc.targets.core.target import Loss
-from sglc.targets.core.type_parts import CONDITION, WIDER, has_conditions
+from sglc.targets.core.type_parts import CONDITION, WIDER, form_lost, has_conditions
 from sglc.targets.grammars.regex import to_regex
 from sglc.targets.grammars.term_grammar import Refused, TermGrammar
 from sglc.targets.requests.strict_rules import excess
-from sglc.types.language.language import LanguageError, declared_type, language
+from sglc.types.language.language import language
 from sglc.types.notation.text_rules import float_bounds, text_rules
 from sglc.types.type import (
     TAG,
@@ -37,8 +37,10 @@ from sglc.types.type import (
     EnumType,
     FieldType,
     Float,
+    InForm,
     Int,
     Json,
+    LanguageError,
     ListOf,
     MapOf,
     Named,
@@ -52,6 +54,8 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    declared_type,
+    form_of,
 )
 
 ROOT = "value"
@@ -84,12 +88,19 @@ class _Writer:
 
     def root(self, type: Type) -> Schema:
         """The schema with its definitions; an object, whatever the type is."""
-        while isinstance(type, Named) and isinstance(
-            declared := declared_type(type.name, self.table), AliasType
-        ):
-            self._alias(declared)
-            type = declared.type
-        if isinstance(type, Named) and isinstance(declared, RecordType):
+        if (formed := form_of(type, self.table)) is not None and (lost := form_lost(formed)) is not None:
+            self.lose(*lost)
+        while True:
+            if isinstance(type, InForm):
+                type = type.item
+            elif isinstance(type, Named) and isinstance(
+                declared := declared_type(type.name, self.table), AliasType
+            ):
+                self._alias(declared)
+                type = declared.type
+            else:
+                break
+        if isinstance(type, Named) and isinstance(declared_type(type.name, self.table), RecordType):
             schema = self.declared(type.name)
         else:
             self.lose("an answer that is no record", f"an object with the value as `{ROOT}`")
@@ -173,6 +184,10 @@ class _Writer:
                 return {"type": "null"}
             case Constant(value):
                 return {"type": _kind(value), "const": value}
+            case InForm(item):
+                if (lost := form_lost(type)) is not None:
+                    self.lose(*lost)
+                return self.schema(item)
             case Optional(item):
                 return {"anyOf": [self.schema(item), {"type": "null"}]}
             case Alternatives(arms) if all(isinstance(arm, Constant) for arm in arms):

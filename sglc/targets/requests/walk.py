@@ -18,7 +18,7 @@ from sglc.ir.flow import block_map
 from sglc.ir.module import Block, Function, HoleInfo, Module
 from sglc.targets.core.target import Loss
 from sglc.types.values import RecordValue
-from sglc.values.text import display
+from sglc.values.text import display, written_as
 
 STEPS = 100_000
 """Operations that are walked through before a loop counts as one that a list cannot hold."""
@@ -251,6 +251,11 @@ class _Walk:
             case ops.Iterate(value=value):
                 found = temps[value]
                 return _Cursor(tuple(found)) if isinstance(found, _ITERABLE) else _UNKNOWN
+            case ops.WriteAs(value=value, type=type):
+                found = temps[value]
+                if isinstance(found, Reference) or not known(found):
+                    return found
+                return written_as(found, type, self.module.table)
             case ops.Concat(parts=parts):
                 return self.joined([temps[part] for part in parts])
             case ops.GetField(value=value, name=name):

@@ -12,25 +12,23 @@ one line (`written_dfa`), although a value of the type may have several.
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from sglc.automata.analysis.emptiness import empty_rules
-from sglc.automata.charset import ALL, LINES, PRINTABLE, Ranges
+from sglc.automata.charset import ALL
 from sglc.automata.dfa.nfa_union import repeated
 from sglc.automata.dfa.operations import (
     TooLarge,
     accepts,
-    all_words,
     any_char_class,
     char_lengths,
     intersect,
     is_finite,
-    without,
     words,
 )
-from sglc.automata.number.decimal import decimal_range, float_range, integer_range
+from sglc.automata.joined_terms import choice, finite, sequence
 from sglc.automata.term import (
     MOST_COUNTED,
     Arm,
@@ -47,10 +45,10 @@ from sglc.automata.term import (
     Term,
     Text,
 )
-from sglc.types.dependent import declaration_of, one_of_term, span_term, types_in
+from sglc.types.dependent import one_of_term, span_term
 from sglc.types.json_text import json_text
-from sglc.types.language.terms import EMPTY, choice, finite, sequence
-from sglc.types.number_text import number_text
+from sglc.types.language.form_terms import FormTerms, form_term
+from sglc.types.language.scalars import Surface, constant_text, joined, number_dfa, written_dfa
 from sglc.types.type import (
     TAG,
     AliasType,
@@ -63,9 +61,10 @@ from sglc.types.type import (
     EnumType,
     FieldType,
     Float,
-    Instance,
+    InForm,
     Int,
     Json,
+    LanguageError,
     ListOf,
     MapOf,
     Named,
@@ -79,55 +78,30 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    declaration_of,
+    declared_type,
+    without_form,
 )
 
 if TYPE_CHECKING:
+    from sglc.types.forms.shape import Shape
     from sglc.types.language.condition import Condition
 
-Surface = Literal["hole", "json"]
 
-Narrowed = Callable[["LanguageBuilder", Type, "Condition", Surface, bool], Term]
-"""The texts of a part for whose values a condition holds; the flag is `beside_null` as of `raw`."""
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """How conditions are kept, by what loads all of regular expressions.
+
+    `type` gives the texts of a part for whose values a condition holds; the flag is `beside_null` as of
+    `raw`. `shape` gives those of a part in a form.
+    """
+
+    type: Callable[[LanguageBuilder, Type, Condition, Surface, bool], Term]
+    shape: Callable[[FormTerms, Shape, Condition], Term]
+
 
 LONGEST_KEY = 10_000
 """The largest bound on the characters of a map's keys, each of which is a state of their automaton."""
-
-
-class LanguageError(ValueError):
-    """A type that has no language: an unknown name, or an alias that is defined by itself alone."""
-
-
-def declared_type(name: str, table: TypeTable) -> DeclaredType:
-    """The declaration of a qualified name. Raises LanguageError if the table has none."""
-    if name not in table:
-        raise LanguageError(f"the type {name} is not declared")
-    return table[name]
-
-
-def uses_of(type: Type, table: TypeTable) -> dict[str, int]:
-    """How often each declared type is mentioned in what `type` reaches, in order of discovery."""
-    uses: dict[str, int] = {}
-    seen: set[Instance] = set()
-    stack: list[Type] = [type]
-    while stack:
-        here = stack.pop()
-        match here:
-            case ListOf() | Optional():
-                stack.append(here.item)
-            case MapOf():
-                stack += (here.value, here.key)
-            case TupleOf():
-                stack += here.items
-            case Alternatives():
-                stack += here.arms
-            case Named(name):
-                uses[name] = uses.get(name, 0) + 1
-                if uses[name] == 1:
-                    stack += types_in(declared_type(name, table))
-            case Applied() if here.instance is not None and here.instance not in seen:
-                seen.add(here.instance)
-                stack += types_in(here.instance.declared)
-    return uses
 
 
 def build(
@@ -145,40 +119,6 @@ def build(
         builder.rules[name] = Nothing()
     grammar = surface == "hole" and isinstance(type, Str) and bool(type.grammar)
     return Language(root, builder.rules, grammar)
-
-
-@lru_cache(maxsize=1024)
-def str_dfa(type: Str) -> CharDfa:
-    """The texts of a `str` but for its bounds on length."""
-    return _within(type, PRINTABLE if type.layout == "line" else ALL)
-
-
-@lru_cache(maxsize=1024)
-def written_dfa(type: Str, encoding: Encoding = "raw") -> CharDfa:
-    """The texts of a `str` that a hole may write, but for its bounds on length.
-
-    As raw text that is one line, the lines of `lines`, or what the pattern of `matching` says.
-    """
-    if encoding != "raw" or type.layout in ("line", "free"):
-        return str_dfa(type)
-    return _within(type, LINES if type.layout == "lines" else PRINTABLE)
-
-
-def _within(type: Str, characters: Ranges) -> CharDfa:
-    """The texts of a `str` that are made of these characters, but for its bounds on length."""
-    if type.grammar:
-        raise LanguageError("a grammar has no automaton")
-    everything = all_words(characters)
-    # A text with another character occurs in none of these, so excluding it changes nothing.
-    stops = [stop for stop in type.until if accepts(everything, stop)]
-    texts = [text for text in type.excludes if accepts(everything, text)]
-    dfa = without(texts, stops, characters) if stops or texts else everything
-    if type.patterns:
-        from sglc.automata.regex.compile import compile_regex
-
-        for pattern in type.patterns:
-            dfa = intersect(dfa, compile_regex(pattern))
-    return dfa
 
 
 @lru_cache(maxsize=1024)
@@ -210,29 +150,9 @@ def keys_dfa(type: Str) -> CharDfa:
         raise LanguageError(f"the bounds of a map's keys and their pattern make {fault}") from None
 
 
-def number_dfa(type: Int | Dec | Float) -> CharDfa:
-    """The decimal numerals of a type, bounds and steps included, over the characters of JSON numbers."""
-    match type:
-        case Int():
-            return integer_range(type.minimum, type.maximum, type.multiple_of)
-        case Dec():
-            return decimal_range(type.minimum, type.maximum, type.multiple_of)
-        case Float():
-            return float_range(type.minimum, type.maximum)
-
-
 def _number_term(type: Int | Dec | Float) -> Term:
     dfa = number_dfa(type)
     return Text(dfa) if dfa.edges else Nothing()
-
-
-def constant_text(value: str | int | Decimal | bool, surface: Surface) -> str:
-    """A literal as it is written on a surface: text bare in a hole, in quotes as JSON."""
-    if isinstance(value, str):
-        return value if surface == "hole" else json_text(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return number_text(value)
 
 
 # --- the builder --------------------------------------------------------------------------------------------
@@ -256,7 +176,7 @@ class LanguageBuilder:
             while stack:
                 here = stack.pop()
                 match here:
-                    case Optional():
+                    case Optional() | InForm():
                         stack.append(here.item)
                     case Alternatives():
                         stack += here.arms
@@ -288,10 +208,10 @@ class LanguageBuilder:
                 text = constant_text(value, "hole")
                 return Nothing() if beside_null and text == "null" else Bytes(text.encode())
             case Optional():
-                return choice(self.raw(type.item, beside_null=True), Bytes(b"null"))
+                return choice(self.raw(self.arm(type.item), beside_null=True), Bytes(b"null"))
             case Alternatives():
                 beside_null = beside_null or self.has_null(type)
-                return choice(*(self.raw(arm, beside_null=beside_null) for arm in type.arms))
+                return choice(*(self.raw(self.arm(arm), beside_null=beside_null) for arm in type.arms))
             case Named(name):
                 declared = declared_type(name, self.table)
                 if isinstance(declared, AliasType):
@@ -312,13 +232,23 @@ class LanguageBuilder:
                 return span_term(type, "raw", beside_null=beside_null)
             case Json():
                 return self.any_json(type)
+            case InForm(item=item, form=form):
+                return self.json(item) if form == "json" else self.in_form(type)
             case _:
                 assert_never(type)
+
+    def arm(self, type: Type) -> Type:
+        """An arm of a union: the form of a value is that of the whole."""
+        return without_form(type, self.table)
+
+    def in_form(self, type: InForm) -> Term:
+        """The texts of a value in a form other than JSON."""
+        return form_term(self, type)
 
     def alias(self, declared: AliasType, surface: Surface, *, beside_null: bool = False) -> Term:
         """The texts of what an alias stands for, as far as its condition holds of them."""
         if declared.where is not None:
-            return self.narrowed(self, declared.type, declared.where, surface, beside_null)
+            return self.narrowed.type(self, declared.type, declared.where, surface, beside_null)
         if surface == "json":
             return self.json(declared.type)
         return self.raw(declared.type, beside_null=beside_null)
@@ -342,6 +272,8 @@ class LanguageBuilder:
     def has_null(self, type: Type) -> bool:
         """Whether null is a value of the type, aliases followed."""
         match type:
+            case InForm(item=item):
+                return self.has_null(item)
             case Null() | Optional():
                 return True
             case Alternatives():
@@ -385,6 +317,8 @@ class LanguageBuilder:
                 return self.any_json(type)
             case SpanOf():
                 return sequence(Bytes(b'"'), span_term(type, "json"), Bytes(b'"'))
+            case InForm(item=item):
+                return self.json(item)
             case _:
                 assert_never(type)
 
@@ -423,6 +357,8 @@ class LanguageBuilder:
         states."""
         if isinstance(type, Str) and not type.grammar:
             return keys_dfa(type)
+        if isinstance(type, InForm):
+            return self.keys(type.item)
         if isinstance(type, Named):
             declared = declared_type(type.name, self.table)
             if isinstance(declared, AliasType):
@@ -482,16 +418,5 @@ class LanguageBuilder:
 
     def fields(self, left: bytes, items: list[tuple[Term, bool]], right: bytes) -> Term:
         """Items with `, ` between those that are there; the flag says which may be left out."""
-        behind: list[Term] = []
-        for term, optional in items:
-            entry = sequence(Bytes(b", "), term)
-            behind.append(choice(EMPTY, entry) if optional else entry)
-        # Before the first item that is there no comma is due: one arm per item that may be the first.
-        firsts: list[Term] = []
-        for index, (term, optional) in enumerate(items):
-            firsts.append(sequence(term, *behind[index + 1 :], Bytes(right)))
-            if not optional:
-                break
-        else:
-            firsts.append(Bytes(right))
-        return sequence(Bytes(left), choice(*firsts))
+        ends = left.decode(), right.decode()
+        return joined(ends[0], items, ", ", ends[1], "".join(ends))

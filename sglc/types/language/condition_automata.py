@@ -40,7 +40,7 @@ from sglc.types.language.condition import (
     known,
     listed,
 )
-from sglc.types.language.language import number_dfa
+from sglc.types.language.scalars import number_dfa
 from sglc.types.type import Dec, Int
 from sglc.types.values import Value
 

@@ -16,39 +16,14 @@ from typing import TYPE_CHECKING
 
 from sglc.automata.term import Language, Term
 from sglc.types.dependent import given_types
-from sglc.types.language.builder import (
-    LONGEST_KEY,
-    LanguageBuilder,
-    LanguageError,
-    Surface,
-    build,
-    constant_text,
-    declared_type,
-    keys_dfa,
-    number_dfa,
-    str_dfa,
-    str_term,
-    uses_of,
-    written_dfa,
-)
-from sglc.types.type import DeclaredType, Str, Type, TypeTable
+from sglc.types.language.builder import LanguageBuilder, Narrowed, build
+from sglc.types.language.form_terms import FormTerms
+from sglc.types.language.scalars import Surface
+from sglc.types.type import DeclaredType, Str, Type, TypeTable, uses_of
 
 if TYPE_CHECKING:
+    from sglc.types.forms.shape import Shape
     from sglc.types.language.condition import Condition
-
-__all__ = [
-    "LONGEST_KEY",
-    "LanguageError",
-    "Surface",
-    "constant_text",
-    "declared_type",
-    "keys_dfa",
-    "language",
-    "number_dfa",
-    "str_dfa",
-    "str_term",
-    "written_dfa",
-]
 
 LARGE_GRAMMAR = 20_000
 """Languages of larger grammars, which hold lists of values, are not kept."""
@@ -65,24 +40,33 @@ def language(type: Type, table: TypeTable, *, surface: Surface = "hole") -> Lang
     shared = frozenset(name for name, count in uses.items() if count > 1)
     if given_types(type) or (isinstance(type, Str) and len(type.grammar) > LARGE_GRAMMAR):
         return build(
-            type, declared, shared, surface, _narrowed
+            type, declared, shared, surface, _NARROWED
         )  # bound to values: too large to keep, and used once
     try:
         return _cached_language(type, declared, shared, surface)
     except TypeError:  # a default that cannot be hashed
-        return build(type, declared, shared, surface, _narrowed)
+        return build(type, declared, shared, surface, _NARROWED)
 
 
 @lru_cache(maxsize=1024)
 def _cached_language(
     type: Type, declared: tuple[tuple[str, DeclaredType], ...], shared: frozenset[str], surface: Surface
 ) -> Language:
-    return build(type, declared, shared, surface, _narrowed)
+    return build(type, declared, shared, surface, _NARROWED)
 
 
-def _narrowed(
+def _narrowed_type(
     builder: LanguageBuilder, type: Type, condition: Condition, surface: Surface, beside_null: bool
 ) -> Term:
     from sglc.types.language.narrowing import narrowed_term  # loads all of regular expressions
 
     return narrowed_term(builder, type, condition, surface, beside_null)
+
+
+def _narrowed_shape(terms: FormTerms, shape: Shape, condition: Condition) -> Term:
+    from sglc.types.language.form_narrowing import narrowed_shape  # loads all of regular expressions
+
+    return narrowed_shape(terms, shape, condition)
+
+
+_NARROWED = Narrowed(_narrowed_type, _narrowed_shape)

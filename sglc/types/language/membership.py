@@ -13,7 +13,7 @@ from sglc.types.arithmetic import Number, number_fault
 from sglc.types.dependent import one_of_fault, span_fault
 from sglc.types.equality import equal
 from sglc.types.json_text import json_text, surrogate_fault
-from sglc.types.language.builder import declared_type, str_dfa
+from sglc.types.language.scalars import str_dfa
 from sglc.types.number_text import float_text
 from sglc.types.type import (
     AliasType,
@@ -25,6 +25,7 @@ from sglc.types.type import (
     DeclaredType,
     EnumType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -40,6 +41,7 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    declared_type,
 )
 from sglc.types.values import EnumValue, RecordValue
 
@@ -92,6 +94,9 @@ def check_member(value: object, type: Type, table: TypeTable, path: str = "") ->
         case Optional():
             if value is not None:
                 check_member(value, type.item, table, path)
+        case InForm(item=item):
+            check_member(value, item, table, path)
+            _fail_if(path, _form_fault(value, type))
         case Alternatives():
             if not any(is_member(value, arm, table) for arm in type.arms):
                 kinds = [arm for arm in type.arms if is_kind(value, arm, table)]
@@ -122,7 +127,8 @@ def check_member(value: object, type: Type, table: TypeTable, path: str = "") ->
             else:
                 _check_declared(value, name, type.instance.declared, table, path)
         case Named(name):
-            _check_declared(value, name, declared_type(name, table), table, path)
+            declared = declared_type(name, table)
+            _check_declared(value, declared.name, declared, table, path)
         case _:
             assert_never(type)
 
@@ -200,6 +206,8 @@ def is_kind(value: object, type: Type, table: TypeTable) -> bool:
             return isinstance(value, tuple) and len(value) == len(type.items)
         case Optional():
             return value is None or is_kind(value, type.item, table)
+        case InForm(item=item):
+            return is_kind(value, item, table)
         case Alternatives():
             return any(is_kind(value, arm, table) for arm in type.arms)
         case Applied(name):
@@ -213,6 +221,15 @@ def is_kind(value: object, type: Type, table: TypeTable) -> bool:
             return isinstance(value, RecordValue) and value.type == name
         case _:
             assert_never(type)
+
+
+def _form_fault(value: object, type: InForm) -> str | None:
+    """Why a value has no text in a form; None if it has one."""
+    if type.form == "json":
+        return None
+    from sglc.types.forms.forms import unwritable
+
+    return unwritable(value, type.form)
 
 
 def _check_fields(value: RecordValue, record: RecordType, table: TypeTable, path: str) -> None:

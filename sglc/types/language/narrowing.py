@@ -7,33 +7,20 @@ asking each value, lists and maps by their lengths, records field by field.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import ceil
-
 from sglc.automata.dfa.operations import (
     difference,
     intersect,
     words,
 )
+from sglc.automata.joined_terms import choice, sequence
 from sglc.automata.term import Bytes, CharDfa, Encoding, Except, Language, Nothing, Term, Text, Words
-from sglc.types.arithmetic import is_number
-from sglc.types.dependent import GivenError, declaration_of
 from sglc.types.json_text import json_text
-from sglc.types.language.builder import (
-    LanguageBuilder,
-    Surface,
-    build,
-    constant_text,
-    declared_type,
-    uses_of,
-    written_dfa,
-)
+from sglc.types.language.builder import LanguageBuilder, Narrowed, build
 from sglc.types.language.condition import (
     All,
     Among,
     Compared,
     Condition,
-    Divided,
     Either,
     Flag,
     Listed,
@@ -49,8 +36,11 @@ from sglc.types.language.condition import (
     subject,
 )
 from sglc.types.language.condition_automata import number_words, text_dfa, whole_bounds
+from sglc.types.language.condition_parts import left_out, lengths, settled
+from sglc.types.language.form_narrowing import narrowed_shape
+from sglc.types.language.form_terms import form_term
 from sglc.types.language.membership import is_member
-from sglc.types.language.terms import choice, sequence
+from sglc.types.language.scalars import Surface, constant_text, written_dfa
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -61,6 +51,7 @@ from sglc.types.type import (
     DeclaredType,
     EnumType,
     FieldType,
+    InForm,
     Int,
     ListOf,
     MapOf,
@@ -73,11 +64,12 @@ from sglc.types.type import (
     Str,
     Type,
     TypeTable,
+    declaration_of,
+    declared_type,
+    uses_of,
 )
 from sglc.types.values import EnumValue, Value
 
-MOST_ITEMS = 65_536
-"""Largest length that a condition on a list or map may compare with."""
 LISTED = 2000
 """Characters of excluded words up to which they become part of an automaton; more are left out one by one."""
 
@@ -91,7 +83,7 @@ def is_expressible(type: Type, condition: Condition, table: TypeTable) -> bool:
     if all(isinstance(part, Flag) for part in parts):
         return True
     match type:
-        case Optional(item=item):
+        case Optional(item=item) | InForm(item=item):
             return is_expressible(item, condition, table)
         case Alternatives(arms=arms):
             return all(is_expressible(arm, condition, table) for arm in arms)
@@ -188,8 +180,8 @@ def narrowed_language(type: Type, table: TypeTable, condition: Condition) -> Lan
     """
     uses = uses_of(type, table)
     shared = frozenset(name for name, count in uses.items() if count > 1)
-    whole = build(type, tuple((name, table[name]) for name in uses), shared, "hole", narrowed_term)
-    builder = _Narrowing(dict(table), frozenset(name for name in whole.rules if name in table), narrowed_term)
+    whole = build(type, tuple((name, table[name]) for name in uses), shared, "hole", NARROWED)
+    builder = _Narrowing(dict(table), shared, NARROWED)
     root = builder.narrow(type, condition, "hole")
     return Language(root, {**builder.rules, **whole.rules})
 
@@ -201,22 +193,30 @@ def narrowed_term(
 
     Raises as `narrowed_language`.
     """
-    narrowing = _Narrowing(builder.table, builder.shared, narrowed_term)
+    narrowing = _Narrowing(builder.table, builder.shared, NARROWED)
     narrowing.rules, narrowing.open = builder.rules, builder.open
     return narrowing.narrow(type, condition, surface, beside_null=beside_null)
+
+
+NARROWED = Narrowed(narrowed_term, narrowed_shape)
+"""How the conditions of types are kept."""
 
 
 class _Narrowing(LanguageBuilder):
     def narrow(
         self, type: Type, condition: Condition, surface: Surface, *, beside_null: bool = False
     ) -> Term:
-        condition = _settled(condition)
+        condition = settled(condition)
         match condition:
             case All(parts=()):
                 return self.raw(type, beside_null=beside_null) if surface == "hole" else self.json(type)
             case Either(parts=()):
                 return Nothing()
         match type:
+            case InForm(item=item, form=form):
+                if surface == "json" or form == "json":
+                    return self.narrow(item, condition, "json")
+                return form_term(self, type, condition)
             case Optional(item=item):
                 null: Term = Bytes(b"null") if holds(condition, None) else Nothing()
                 return choice(self.narrow(item, condition, surface, beside_null=True), null)
@@ -259,12 +259,12 @@ class _Narrowing(LanguageBuilder):
                 return self._text(type, condition, surface, beside_null)
             case Str() | SpanOf():
                 whole = self.raw(type, beside_null=beside_null) if surface == "hole" else self.json(type)
-                return _without(whole, _left_out(condition), surface)
+                return _without(whole, left_out(condition), surface)
             case Int() | Dec():
                 dfa = number_words(type, condition)
                 return Text(dfa) if dfa.edges else Nothing()
             case ListOf() | MapOf():
-                return choice(*(self.json(part) for part in _lengths(type, condition)))
+                return choice(*(self.json(part) for part in lengths(type, condition)))
         raise AssertionError(f"{type} cannot be narrowed")
 
     def _record(self, record: RecordType, condition: Condition) -> Term:
@@ -368,73 +368,7 @@ def _listed(texts: list[str], surface: Surface, beside_null: bool) -> Term:
     return Words(frozenset(text.encode() for text in found))
 
 
-def _left_out(condition: Condition) -> list[str]:
-    found: list[Value] = []
-    for part in conjuncts(condition):
-        inner = part.part if isinstance(part, Not) else part
-        if isinstance(inner, Compared):
-            found.append(known(inner.bound))
-        elif isinstance(inner, Among):
-            found += listed(known(inner.values))
-    return [text for text in found if isinstance(text, str)]
-
-
 def _without(term: Term, texts: list[str], surface: Surface) -> Term:
     if not texts or isinstance(term, Nothing):
         return term
     return Except(term, frozenset(constant_text(text, surface).encode() for text in texts))
-
-
-def _settled(condition: Condition) -> Condition:
-    """The condition without parts whose truth is known: `All(())` where it holds, `Either(())` where not."""
-    match condition:
-        case Flag(value=value):
-            return All(()) if known(value) else Either(())
-        case Divided(step=step) if known(step) == 0:
-            raise GivenError("a condition divides by zero")
-        case Not(part=part):
-            inner = _settled(part)
-            match inner:
-                case All(parts=()):
-                    return Either(())
-                case Either(parts=()):
-                    return All(())
-            return Not(inner)
-        case All(parts=parts):
-            found = [_settled(part) for part in parts]
-            if Either(()) in found:
-                return Either(())
-            found = [part for part in found if part != All(())]
-            return found[0] if len(found) == 1 else All(tuple(found))
-        case Either(parts=parts):
-            found = [_settled(part) for part in parts]
-            if All(()) in found:
-                return All(())
-            found = [part for part in found if part != Either(())]
-            return found[0] if len(found) == 1 else Either(tuple(found))
-    return condition
-
-
-def _lengths(type: ListOf | MapOf, condition: Condition) -> list[ListOf | MapOf]:
-    """The type with each of the ranges of lengths for which a condition holds."""
-    marks = [
-        ceil(bound)
-        for part in atoms(condition)
-        if isinstance(part, Compared) and is_number(bound := known(part.bound))
-    ]
-    beyond = max([type.minimum, *marks, 0]) + 1
-    if beyond > MOST_ITEMS:
-        raise GivenError("a condition compares with a length that no list has")
-    last = beyond if type.maximum is None else min(beyond, type.maximum)
-    found: list[ListOf | MapOf] = []
-    start: int | None = None
-    for length in range(type.minimum, last + 2):
-        # A range stands for all lists of its length.
-        here = length <= last and holds(condition, range(length))
-        if here and start is None:
-            start = length
-        elif not here and start is not None:
-            open_ended = length == last + 1 and last == beyond
-            found.append(replace(type, minimum=start, maximum=type.maximum if open_ended else length - 1))
-            start = None
-    return found

@@ -14,6 +14,7 @@ from sglc.types.type import (
     Alternatives,
     EnumType,
     FieldType,
+    InForm,
     ListOf,
     MapOf,
     Named,
@@ -35,7 +36,7 @@ def predicates_of(type: Type, table: TypeTable) -> list[Predicate]:
     work = [type]
     while work:
         match work.pop(0):
-            case ListOf(item=item) | Optional(item=item):
+            case ListOf(item=item) | Optional(item=item) | InForm(item=item):
                 work.append(item)
             case MapOf(key=key, value=value):
                 work += (key, value)
@@ -65,6 +66,8 @@ def asked(
         case Optional(item=item):
             if value is not None:
                 yield from asked(value, item, table, path)
+        case InForm(item=item):
+            yield from asked(value, item, table, path)
         case Alternatives():
             yield from asked(value, arm_of(value, type, table), table, path)
         case ListOf(item=item) if isinstance(value, list):

@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from sglc.types.dependent import erased
 from sglc.types.json_values import schema_data
-from sglc.types.language.language import declared_type
 from sglc.types.notation.text_rules import LINE, float_bounds, text_rules
 from sglc.types.text.plain_json import to_json, write_json
 from sglc.types.type import (
@@ -29,6 +28,7 @@ from sglc.types.type import (
     EnumType,
     FieldType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -44,6 +44,7 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    declared_type,
 )
 
 if TYPE_CHECKING:
@@ -148,6 +149,8 @@ class _Writer:
                 return {"type": "null"}
             case Constant(value):
                 return {"const": value}
+            case InForm(item):
+                return self.schema(item)
             case Optional(item):
                 return {"anyOf": [self.schema(item), {"type": "null"}]}
             case Alternatives(arms) if all(isinstance(arm, Constant) for arm in arms):

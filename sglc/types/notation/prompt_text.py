@@ -15,15 +15,14 @@ declaration, `prose` a list in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeGuard
 
-from sglc.automata.dfa.operations import accepts
 from sglc.types.dependent import erased
 from sglc.types.json_text import json_text
-from sglc.types.language.language import constant_text, declared_type, str_dfa
-from sglc.types.notation.sgl import behind_where, in_words, named_rules, one_line, range_text
-from sglc.types.text.printer import print_value
+from sglc.types.language.scalars import constant_text
+from sglc.types.notation.form_sketch import form_sketch
+from sglc.types.notation.phrases import Recursive, absence, count_phrase, phrase, short_name
+from sglc.types.notation.sgl import behind_where, in_words, named_rules, one_line
 from sglc.types.type import (
     TAG,
     AliasType,
@@ -36,6 +35,7 @@ from sglc.types.type import (
     EnumType,
     FieldType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -51,6 +51,9 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    behind_names,
+    declared_type,
+    form_of,
 )
 
 STYLES = ("json", "typescript", "prose")
@@ -59,7 +62,15 @@ MAX_MENTIONS = 20_000
 
 
 def schema_text(type: Type, table: TypeTable, style: str | None = None) -> str:
-    """What is shown to the model. Raises ValueError for a style that is not known."""
+    """What is shown to the model. Raises ValueError for a style that is not known.
+
+    A type with a form is shown in it; `json` and `typescript` describe its values.
+    """
+    formed = form_of(type, table)
+    if formed is not None and style in (None, "prose"):
+        if formed.form == "json":
+            return _Sketch(table).quoted(formed.item) if style is None else _Prose(table).text(formed.item)
+        return form_sketch(formed, table)
     match style:
         case None:
             return _Sketch(table).text(type)
@@ -77,169 +88,24 @@ def schema_text(type: Type, table: TypeTable, style: str | None = None) -> str:
             raise ValueError(f"there is no schema style {style}")
 
 
-def phrase(type: Str | Int | Dec | Float, noun: str | None = None) -> str:
-    """A scalar in words: `string of 3 to 80 characters matching /…/`, `integer in 18..70`."""
-    if isinstance(type, Str) and type.grammar:
-        return f"{noun or 'string'} in the grammar {named_rules(type.grammar)[0]}"
-    if isinstance(type, Str):
-        words = [f"{noun or 'string'} on one line" if type.layout == "line" else noun or "string"]
-        if type.min_chars or type.max_chars is not None:
-            words.append(f"of {count_phrase(type.min_chars, type.max_chars, 'character')}")
-        if type.patterns:
-            words.append("matching " + " and ".join(f"/{pattern}/" for pattern in type.patterns))
-        # Nothing needs to be said of what no text of the type has anyway.
-        possible = str_dfa(Str(layout=type.layout))
-        texts = [text for text in (*type.until, *type.excludes) if accepts(possible, text)]
-        banned = [json_text(text) for text in dict.fromkeys(texts)]
-        if banned:
-            words.append("without " + " or ".join(banned))
-        return " ".join(words)
-    words = [noun or ("integer" if isinstance(type, Int) else "number")]
-    if type.minimum is not None and type.maximum is not None:
-        words.append(f"in {range_text(type.minimum, type.maximum)}")
-    elif type.minimum is not None:
-        words.append(f"of at least {type.minimum}")
-    elif type.maximum is not None:
-        words.append(f"of at most {type.maximum}")
-    if not isinstance(type, Float) and type.multiple_of is not None:
-        words.append(f"that is a multiple of {type.multiple_of}")
-    return " ".join(words)
-
-
-def count_phrase(low: int, high: int | None, noun: str) -> str:
-    """How many of a noun there are, in English: "1 item", "at least 2 items", "3 to 5 items"."""
-    if low == high:
-        return f"{low} {noun}{'' if low == 1 else 's'}"
-    if high is None:
-        return f"at least {low} {noun}{'' if low == 1 else 's'}"
-    if not low:
-        return f"at most {high} {noun}{'' if high == 1 else 's'}"
-    return f"{low} to {high} {noun}s"
-
-
-def _absence(field: FieldType, table: TypeTable) -> str:
-    if field.has_default:
-        return f"may be left out: {print_value(field.default, field.type, table, surface='json')}"
-    return "may be left out" if field.optional else ""
-
-
-def mentions(type: Type, table: TypeTable) -> int:
-    """How many declared types are spelled out where each is, as often as it is used; one in itself once."""
-    spelled = _Recursive(table)
-    counts: dict[str, int] = {}
-
-    def count(part: Type) -> int:
-        return sum([named(name) for name in spelled.mentioned(part)])
-
-    def named(name: str) -> int:
-        if name not in counts:
-            counts[name] = 1
-            counts[name] += sum([count(part) for part in spelled.parts(declared_type(name, table))])
-        return counts[name]
-
-    return count(type)
-
-
-class _Recursive:
-    """Finds the declared types that contain themselves; only these need a name in the text."""
-
-    def __init__(self, table: TypeTable) -> None:
-        self.table = table
-        self.named: list[str] = []
-        self.grammars: dict[str, tuple[str, str]] = {}
-        """Grammars that are mentioned, by their portable texts: their rules."""
-
-    def parts(self, declared: DeclaredType) -> list[Type]:
-        match declared:
-            case RecordType():
-                return [field.type for field in declared.fields]
-            case UnionType():
-                return [field.type for variant in declared.variants for field in variant.fields]
-            case AliasType():
-                return [declared.type]
-            case _:
-                return []
-
-    def mentioned(self, type: Type) -> list[str]:
-        match type:
-            case ListOf() | Optional():
-                return self.mentioned(type.item)
-            case MapOf():
-                return self.mentioned(type.value)
-            case TupleOf():
-                return [name for item in type.items for name in self.mentioned(item)]
-            case Alternatives():
-                return [name for arm in type.arms for name in self.mentioned(arm)]
-            case Named(name):
-                return [name]
-            case _:
-                return []
-
-    def is_recursive(self, name: str) -> bool:
-        seen: set[str] = set()
-        stack = [name]
-        while stack:
-            for part in self.parts(declared_type(stack.pop(), self.table)):
-                for other in self.mentioned(part):
-                    if other == name:
-                        return True
-                    if other not in seen:
-                        seen.add(other)
-                        stack.append(other)
-        return False
-
-    def name_it(self, name: str) -> bool:
-        """Whether a type is mentioned by its name; remembers to explain it."""
-        if not self.is_recursive(name):
-            return False
-        if name not in self.named:
-            self.named.append(name)
-        return True
-
-    def phrase(self, type: Str | Int | Dec | Float, noun: str | None = None) -> str:
-        """A scalar in words; remembers to show the rules of its grammar."""
-        if isinstance(type, Str) and type.grammar:
-            self.grammars[type.grammar] = named_rules(type.grammar)
-        return phrase(type, noun)
-
-    def explained(self, type: Type, first: str, explain: Callable[[str], str]) -> str:
-        """The text and then the named types and grammars, each once; explaining one may name more."""
-        out = [first]
-        for name in self.named:
-            if type == Named(name):
-                out.append(f"{short_name(name)}: the same shape as above")
-            else:
-                out.append(f"{short_name(name)}:\n{explain(name)}")
-        out += (f"{name}:\n{rules}" for name, rules in self.grammars.values())
-        return "\n\n".join(out)
-
-
-def short_name(name: str) -> str:
-    """A qualified name without its module."""
-    return name.rsplit(".", 1)[-1]
-
-
 class _Sketch:
     """The default style."""
 
     def __init__(self, table: TypeTable) -> None:
         self.table = table
-        self.recursive = _Recursive(table)
+        self.recursive = Recursive(table)
 
     def text(self, type: Type) -> str:
-        plain = self.plain(type)
+        plain = behind_names(type, self.table)
         if isinstance(plain, Str) and plain.grammar:
             return named_rules(plain.grammar)[1]
         first = self.body(type, "") if self.is_json(type) else self.top(type)
         return self.recursive.explained(type, first, lambda name: self.body(Named(name), ""))
 
-    def plain(self, type: Type) -> Type:
-        while isinstance(type, Named):
-            declared = declared_type(type.name, self.table)
-            if not isinstance(declared, AliasType):
-                break
-            type = declared.type
-        return type
+    def quoted(self, type: Type) -> str:
+        """As JSON, scalars too."""
+        first = self.body(type, "") if self.is_json(type) else self.value(type, "")
+        return self.recursive.explained(type, first, lambda name: self.body(Named(name), ""))
 
     def is_json(self, type: Type) -> TypeGuard[Named]:
         return isinstance(type, Named) and isinstance(
@@ -280,6 +146,8 @@ class _Sketch:
         match type:
             case OneOf() | SpanOf() | Applied():
                 return self.value(erased(type), pad)
+            case InForm(item):
+                return self.value(item, pad)
             case Json(schema):
                 return f"JSON that satisfies this JSON Schema: {schema}" if schema else "any JSON value"
             case Str() | Int() | Dec() | Float():
@@ -348,7 +216,7 @@ class _Sketch:
         return "\n".join(lines)
 
     def comment(self, field: FieldType) -> str:
-        notes = [one_line(field.doc), _absence(field, self.table)]
+        notes = [one_line(field.doc), absence(field, self.table)]
         if isinstance(field.type, Named):
             declared = declared_type(field.type.name, self.table)
             if isinstance(declared, EnumType):
@@ -367,7 +235,7 @@ class _Prose:
 
     def __init__(self, table: TypeTable) -> None:
         self.table = table
-        self.recursive = _Recursive(table)
+        self.recursive = Recursive(table)
 
     def text(self, type: Type) -> str:
         return self.recursive.explained(type, self.value(type, "", top=True), self.named)
@@ -381,6 +249,8 @@ class _Prose:
                 return self.recursive.phrase(type, "text")
             case OneOf() | SpanOf() | Applied():
                 return self.value(erased(type), pad, top=top)
+            case InForm(item):
+                return self.value(item, pad)
             case Json(schema):
                 return f"JSON that satisfies this JSON Schema: {schema}" if schema else "any JSON value"
             case Int():
@@ -435,7 +305,7 @@ class _Prose:
     def fields(self, record: RecordType, pad: str) -> str:
         lines = []
         for field in record.fields:
-            notes = [one_line(field.doc), _absence(field, self.table)]
+            notes = [one_line(field.doc), absence(field, self.table)]
             note = "; ".join(note for note in notes if note)
             value = self.value(field.type, pad + "  ")
             lines.append(f"\n{pad}- {json_text(field.name)}" + (f" ({note})" if note else "") + f": {value}")

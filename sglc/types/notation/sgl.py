@@ -15,6 +15,7 @@ from sglc.types.type import (
     Constant,
     Dec,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -64,6 +65,9 @@ def show_type(type: Type) -> str:
             return " | ".join([*map(show_type, others), shown])
         case Named(name):
             return name
+        case InForm(item, form):
+            inner = show_type(item)
+            return f"({inner}) as {form}" if isinstance(item, InForm) else f"{inner} as {form}"
         case Json(schema):
             if not schema:
                 return "json"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from sglc.types.json_text import json_text
-from sglc.types.language.language import constant_text, declared_type
+from sglc.types.language.scalars import constant_text
 from sglc.types.notation.python_names import word
 from sglc.types.notation.sgl import in_words, named_rules, one_line, show_type
 from sglc.types.notation.text_rules import text_rules
@@ -24,6 +24,7 @@ from sglc.types.type import (
     EnumType,
     FieldType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -39,6 +40,7 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    declared_type,
 )
 
 _TAKEN = frozenset(
@@ -106,6 +108,8 @@ class TypeScriptWriter:
                 return "null"
             case Constant(value):
                 return constant_text(value, "json")
+            case InForm(item):
+                return self.value(item)
             case Optional(item):
                 return f"{self.value(item)} | null"
             case Alternatives(arms):
@@ -179,7 +183,7 @@ class TypeScriptWriter:
                     return f"in the grammar {shown[0]}"
                 text = show_type(type)
                 return text if " " in text or isinstance(type, Int) or text == "line" else ""
-            case Optional(item):
+            case Optional(item) | InForm(item):
                 return self.note(item)
             case ListOf(item, low, high):
                 inner = self.note(item)
@@ -203,7 +207,7 @@ class TypeScriptWriter:
 def bounds_as_tags(type: Type) -> str:
     """The bounds of a type in the tags `@minLength` and so on, empty where tags do not say them all."""
     match type:
-        case Optional(item):
+        case Optional(item) | InForm(item):
             return bounds_as_tags(item)
         case ListOf(item, low, high) if bounds_as_tags(item) == "" and not isinstance(item, Int):
             return _tags(minItems=low or None, maxItems=high)

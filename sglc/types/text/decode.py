@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NoReturn
 
 from sglc.types.dependent import erased
 from sglc.types.json_text import json_text
-from sglc.types.language.language import Surface, declared_type
+from sglc.types.language.membership import where_fault
+from sglc.types.language.scalars import Surface
+from sglc.types.text.partial import MISSING, Growing, Partial, PartialFields, Stop
 from sglc.types.text.reader import DecodeError, Decoder
 from sglc.types.type import (
     TAG,
-    AliasType,
     Alternatives,
     EnumType,
     FieldType,
+    InForm,
     Json,
     ListOf,
     MapOf,
@@ -33,6 +34,10 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    behind_names,
+    declared_type,
+    form_of,
+    unfolded,
 )
 from sglc.types.values import Value
 
@@ -44,6 +49,12 @@ def decode(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole"
 
     The one exception are texts that nest deeper than `values.MAX_DEPTH`, which are refused too.
     """
+    if surface == "hole" and (formed := form_of(type, table)) is not None:
+        value = _decode_in_form(text, formed, table)
+        for alias in unfolded(type, table)[1]:
+            if (fault := where_fault(value, alias)) is not None:
+                raise DecodeError(0, fault)
+        return value
     decoder = Decoder(text, table)
     try:
         return decoder.raw(type) if surface == "hole" else decoder.whole(type)
@@ -51,34 +62,12 @@ def decode(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole"
         raise DecodeError(decoder.at, "nested too deeply") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Growing:
-    """The text of a `str` that is not complete, or the items of a list, tuple or map that is not."""
+def _decode_in_form(text: str, type: InForm, table: TypeTable) -> Value:
+    if type.form == "json":
+        return decode(text, type.item, table, surface="json")
+    from sglc.types.text.form_reader import decode_in_form
 
-    value: str | list[Partial] | dict[str, Partial]
-
-
-@dataclass(frozen=True, slots=True)
-class PartialFields:
-    """A record or variant that is not complete: finished fields, perhaps one growing one, not the rest."""
-
-    type: str
-    fields: dict[str, Partial]
-    variant: str | None = None
-
-
-class _Missing:
-    """The one value of `MISSING`."""
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING = _Missing()
-"""Nothing can be said yet."""
-
-Partial = Value | Growing | PartialFields | _Missing
-"""A value, or what is known of one whose text is not complete."""
+    return decode_in_form(text, type, table)
 
 
 def decode_partial(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole") -> Partial:
@@ -89,14 +78,13 @@ def decode_partial(text: str, type: Type, table: TypeTable, *, surface: Surface 
     numbers and members are MISSING, as more may follow. Raises DecodeError where the text is no prefix
     (refinements of a growing text are not checked).
     """
+    if surface == "hole" and (formed := form_of(type, table)) is not None:
+        if formed.form == "json":
+            return decode_partial(text, formed.item, table, surface="json")
+        from sglc.types.text.form_reader import decode_beginning
+
+        return decode_beginning(text, formed, table)
     return _Partial(text, table).top(erased(type), surface)
-
-
-class _Stop(Exception):
-    """The text ran out; carries what was read of the part."""
-
-    def __init__(self, value: Partial = MISSING) -> None:
-        self.value = value
 
 
 class _Partial:
@@ -116,19 +104,14 @@ class _Partial:
                 return MISSING
         try:
             value = self.value(type)
-        except _Stop as stop:
+        except Stop as stop:
             return stop.value
         if self.at != len(self.text):
             raise DecodeError(self.at, "the value is complete here")
         return value
 
     def plain(self, type: Type) -> Type:
-        while isinstance(type, Named):
-            declared = declared_type(type.name, self.table)
-            if not isinstance(declared, AliasType):
-                return type
-            type = declared.type
-        return type
+        return behind_names(type, self.table)
 
     def is_composite(self, type: Type) -> bool:
         if isinstance(type, Named):
@@ -158,7 +141,7 @@ class _Partial:
         return [plain]
 
     def value(self, type: Type) -> Value:
-        """A complete value; _Stop with the partial one where the text ends inside it."""
+        """A complete value; Stop with the partial one where the text ends inside it."""
         decoder = Decoder(self.text, self.table)
         decoder.at = self.at
         plain = self.plain(type)
@@ -169,16 +152,16 @@ class _Partial:
             if decoder.at < len(self.text) or self.text[decoder.at - 1 : decoder.at] in ('"', "]", "}"):
                 self.at = decoder.at
                 return value
-            raise _Stop
+            raise Stop
         except DecodeError:
             if isinstance(plain, Json):
-                raise _Stop from None  # nothing is said of a JSON value before it is complete
+                raise Stop from None  # nothing is said of a JSON value before it is complete
             if scalar:
                 if self.may_end_here(decoder):
-                    raise _Stop from None
+                    raise Stop from None
                 raise
         if self.at == len(self.text):
-            raise _Stop
+            raise Stop
         return self.part(plain)
 
     def may_end_here(self, decoder: Decoder) -> bool:
@@ -197,7 +180,7 @@ class _Partial:
                 if self.string_end() is not None:
                     Decoder(self.text[start:], self.table).value(type)
                     raise DecodeError(start, "expected text in quotes")
-                raise _Stop(Growing(self.open_string()))
+                raise Stop(Growing(self.open_string()))
             case Optional() | Alternatives():
                 return self.first([*self.flat(type)])
             case ListOf():
@@ -220,7 +203,7 @@ class _Partial:
         """The first arm that can still become right."""
         start = self.at
         if "null".startswith(self.text[start:]):
-            raise _Stop
+            raise Stop
         fault: DecodeError | None = None
         for arm in arms:
             self.at = start
@@ -236,7 +219,7 @@ class _Partial:
         if rest == text:
             self.at += len(text)
         elif text.startswith(rest) and self.at + len(rest) == len(self.text):
-            raise _Stop
+            raise Stop
         else:
             raise DecodeError(self.at, f"expected {text}")
 
@@ -250,10 +233,10 @@ class _Partial:
                     self.expect(", ")
                 done.append(self.value(type))
             self.expect("]")
-        except _Stop as stop:
+        except Stop as stop:
             if stop.value is not MISSING:
                 done.append(stop.value)
-        raise _Stop(Growing(done))
+        raise Stop(Growing(done))
 
     def entries(self, type: MapOf) -> NoReturn:
         done: dict[str, Partial] = {}
@@ -270,21 +253,21 @@ class _Partial:
                 key = complete
                 self.expect(": ")
                 done[key] = self.value(type.value)
-        except _Stop as stop:
+        except Stop as stop:
             if key is not None and stop.value is not MISSING:
                 done[key] = stop.value
-        raise _Stop(Growing(done))
+        raise Stop(Growing(done))
 
     def variant(self, declared: UnionType, name: str) -> NoReturn:
         try:
             self.expect(f"{json_text(TAG)}: ")
             if self.string_end() is None and self.text[self.at : self.at + 1] in ("", '"'):
-                raise _Stop
+                raise Stop
             decoder = Decoder(self.text, self.table)
             decoder.at = self.at
             tag = decoder.string()
-        except _Stop:
-            raise _Stop from None
+        except Stop:
+            raise Stop from None
         variant = declared.variant(tag)
         if variant is not None:
             self.at = decoder.at
@@ -300,24 +283,24 @@ class _Partial:
                 rest = rest[rest.index(found) + 1 :]
                 first = False
                 values[found.name] = self.value(found.type)
-            except _Stop as stop:
+            except Stop as stop:
                 if stop.value is not MISSING:
                     values[found.name] = stop.value
-                raise _Stop(partial) from None
+                raise Stop(partial) from None
 
     def next_field(self, fields: list[FieldType], first: bool) -> FieldType:
-        """The field whose key stands here; _Stop if the text ends before that is clear."""
+        """The field whose key stands here; Stop if the text ends before that is clear."""
         for field in fields:
             lead = f"{'' if first else ', '}{json_text(field.name)}: "
             if self.text.startswith(lead, self.at):
                 self.at += len(lead)
                 return field
             if lead.startswith(self.text[self.at :]):
-                raise _Stop
+                raise Stop
             if not (field.optional or field.has_default):
                 break
         if self.at == len(self.text):
-            raise _Stop
+            raise Stop
         raise DecodeError(self.at, "expected the next field")
 
     def string_end(self) -> int | None:

@@ -17,6 +17,7 @@ from sglc.types.type import (
     DeclaredType,
     EnumType,
     FieldType,
+    InForm,
     Json,
     ListOf,
     MapOf,
@@ -50,6 +51,8 @@ def partial_type(type: Type, table: MutableMapping[str, DeclaredType]) -> Type:
             return MapOf(Str(), partial_type(value, table))
         case TupleOf(items=items):
             return TupleOf(tuple(_maybe(partial_type(item, table)) for item in items))
+        case InForm(item=item):
+            return partial_type(item, table)
         case Optional(item=item):
             return _maybe(partial_type(item, table))
         case Alternatives(arms=arms):

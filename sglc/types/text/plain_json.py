@@ -16,7 +16,6 @@ from typing import NoReturn, assert_never
 from sglc.types.arithmetic import Number, is_number
 from sglc.types.equality import equal
 from sglc.types.json_text import json_text
-from sglc.types.language.language import constant_text, declared_type
 from sglc.types.language.membership import (
     MemberError,
     arm_of,
@@ -25,6 +24,7 @@ from sglc.types.language.membership import (
     describe,
     is_kind,
 )
+from sglc.types.language.scalars import constant_text
 from sglc.types.number_text import number_text
 from sglc.types.text.printer import print_value
 from sglc.types.type import (
@@ -37,6 +37,7 @@ from sglc.types.type import (
     Dec,
     EnumType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -52,6 +53,7 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    declared_type,
 )
 from sglc.types.values import MAX_DEPTH, TOO_DEEP, EnumValue, RecordValue, Value, is_too_deep
 
@@ -86,6 +88,8 @@ def from_text(text: str, type: Type, table: TypeTable) -> Value:
             if text != constant_text(value, "hole"):
                 raise MemberError("", f"expected {constant_notation(value)}, found {describe(text)}")
             return value
+        case InForm(item):
+            return from_text(text, item, table)
         case Optional(item):
             return None if text == "null" else from_text(text, item, table)
         case Alternatives(arms):
@@ -214,6 +218,8 @@ def _convert(data: Value, type: Type, table: TypeTable, path: str, depth: int) -
             if not equal(_exact(data) if isinstance(data, float) else data, value):
                 raise _wrong(path, constant_notation(value), data)
             return value
+        case InForm(item):
+            return _convert(data, item, table, path, depth)
         case Optional(item):
             return None if data is None else _convert(data, item, table, path, depth)
         case Alternatives(arms):
@@ -335,6 +341,8 @@ def _best_fault(faults: list[MemberError], data: Value, path: str) -> MemberErro
 def to_json(value: object, type: Type, table: TypeTable) -> object:
     """Plain data: dicts, lists, text, numbers (decimals as Decimal), booleans, None."""
     match type:
+        case InForm(item):
+            return to_json(value, item, table)
         case Optional(item):
             return None if value is None else to_json(value, item, table)
         case Alternatives():

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import TypeVar, assert_never
 
 from sglc.types.json_text import json_text
 from sglc.types.json_values import json_value_text
-from sglc.types.language.language import Surface, constant_text, declared_type
 from sglc.types.language.membership import arm_of
-from sglc.types.number_text import decimal_text, float_text
+from sglc.types.language.scalars import Surface, constant_text
+from sglc.types.text.form_printer import print_in_form
+from sglc.types.text.scalar_printer import PrintError, print_scalar
 from sglc.types.type import (
     TAG,
     AliasType,
@@ -21,6 +21,7 @@ from sglc.types.type import (
     Dec,
     EnumType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -36,12 +37,10 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    declared_type,
+    without_form,
 )
 from sglc.types.values import EnumValue, RecordValue
-
-
-class PrintError(ValueError):
-    """A value that is not of the kind of its type; checked programs never meet it."""
 
 
 def print_value(value: object, type: Type, table: TypeTable, *, surface: Surface = "hole") -> str:
@@ -60,25 +59,23 @@ def print_value(value: object, type: Type, table: TypeTable, *, surface: Surface
                 return json_value_text(value)
             except ValueError as fault:
                 raise PrintError(str(fault)) from None
-        case Int():
-            if isinstance(value, bool):
-                raise PrintError("a boolean is no int")
-            return str(_expect(value, int, type))
-        case Dec():
-            return decimal_text(_decimal(value), None)
-        case Float():
-            return float_text(float(_number(value)), type.minimum, type.maximum)
-        case Bool():
-            return "true" if _expect(value, bool, type) else "false"
+        case Int() | Dec() | Float() | Bool():
+            return print_scalar(value, type)
         case Null():
             _expect(value, NoneType, type)
             return "null"
         case Constant():
             return constant_text(type.value, surface)
         case Optional():
-            return "null" if value is None else print_value(value, type.item, table, surface=surface)
+            item = without_form(type.item, table)
+            return "null" if value is None else print_value(value, item, table, surface=surface)
         case Alternatives():
-            return print_value(value, arm_of(value, type, table), table, surface=surface)
+            arm = without_form(arm_of(value, type, table), table)
+            return print_value(value, arm, table, surface=surface)
+        case InForm(item=item, form=form):
+            if surface == "json" or form == "json":
+                return print_value(value, item, table, surface="json")
+            return print_in_form(value, type, table)
         case ListOf():
             items = _expect(value, list, type)
             return f"[{', '.join(print_value(item, type.item, table, surface='json') for item in items)}]"
@@ -149,14 +146,3 @@ def _expect(value: object, kind: type[_Kind], of: Type) -> _Kind:
 
 def _misfit(value: object, of: Type) -> PrintError:
     return PrintError(f"{type(value).__name__} where a value of {type(of).__name__} belongs")
-
-
-def _number(value: object) -> int | float | Decimal:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise PrintError(f"{type(value).__name__} is no number")
-    return value
-
-
-def _decimal(value: object) -> Decimal:
-    number = _number(value)
-    return number if isinstance(number, Decimal) else Decimal(str(number))

@@ -12,11 +12,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import assert_never
 
-from sglc.types.dependent import declaration_of, one_of_fault, span_fault
+from sglc.types.dependent import one_of_fault, span_fault
 from sglc.types.json_membership import json_fault
 from sglc.types.json_text import json_text
 from sglc.types.json_values import number_of
-from sglc.types.language.language import constant_text, declared_type
 from sglc.types.language.membership import (
     constant_notation,
     decimal_fault,
@@ -26,6 +25,7 @@ from sglc.types.language.membership import (
     str_fault,
     where_fault,
 )
+from sglc.types.language.scalars import constant_text
 from sglc.types.type import (
     TAG,
     AliasType,
@@ -38,6 +38,7 @@ from sglc.types.type import (
     EnumType,
     FieldType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -53,6 +54,9 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    declaration_of,
+    declared_type,
+    without_form,
 )
 from sglc.types.values import MAX_DEPTH, EnumValue, Parsed, RecordValue, Value
 
@@ -109,10 +113,12 @@ class Decoder:
                     raise DecodeError(0, f"expected {constant_notation(value)}")
                 return value
             case Optional():
-                return None if text == "null" else self.raw(type.item, beside_null=True)
+                item = without_form(type.item, self.table)
+                return None if text == "null" else self.raw(item, beside_null=True)
             case Alternatives():
                 beside_null = beside_null or _has_null(type, self.table)
-                return self.first(type.arms, lambda arm: self.raw(arm, beside_null=beside_null))
+                arms = tuple(without_form(arm, self.table) for arm in type.arms)
+                return self.first(arms, lambda arm: self.raw(arm, beside_null=beside_null))
             case Applied() if isinstance(declared := declaration_of(type), AliasType):
                 return self.met(0, self.raw(declared.type, beside_null=beside_null), declared)
             case Named(name):
@@ -211,6 +217,8 @@ class Decoder:
                 return self.named(name, declared_type(name, self.table))
             case Applied(name):
                 return self.named(name, declaration_of(type))
+            case InForm(item=item):
+                return self.value(item)
             case _:
                 assert_never(type)
 
@@ -429,6 +437,8 @@ def _has_null(type: Type, table: TypeTable) -> bool:
             return True
         case Alternatives():
             return any(_has_null(arm, table) for arm in type.arms)
+        case InForm(item=item):
+            return _has_null(item, table)
         case Named(name):
             declared = declared_type(name, table)
             return isinstance(declared, AliasType) and _has_null(declared.type, table)

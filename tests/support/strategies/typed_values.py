@@ -37,7 +37,8 @@ from sglc.automata.term import (
     Text,
     Words,
 )
-from sglc.types.language.language import language, str_term
+from sglc.types.language.builder import str_term
+from sglc.types.language.language import language
 from sglc.types.language.membership import is_member
 from sglc.types.type import (
     AliasType,

@@ -19,7 +19,6 @@ GROUPS = {
     "E06": "Compiled programs",
     "E07": "Failures of a run",
     "E08": "Commands",
-    "E09": "Parts of the language that do not run yet",
     "W01": "Warnings: text",
     "W02": "Warnings: meaning",
 }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sglc.ir import ops, terminators
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.verify import BINARY_OPERATORS
-from sglc.types.type import Bool, Dec, Float, Int, ListOf, Str
+from sglc.types.type import Bool, Dec, Float, InForm, Int, ListOf, Str
 from sglc.types.values import EnumValue, RecordValue
 from sglc.values.builtins import FUNCTIONS, LIST, MAP, STRING
 from strategies.typed_values import types, values_of
@@ -68,6 +68,7 @@ def operations(draw: Any) -> Module:
                 *[lambda: ops.CallMethod(9, draw(st.sampled_from(methods)), some)] * 4,
                 lambda: ops.CheckType(9, 0, of),
                 lambda: ops.IsType(9, 0, of),
+                lambda: ops.WriteAs(9, 0, InForm(of, draw(st.sampled_from(("json", "yaml", "xml"))))),
                 lambda: ops.IsVariant(9, 0, draw(st.sampled_from(variants))),
                 lambda: ops.Limit(9, 0, "the loop"),
             ]

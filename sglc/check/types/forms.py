@@ -1,12 +1,35 @@
-"""Which types stand where JSON is due."""
+"""What JSON and other forms (`T as yaml`) cannot express, reported where it is asked for."""
 
 from __future__ import annotations
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType
+from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import expand, said
 from sglc.source import Span
 from sglc.types import type as t
+from sglc.types.forms.shape import FormError
+from sglc.types.type import InForm
+
+NAMES = {"json": "JSON", "yaml": "YAML", "xml": "XML", "csv": "CSV", "lines": "lines"}
+"""Forms as sentences call them."""
+
+
+def form_is_known(facts: TypeFacts, type: InForm, span: Span) -> None:
+    """Report a type that cannot be written in its form."""
+    if not facts.sound(type.item):
+        return
+    fault = facts.form_fault(type)
+    if isinstance(fault, FormError):
+        part = f"`{fault.path}` is {fault.reason}" if fault.path else fault.reason
+        facts.program.report(
+            "E0377",
+            f"{said(type.item)} cannot be written as {NAMES[type.form]}",
+            span,
+            label="has a part that the form has no place for",
+            reason=part,
+            hint=fault.hint,
+        )
 
 
 def fits_json(module: ModuleContext, type: ExpressionType, span: Span) -> bool:
@@ -28,7 +51,7 @@ def fits_json(module: ModuleContext, type: ExpressionType, span: Span) -> bool:
                 )
                 return False
             return True
-        case t.Optional(item=item):
+        case t.Optional(item=item) | t.InForm(item=item):
             return fits_json(module, item, span)
         case t.Alternatives(arms=arms):
             return all(fits_json(module, arm, span) for arm in arms)
