@@ -23,7 +23,7 @@ from sglc.check.module import ModuleChecker
 from sglc.check.proofs.emptiness import report_dead_arms
 from sglc.check.proofs.field_order import report_field_order
 from sglc.check.types.facts import TypeFacts
-from sglc.check.types.forms import form_is_known
+from sglc.check.types.forms import form_is_known, form_shows
 from sglc.check.types.unsatisfiable import arms_are_apart
 from sglc.check.unused_names import report_unused_names
 from sglc.diagnostics.diagnostic import Diagnostic
@@ -92,6 +92,8 @@ def check(
     for arms, spans in program.unions[checked_unions:]:
         _tell_apart(loader.facts, arms, spans)
     _ask_forms(loader.facts, program.forms[checked_forms:])
+    for type, span in program.inner:
+        form_shows(loader.facts, type, span)
     modules = tuple(
         module.checked() for module in [main, *(other for other in program.order if other is not main)]
     )

@@ -89,7 +89,21 @@ class _Comparison:
 
     # -- rules -------------------------------------------------------------------------------------
 
+    def _in_form(self, a: Typed, b: Typed) -> Found:
+        """Types that have a form: it leaves out values that it cannot hold, and no other."""
+        one = a.at(a.type.item) if isinstance(a.type, t.InForm) else a
+        if not isinstance(b.type, t.InForm):
+            return self.included(one, b)
+        found = self.included(one, b.at(b.type.item))
+        if found.verdict != "included" or b.type.form == "json":
+            return found
+        if isinstance(a.type, t.InForm) and a.type.form == b.type.form:
+            return found
+        return Found("unknown", reason=f"not every value may have a text as {b.type.form}")
+
     def _by_rules(self, a: Typed, b: Typed) -> Found:
+        if isinstance(a.type, t.InForm) or isinstance(b.type, t.InForm):
+            return self._in_form(a, b)
         values = _listed(a)
         if values is not None:
             return self._of_values(values, b)

@@ -16,6 +16,7 @@ from sglc.automata.analysis.emptiness import shortest_words
 from sglc.automata.dfa.operations import TooLarge, TooLong
 from sglc.automata.work import OutOfWork, WorkAccount, charged
 from sglc.types import type as t
+from sglc.types.forms.forms import unwritable
 from sglc.types.json_membership import json_fault
 from sglc.types.language.language import language
 from sglc.types.language.membership import decimal_fault, float_fault, int_fault, size_fault, str_fault
@@ -103,6 +104,8 @@ def holds(value: Plain, typed: Typed, *, given: bool = False, depth: int = 0) ->
             return _same(value, constant)
         case t.Json():
             return not type.schema or json_fault(value, type) is None
+        case t.InForm(item, form):
+            return inner(value, item) and (form == "json" or unwritable(value, form) is None)
         case t.Optional(item):
             return value is None or inner(value, item)
         case t.Alternatives(arms):

@@ -25,6 +25,7 @@ from sglc.types.type import (
     EnumType,
     FieldType,
     Float,
+    InForm,
     Int,
     Json,
     ListOf,
@@ -285,3 +286,16 @@ def test_a_program_is_compatible_with_itself():
 
 def test_values_are_written_as_json():
     assert written({"a": [1, Decimal("1.50"), None, True, "é"]}) == '{"a": [1, 1.50, null, true, "é"]}'
+
+
+def test_forms_leave_out_what_they_cannot_hold():
+    plain = Typed(ListOf(Str(max_chars=3)), {})
+    lines = Typed(InForm(ListOf(Str(max_chars=3)), "lines"), {})
+    fewer = Typed(InForm(ListOf(Str(max_chars=2)), "lines"), {})
+    assert included(lines, plain).verdict == included(fewer, lines).verdict == "included"
+    assert included(lines, lines).verdict == included(plain, Typed(InForm(plain.type, "json"), {})).verdict
+    assert included(lines, lines).verdict == "included"
+    found = included(plain, lines)
+    assert (found.verdict, found.value) == ("broken", [""])
+    numbers = InForm(ListOf(Int(0, 9)), "yaml")
+    assert included(Typed(ListOf(Int(0, 9)), {}), Typed(numbers, {})).verdict == "unknown"

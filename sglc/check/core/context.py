@@ -161,6 +161,8 @@ class ProgramState:
         """Arms of each written `A | B`, to be held against each other once all types are known."""
         self.forms: list[tuple[InForm, Span]] = []
         """Each written `T as yaml`, to be asked for its form once all types are known."""
+        self.inner: list[tuple[Type, Span]] = []
+        """Each written part of a list, map, tuple or union; if it has a form, that does not show there."""
         self.memo: dict[tuple[object, ...], Any] = {}
         """Answers about types that are asked more than once (`memo["finite", type]`)."""
         self.suggestions = NameSearch()

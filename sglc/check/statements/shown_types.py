@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sglc.check.core.function_state import FunctionState
 from sglc.check.types.facts import TypeFacts
-from sglc.check.types.kinds import expand, item_of, show
+from sglc.check.types.kinds import expand, item_of
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.types.type import Alternatives, InForm, Named, Optional, RecordType, Type, UnionType
@@ -28,7 +28,7 @@ def note_unshown(facts: TypeFacts, function: FunctionState) -> None:
         if first is not None and first.start < span.start:
             continue
         short = plain.name.rsplit(".", 1)[-1]
-        written = show(type) if isinstance(type, InForm) else short
+        written = span.text if isinstance(type, InForm) else short
         facts.program.report(
             "W0207",
             f"the model is never shown what `{short}` looks like"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType
 from sglc.check.types.facts import TypeFacts
-from sglc.check.types.kinds import expand, said
+from sglc.check.types.kinds import as_written, expand, said
 from sglc.source import Span
 from sglc.types import type as t
 from sglc.types.forms.shape import FormError
-from sglc.types.type import InForm
+from sglc.types.type import InForm, Type
 
 NAMES = {"json": "JSON", "yaml": "YAML", "xml": "XML", "csv": "CSV", "lines": "lines"}
 """Forms as sentences call them."""
@@ -29,6 +29,20 @@ def form_is_known(facts: TypeFacts, type: InForm, span: Span) -> None:
             label="has a part that the form has no place for",
             reason=part,
             hint=fault.hint,
+        )
+
+
+def form_shows(facts: TypeFacts, type: Type, span: Span) -> None:
+    """Warn of a part with a form of its own: inside another value it is written as that value is."""
+    written = as_written(type, facts.table)
+    if isinstance(written, InForm):
+        facts.program.report(
+            "W0248",
+            f"{said(type)} inside another type is not written as {NAMES[written.form]}",
+            span,
+            label="the value around it says how it is written",
+            reason="a form is that of a whole text: of a hole, of `${…}`, of `schema(…)`",
+            hint=f"give the form to the whole, `… as {written.form}`, or leave it out here",
         )
 
 

@@ -37,6 +37,7 @@ from sglc.types.text.partial_types import partial_type
 from sglc.types.type import (
     FORMS,
     Alternatives,
+    Applied,
     Constant,
     Form,
     InForm,
@@ -203,6 +204,7 @@ class TypeResolver:
         check_counts(self.module, node.minimum, node.maximum, "items", node.span)
         if isinstance(item, Unknown):
             return UNKNOWN
+        self.note_inner(item, node.item)
         return ListOf(item, node.minimum or 0, node.maximum)
 
     def _map(self, node: ast.TypeMap) -> ExpressionType:
@@ -228,10 +230,13 @@ class TypeResolver:
             except LanguageError as fault:
                 self.module.report("E0306", str(fault), node.key.span, label="smaller bounds are due here")
                 return UNKNOWN
+        self.note_inner(value, node.value)
         return MapOf(key, value, node.minimum or 0, node.maximum)
 
     def _tuple(self, node: ast.TypeTuple) -> ExpressionType:
         items = tuple(self.resolve(item) for item in node.items)
+        for item, part in zip(items, node.items, strict=True):
+            self.note_inner(item, part)
         return UNKNOWN if UNKNOWN in items else TupleOf(items)
 
     def _optional(self, node: ast.TypeOptional) -> ExpressionType:
@@ -240,10 +245,18 @@ class TypeResolver:
             return UNKNOWN
         if isinstance(expand(item, self.module.table), Optional | Null) or item == JSON:
             return item
+        self.note_inner(item, node.item)
         return Optional(item)
+
+    def note_inner(self, type: ExpressionType, node: ast.TypeExpression) -> None:
+        """Note a part of a type: whether it has a form is asked once all types are known."""
+        if isinstance(type, InForm | Named | Applied):
+            self.module.program.inner.append((type, node.span))
 
     def _union(self, node: ast.TypeUnion) -> ExpressionType:
         arms = [(self.resolve(arm), arm.span) for arm in node.arms]
+        for (type, _), arm in zip(arms, node.arms, strict=True):
+            self.note_inner(type, arm)
         return UNKNOWN if any(isinstance(type, Unknown) for type, _ in arms) else self.union(arms)
 
     def union(self, written: Sequence[tuple[Type, Span]]) -> ExpressionType:
@@ -280,7 +293,7 @@ class TypeResolver:
             type = expand(base, self.module.table)
             held = held_by(self.module, base)
         if all(isinstance(refinement, ast.Surface) for refinement in node.refinements):
-            type = base.item if isinstance(base, InForm) else base
+            type, held = base.item if isinstance(base, InForm) else base, Conditions()
         for refinement in node.refinements:
             if isinstance(type, Str) and type.grammar and not isinstance(refinement, ast.Where | ast.Surface):
                 self.module.report(

@@ -40,6 +40,8 @@ def refined_union(resolver: TypeResolver, node: ast.TypeRefined, base: ast.TypeU
     """A union with the refinements behind it, its `where` aside."""
     table = resolver.module.table
     arms = [(resolver.resolve(arm), arm) for arm in base.arms]
+    for type, arm in arms:
+        resolver.note_inner(type, arm)
     if any(isinstance(type, Unknown) for type, _ in arms):
         return UNKNOWN
     for refinement in _refinements(node):

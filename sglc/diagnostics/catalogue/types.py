@@ -321,6 +321,15 @@ pub pure fn f(owner: Owner?) -> str:
         "pub record Row:\n    tag: str max 9 chars\n\npub type table = [Row; ..9] as csv\n",
     ),
     Entry(
+        "W0248",
+        "a form inside another type",
+        "A form is that of a whole text: of a hole, of `${x}`, of `schema(T)`. A part of a list, map, tuple "
+        "or union is written as the value around it is, whatever form its own type has. A field of a record "
+        "may have one: it is that of `${r.field}`.",
+        "pub type pairs = [[int; 2] as lines; ..4]\n",
+        "pub type pairs = [[int; 2]; ..4] as yaml\n",
+    ),
+    Entry(
         "W0231",
         "a contrast of two models without a least probability",
         "A weight above 1 prefers what the teacher finds likelier than the base does. A token that the base "

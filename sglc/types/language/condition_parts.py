@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil
-from typing import TypeVar
 
 from sglc.types.arithmetic import is_number
 from sglc.types.dependent import GivenError
@@ -23,13 +21,10 @@ from sglc.types.language.condition import (
     known,
     listed,
 )
-from sglc.types.type import ListOf, MapOf
 from sglc.types.values import Value
 
 MOST_ITEMS = 65_536
 """Largest length that a condition on a list or map may compare with."""
-
-Counted = TypeVar("Counted", ListOf, MapOf)
 
 
 def left_out(condition: Condition) -> list[str]:
@@ -74,26 +69,26 @@ def settled(condition: Condition) -> Condition:
     return condition
 
 
-def lengths(type: Counted, condition: Condition) -> list[Counted]:
-    """The type with each of the ranges of lengths for which a condition holds."""
+def lengths(least: int, most: int | None, condition: Condition) -> list[tuple[int, int | None]]:
+    """The ranges of lengths within bounds for which a condition holds. Raises GivenError."""
     marks = [
         ceil(bound)
         for part in atoms(condition)
         if isinstance(part, Compared) and is_number(bound := known(part.bound))
     ]
-    beyond = max([type.minimum, *marks, 0]) + 1
+    beyond = max([least, *marks, 0]) + 1
     if beyond > MOST_ITEMS:
         raise GivenError("a condition compares with a length that no list has")
-    last = beyond if type.maximum is None else min(beyond, type.maximum)
-    found: list[Counted] = []
+    last = beyond if most is None else min(beyond, most)
+    found: list[tuple[int, int | None]] = []
     start: int | None = None
-    for length in range(type.minimum, last + 2):
+    for length in range(least, last + 2):
         # A range stands for all lists of its length.
         here = length <= last and holds(condition, range(length))
         if here and start is None:
             start = length
         elif not here and start is not None:
             open_ended = length == last + 1 and last == beyond
-            found.append(replace(type, minimum=start, maximum=type.maximum if open_ended else length - 1))
+            found.append((start, most if open_ended else length - 1))
             start = None
     return found

@@ -39,7 +39,6 @@ from sglc.types.type import (
     Dec,
     EnumType,
     Int,
-    ListOf,
     Named,
     Null,
     OneOf,
@@ -76,9 +75,8 @@ def narrowed_shape(terms: FormTerms, shape: Shape, condition: Condition) -> Term
         case Ref():
             return narrowed_shape(terms, terms.shapes.of(shape), condition)
         case Many(minimum=low, maximum=high) | Entries(minimum=low, maximum=high):
-            ranges = lengths(ListOf(Null(), low, high), condition)
-            shapes = (replace(shape, minimum=each.minimum, maximum=each.maximum) for each in ranges)
-            return choice(*map(terms.term, shapes))
+            ranges = lengths(low, high, condition)
+            return choice(*(terms.term(replace(shape, minimum=low, maximum=high)) for low, high in ranges))
         case Group():
             return _group(terms, shape, condition)
         case Leaf():

@@ -85,11 +85,14 @@ class Narrowed(Protocol):
 class Builder(Protocol):
     """What builds the language around: it holds the declared types and the rules."""
 
-    narrowed: Narrowed
     table: TypeTable
     shared: frozenset[str]
     rules: dict[str, Term]
     open: set[str]
+
+    @property
+    def narrowed(self) -> Narrowed:
+        """What keeps conditions."""
 
     def keys(self, type: Type) -> CharDfa:
         """The keys of a map."""

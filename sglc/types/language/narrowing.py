@@ -7,6 +7,8 @@ asking each value, lists and maps by their lengths, records field by field.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sglc.automata.dfa.operations import (
     difference,
     intersect,
@@ -264,7 +266,8 @@ class _Narrowing(LanguageBuilder):
                 dfa = number_words(type, condition)
                 return Text(dfa) if dfa.edges else Nothing()
             case ListOf() | MapOf():
-                return choice(*(self.json(part) for part in lengths(type, condition)))
+                ranges = lengths(type.minimum, type.maximum, condition)
+                return choice(*(self.json(replace(type, minimum=low, maximum=high)) for low, high in ranges))
         raise AssertionError(f"{type} cannot be narrowed")
 
     def _record(self, record: RecordType, condition: Condition) -> Term:
