@@ -183,7 +183,7 @@ class Function:
             return None
 
     def _partial_out(self, value: Any) -> Any:
-        from sglc.types.text.decode import MISSING, Growing, PartialFields
+        from sglc.types.text.partial import MISSING, Growing, PartialFields
 
         if value is MISSING:
             return None

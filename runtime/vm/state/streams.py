@@ -20,7 +20,8 @@ from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.seed import known_name
 from sglc.runtime.vm.state.strand import Strand
 from sglc.runtime.vm.state.tasks import same
-from sglc.types.text.decode import MISSING, DecodeError, Partial, decode_partial
+from sglc.types.text.decode import DecodeError, decode_partial
+from sglc.types.text.partial import MISSING, Partial
 from sglc.types.text.partial_values import seen
 
 NOTHING = object()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.types.text.decode import MISSING, Growing, Partial, PartialFields
+from sglc.types.text.partial import MISSING, Growing, Partial, PartialFields
 from sglc.types.text.partial_types import partial_name
 from sglc.types.type import (
     AliasType,
