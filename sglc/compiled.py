@@ -39,6 +39,7 @@ COMPILER = (
     "sglc.analysis",
     "sglc.automata",
     "sglc.bytecode",
+    "sglc.callables",
     "sglc.cfg",
     "sglc.check",
     "sglc.diagnostics",

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from sglc.callables.extern_spec import ExternSpec
+from sglc.types.condition import Condition
 from sglc.types.decoding import Decoding
-from sglc.types.language.condition import Condition
 from sglc.types.model_use import MAIN, MAIN_VIEW, ModelUse, ModelView
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get
 
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, Prefix, PrefixMessage, RetryPoint
 from sglc.callables.extern_spec import ExternSpec
+from sglc.types import condition
 from sglc.types import type as t
 from sglc.types.decoding import Decoding
-from sglc.types.language import condition
 from sglc.types.model_use import ModelUse, ModelView
 from sglc.types.values import MAX_DEPTH, EnumValue, RecordValue, Value
 

@@ -17,9 +17,9 @@ from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify_types import condition_faults, predicate_faults, type_faults
 from sglc.callables.tool_text import CALL_PARTS, is_tools
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.types.condition import given_numbers
 from sglc.types.decoding import FIGURES, Strategy
 from sglc.types.dependent import given_values, waits_for_values
-from sglc.types.language.condition import given_numbers
 from sglc.types.type import Named, RecordType, UnionType
 
 MAX_DEPTH = 100_000

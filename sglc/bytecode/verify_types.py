@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.bytecode.code import Code, HoleSpec
+from sglc.types.condition import Matches, atoms, given_numbers
 from sglc.types.dependent import given_types, given_values, replaced
 from sglc.types.grammar_text import parameters_of, stored_fault
-from sglc.types.language.condition import Matches, atoms, given_numbers
 from sglc.types.language.narrowing import is_expressible
 from sglc.types.schema_language import SchemaTextError, schema_text_of
 from sglc.types.type import (

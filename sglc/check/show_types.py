@@ -20,7 +20,7 @@ from sglc.check.core.result import (
 from sglc.source import Source
 from sglc.syntax.parse import tokens
 from sglc.syntax.tree import ast
-from sglc.types.language.condition import show_condition
+from sglc.types.condition import show_condition
 from sglc.types.notation.sgl import behind_where, show_type
 from sglc.types.type import AliasType, DeclaredType, EnumType, FieldType, RecordType, UnionType
 

@@ -17,7 +17,7 @@ from sglc.automata.dfa.operations import TooLarge, TooLong
 from sglc.automata.work import OutOfWork, WorkAccount, charged
 from sglc.types import type as t
 from sglc.types.forms.forms import unwritable
-from sglc.types.json_membership import json_fault
+from sglc.types.language.json_membership import json_fault
 from sglc.types.language.language import language
 from sglc.types.language.membership import decimal_fault, float_fault, int_fault, size_fault, str_fault
 from sglc.types.type import LanguageError

@@ -17,9 +17,9 @@ from typing import Any
 
 from sglc.callables.extern_spec import ExternSpec
 from sglc.ir.module import ErrorInfo, HoleInfo
+from sglc.types import condition
 from sglc.types import type as t
 from sglc.types.decoding import Decoding
-from sglc.types.language import condition
 from sglc.types.model_use import ModelUse, ModelView
 from sglc.types.values import EnumValue, RecordValue
 

@@ -10,8 +10,8 @@ from sglc.immutable import value
 from sglc.ir.ops import Op
 from sglc.ir.terminators import Terminator
 from sglc.source import Source, Span
+from sglc.types.condition import Condition
 from sglc.types.decoding import Decoding
-from sglc.types.language.condition import Condition
 from sglc.types.model_use import ModelUse
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value

@@ -22,8 +22,8 @@ from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.term import Language
 from sglc.automata.work import OutOfWork
 from sglc.ir.module import HoleInfo, Module
+from sglc.types.condition import Condition, given_numbers
 from sglc.types.dependent import replaced
-from sglc.types.language.condition import Condition, given_numbers
 from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
 from sglc.types.type import LanguageError, Str, Type, TypeTable

@@ -12,13 +12,14 @@ from sglc.automata.dfa.operations import TooLarge, TooLong
 from sglc.automata.term import Language, Words
 from sglc.ir.module import HoleInfo
 from sglc.plan.plan import HolePlan, MaskPlan, Unit
-from sglc.types.dependent import GivenError, NothingLeft, bind, given_types
-from sglc.types.language.condition import bind as bind_condition
-from sglc.types.language.condition import given_numbers
+from sglc.types.condition import bind as bind_condition
+from sglc.types.condition import given_numbers
+from sglc.types.dependent import bind, given_types
 from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
 from sglc.types.notation.sgl import show_type
 from sglc.types.type import LanguageError, TypeTable
+from sglc.types.values import GivenError, NothingLeft
 from sglc.values.text import display
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from sglc.types.type import (
     UnionType,
     types_in,
 )
-from sglc.types.values import EnumValue, RecordValue, Value
+from sglc.types.values import EnumValue, GivenError, NothingLeft, RecordValue, Value
 
 if TYPE_CHECKING:
     from sglc.cfg.model.grammar import Given
@@ -46,14 +46,6 @@ ENTRIES = 100_000
 
 _TOUCHING = 40
 """Entries that are held against the text after a hole."""
-
-
-class GivenError(ValueError):
-    """A value that cannot be taken for a `one of`, `span of` or parameter; carries a sentence."""
-
-
-class NothingLeft(GivenError):
-    """With the given values a type has no value at all."""
 
 
 GivenType = OneOf | SpanOf | Str | Applied
@@ -213,7 +205,7 @@ class _Family:
             case UnionType() as union:
                 return replace(union, variants=tuple(fields(variant) for variant in union.variants))
             case AliasType() as alias:
-                from sglc.types.language.condition import bind as bind_condition
+                from sglc.types.condition import bind as bind_condition
 
                 where = None if alias.where is None else bind_condition(alias.where, values)
                 return replace(alias, type=_bound(alias.type, values, self._near, self), where=where)

@@ -16,7 +16,7 @@ from sglc.immutable import node, value
 from sglc.types.values import Value
 
 if TYPE_CHECKING:
-    from sglc.types.language.condition import Condition
+    from sglc.types.condition import Condition
 
 Layout = Literal["", "line", "lines", "free"]
 """Which control characters a text may have, and which of them a hole may write; see `Str`."""

@@ -91,3 +91,11 @@ def is_too_deep(value: object) -> bool:
         if not level:
             return False
     return True
+
+
+class GivenError(ValueError):
+    """A value that cannot be taken for a `one of`, `span of` or parameter; carries a sentence."""
+
+
+class NothingLeft(GivenError):
+    """With the given values a type has no value at all."""

@@ -45,7 +45,7 @@ def coerce(value: object, type: Type, table: TypeTable) -> object:
         return value
     match type:
         case Json() if is_value(value):
-            from sglc.types.json_membership import ordered_json  # loads all of JSON Schema
+            from sglc.types.language.json_membership import ordered_json  # loads all of JSON Schema
 
             return ordered_json(value, type)
         case Alternatives(arms=arms):

@@ -16,12 +16,12 @@ from sglc.library import Library
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.source import Source
-from sglc.types.dependent import GivenError, bind
+from sglc.types.dependent import bind
 from sglc.types.language.language import language
 from sglc.types.language.membership import is_member
 from sglc.types.text.decode import decode
 from sglc.types.type import Str
-from sglc.types.values import Parsed, RecordValue
+from sglc.types.values import GivenError, Parsed, RecordValue
 from strategies.grammar_strategies import ALPHABET, BYTES, texts, words_of
 
 PATTERNS = ("a+", "[ab]+", "ab?", "b;", "a ?", ";[ab]*", "[ab]{1,2}", "a|ab", "[^b ]")

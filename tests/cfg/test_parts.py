@@ -36,12 +36,12 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.source import Source
 from sglc.testing import run_tests
-from sglc.types.dependent import GivenError, NothingLeft, bind, in_grammar
+from sglc.types.dependent import bind, in_grammar
 from sglc.types.grammar_text import part_type, parts_of
 from sglc.types.language.language import language
 from sglc.types.text.decode import decode
 from sglc.types.type import Str
-from sglc.types.values import Parsed
+from sglc.types.values import GivenError, NothingLeft, Parsed
 from strategies.grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
 
 DYNAMIC = GrammarOptions()

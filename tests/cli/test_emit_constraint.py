@@ -39,7 +39,9 @@ def test_every_example_tells_all_its_holes(path: Path, cli: Cli) -> None:
     assert (code, err) == (0, "")
     types = cli("build", path, "--emit", "types")[1]
     holes = [line for line in types.split("\n") if line.startswith("    ?")]
-    assert len([line for line in out.split("\n") if line.startswith("hole ")]) == len(holes)
+    told = len([line for line in out.split("\n") if line.startswith("hole ")])
+    offers = " with tools [" in path.read_text(encoding="utf-8")  # which have holes that no line writes
+    assert told > len(holes) if offers else told == len(holes)
 
 
 @pytest.mark.slow

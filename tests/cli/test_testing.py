@@ -124,7 +124,7 @@ def test_the_command_tells_warnings_and_succeeds(tmp_path: Path, capsys: pytest.
     ("program", "ran"),
     [
         ("fn a() -> int:\n    return 1\n\npub fn b() -> int:\n    return 2\n", "2"),
-        ("pure fn a() -> int:\n    return 1\n\nfn b() -> int:\n    return 2\n", "2"),
+        ("pure fn a() -> int:\n    return 1\n\nfn b() -> int:\n    | Two.\n    return 2\n", "2"),
         ("pure fn a() -> int:\n    return 1\n", "1"),
         ("fn a() -> int:\n    return 1\n\nfn b() -> int:\n    return 2\n", ""),
         (

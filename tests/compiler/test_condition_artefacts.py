@@ -14,7 +14,7 @@ from sglc.bytecode.verify import verify
 from sglc.driver import compile_source
 from sglc.ir.literal import Cursor, print_literal
 from sglc.source import Source
-from sglc.types.language.condition import (
+from sglc.types.condition import (
     All,
     Among,
     Compared,

@@ -32,7 +32,7 @@ OF_SOME_PROGRAMS = (
     "sglc.automata.analysis.membership",
     "sglc.types.grammar_text",
     "sglc.types.schema_language",
-    "sglc.types.language.condition",
+    "sglc.types.condition",
     "sglc.types.notation.json_schema",
     "sglc.check.holes.kept_conditions",
 )

@@ -9,8 +9,8 @@ import pytest
 
 from oracles import term_oracle
 from sglc.automata.analysis.emptiness import few_words
+from sglc.types.condition import All, Among, Compared, Divided, Given, Known, Not, Subject
 from sglc.types.dependent import bind
-from sglc.types.language.condition import All, Among, Compared, Divided, Given, Known, Not, Subject
 from sglc.types.language.language import language
 from sglc.types.language.membership import is_member
 from sglc.types.language.narrowing import is_expressible, narrowed_language

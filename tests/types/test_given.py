@@ -14,12 +14,13 @@ from sglc.options import CompileOptions
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import BYTES
 from sglc.source import Source
-from sglc.types.dependent import GivenError, bind, ended_before, erased, why_empty
+from sglc.types.dependent import bind, ended_before, erased, why_empty
 from sglc.types.language.language import language
 from sglc.types.language.membership import is_member
 from sglc.types.text.decode import DecodeError, decode
 from sglc.types.text.printer import print_value
 from sglc.types.type import Alternatives, Constant, ListOf, OneOf, Optional, SpanOf, Str, TupleOf
+from sglc.types.values import GivenError
 from strategies.vm_programs import assembler
 
 SOME = st.text('ab"\\\n ,é', max_size=8)

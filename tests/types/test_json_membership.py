@@ -19,8 +19,8 @@ from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.source import Source
-from sglc.types.json_membership import json_fault, ordered_json
 from sglc.types.json_values import json_value_text
+from sglc.types.language.json_membership import json_fault, ordered_json
 from sglc.types.language.membership import MemberError, is_member
 from sglc.types.schema_language import schema_language, schema_text_of
 from sglc.types.text.plain_json import from_json

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import term_oracle
 from sglc.automata.analysis.emptiness import is_empty
-from sglc.types.language.condition import (
+from sglc.types.condition import (
     All,
     Among,
     Compared,

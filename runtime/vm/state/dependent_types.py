@@ -12,14 +12,14 @@ from sglc.automata.term import Language
 from sglc.bytecode.code import HoleSpec
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.values import failure
-from sglc.types.dependent import GivenError, NothingLeft, bind, given_types, why_empty
+from sglc.types.condition import Condition, show_condition
+from sglc.types.condition import bind as bind_condition
+from sglc.types.dependent import bind, given_types, why_empty
 from sglc.types.json_text import json_text
-from sglc.types.language.condition import Condition, show_condition
-from sglc.types.language.condition import bind as bind_condition
 from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
 from sglc.types.type import AliasType, Applied, LanguageError, OneOf, Str, Type, TypeTable, declaration_of
-from sglc.types.values import RecordValue, Value
+from sglc.types.values import GivenError, NothingLeft, RecordValue, Value
 
 KEPT = 16
 """Bound types that are kept: lists and texts may be large."""

@@ -17,9 +17,9 @@ from sglc.types.type import DeclaredType, InForm, Predicate, Type
 from sglc.types.values import EnumValue, Value
 
 if TYPE_CHECKING:
+    from sglc.types.condition import Condition
     from sglc.types.decoding import Decoding
     from sglc.types.grammar_text import Count
-    from sglc.types.language.condition import Condition
 
 # -- types of expressions --------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from sglc.check.types.kinds import STR, UNKNOWN, expand, is_enum, is_text, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.check.types.unsatisfiable import RAW
 from sglc.syntax.tree import ast
-from sglc.types.dependent import GivenError, GivenType, erased, given_types, in_grammar, renumbered, replaced
+from sglc.types.dependent import GivenType, erased, given_types, in_grammar, renumbered, replaced
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -39,7 +39,7 @@ from sglc.types.type import (
     Type,
     types_in,
 )
-from sglc.types.values import Value
+from sglc.types.values import GivenError, Value
 
 
 @dataclass(slots=True, eq=False)

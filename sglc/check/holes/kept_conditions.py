@@ -14,10 +14,11 @@ from sglc.check.holes.mask_predicates import ConditionWriter
 from sglc.check.types.kinds import said
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.types.dependent import GivenError, given_types
-from sglc.types.language.condition import All, Condition, given_numbers
+from sglc.types.condition import All, Condition, given_numbers
+from sglc.types.dependent import given_types
 from sglc.types.language.narrowing import is_expressible, narrowed_language
 from sglc.types.type import Type
+from sglc.types.values import GivenError
 
 Kept = list[tuple[ast.Expression, Condition]]
 """Parts of a condition as they are written, and as the mask keeps them."""

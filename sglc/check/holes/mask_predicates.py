@@ -1,4 +1,4 @@
-"""From a written condition to one that a mask can keep (`sglc.types.language.condition`).
+"""From a written condition to one that a mask can keep (`sglc.types.condition`).
 
 What a condition compares the value with is computed once, before the hole. So only expressions that cannot
 fail, or that would be computed in any case, become part of it: in `i == 0 or it != seen[i - 1]` the item is
@@ -19,7 +19,7 @@ from sglc.check.types.kinds import Table, expand, is_enum
 from sglc.check.types.regexes import check_regex
 from sglc.syntax.tree import ast
 from sglc.types import type as t
-from sglc.types.language.condition import (
+from sglc.types.condition import (
     All,
     Among,
     Compared,

@@ -33,7 +33,7 @@ from sglc.types import type as t
 from sglc.types.dependent import erased
 
 if TYPE_CHECKING:
-    from sglc.types.language.condition import Condition
+    from sglc.types.condition import Condition
 
 ATTEMPTS = 8
 """How often a hole is drawn again because of its `where`."""

@@ -43,7 +43,7 @@ def with_conditions(module: ModuleContext, type: ExpressionType, held: Condition
 
 def _opened(module: ModuleContext, alias: AliasType, numbers: list[int]) -> Applied:
     """A type with conditions that depend on given values: a declaration with a parameter for each of them."""
-    from sglc.types.language.condition import renumbered as renumbered_condition
+    from sglc.types.condition import renumbered as renumbered_condition
 
     places = {number: place for place, number in enumerate(numbers)}
     where = None if alias.where is None else renumbered_condition(alias.where, places)
@@ -64,7 +64,7 @@ def numbers_of(alias: AliasType) -> set[int]:
     """Numbers of the given values that the condition of an alias compares with."""
     if alias.where is None:
         return set()
-    from sglc.types.language.condition import given_numbers  # loads all of regular expressions
+    from sglc.types.condition import given_numbers  # loads all of regular expressions
 
     return given_numbers(alias.where)
 
@@ -75,7 +75,7 @@ def alias_of(name: str, type: Type, doc: str, held: Conditions) -> AliasType:
     if len(held.where) == 1:
         (where,) = held.where
     elif held.where:
-        from sglc.types.language.condition import All  # loads all of regular expressions
+        from sglc.types.condition import All  # loads all of regular expressions
 
         where = All(held.where)
     return AliasType(name, type, doc, where, held.predicates)

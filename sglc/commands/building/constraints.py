@@ -10,8 +10,8 @@ from sglc.bytecode.code import Program
 from sglc.commands.shared.holes import Hole, holes_of
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.node_notation import show_nodes
-from sglc.types.dependent import GivenError
 from sglc.types.type import LanguageError
+from sglc.types.values import GivenError
 
 
 def show_constraints(program: Program) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sglc.automata.term import Language
 from sglc.bytecode.code import HoleSpec, Place, Program
 from sglc.bytecode.opcodes import OPCODES
+from sglc.types.condition import given_numbers, show_condition
 from sglc.types.dependent import given_types, given_values
-from sglc.types.language.condition import given_numbers, show_condition
 from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
 from sglc.types.notation.sgl import show_type

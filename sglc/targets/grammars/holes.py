@@ -14,13 +14,14 @@ from sglc.ir.module import HoleInfo
 from sglc.targets.core.places import PROGRAM
 from sglc.targets.core.target import Loss, Subject, Written
 from sglc.targets.grammars.term_grammar import Refused, TermGrammar
-from sglc.types.dependent import GivenError, given_types, given_values
-from sglc.types.language.condition import given_numbers
+from sglc.types.condition import given_numbers
+from sglc.types.dependent import given_types, given_values
 from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
 from sglc.types.language.predicates import predicates_of
 from sglc.types.notation.sgl import show_type
 from sglc.types.type import LanguageError
+from sglc.types.values import GivenError
 
 
 @dataclass(frozen=True, slots=True)

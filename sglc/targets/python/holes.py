@@ -13,9 +13,9 @@ from sglc.targets.core.type_parts import form_lost
 from sglc.targets.grammars.hole_forms import finite_values, is_raw, pattern_of, schema_of
 from sglc.targets.python.context import Context, HoleNode, Text
 from sglc.targets.python.expressions import Expressions
+from sglc.types import condition as k
 from sglc.types.dependent import given_types, given_values
 from sglc.types.json_text import json_text
-from sglc.types.language import condition as k
 from sglc.types.type import Applied, form_of, without_form
 
 _SAMPLING = {"temp": "temperature", "top_p": "top_p", "top_k": "top_k", "min_p": "min_p", "seed": "seed"}

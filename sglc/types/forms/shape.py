@@ -120,7 +120,7 @@ class Arms:
 
 
 @value
-class Held:
+class Conditioned:
     """A shape whose values meet the conditions of an alias."""
 
     shape: Shape
@@ -130,7 +130,7 @@ class Held:
 def held(shape: Shape, aliases: tuple[AliasType, ...]) -> Shape:
     """A shape whose values meet the conditions of some aliases, the outermost first."""
     for alias in reversed(aliases):
-        shape = Held(shape, alias)
+        shape = Conditioned(shape, alias)
     return shape
 
 
@@ -149,7 +149,7 @@ class Ref:
         return f"{self.name} as form {level}{'k' if keyed else ''}"
 
 
-Shape = Leaf | Around | Group | Variants | Many | Entries | Arms | Held | Ref
+Shape = Leaf | Around | Group | Variants | Many | Entries | Arms | Conditioned | Ref
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,8 +84,8 @@ from sglc.types.type import (
 )
 
 if TYPE_CHECKING:
+    from sglc.types.condition import Condition
     from sglc.types.forms.shape import Shape
-    from sglc.types.language.condition import Condition
 
 
 @dataclass(frozen=True, slots=True)

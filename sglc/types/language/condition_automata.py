@@ -24,8 +24,7 @@ from sglc.automata.number.decimal import MAX_DIVISOR, decimal_range, integer_ran
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
 from sglc.types.arithmetic import Number, is_number
-from sglc.types.dependent import GivenError
-from sglc.types.language.condition import (
+from sglc.types.condition import (
     All,
     Among,
     Compared,
@@ -42,7 +41,7 @@ from sglc.types.language.condition import (
 )
 from sglc.types.language.scalars import number_dfa
 from sglc.types.type import Dec, Int
-from sglc.types.values import Value
+from sglc.types.values import GivenError, Value
 
 MOST_LENGTH = 4096
 """Longest length of a text that is compared inside an `or` or `not`."""

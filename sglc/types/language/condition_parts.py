@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from sglc.types.arithmetic import is_number
-from sglc.types.dependent import GivenError
-from sglc.types.language.condition import (
+from sglc.types.condition import (
     All,
     Among,
     Compared,
@@ -21,7 +20,7 @@ from sglc.types.language.condition import (
     known,
     listed,
 )
-from sglc.types.values import Value
+from sglc.types.values import GivenError, Value
 
 MOST_ITEMS = 65_536
 """Largest length that a condition on a list or map may compare with."""

@@ -9,7 +9,18 @@ from sglc.automata.joined_terms import choice
 from sglc.automata.term import Language, Term
 from sglc.types.dependent import erased
 from sglc.types.forms.forms import shapes_of
-from sglc.types.forms.shape import Arms, Around, Entries, FormError, Group, Held, Many, Ref, Shape, Variants
+from sglc.types.forms.shape import (
+    Arms,
+    Around,
+    Conditioned,
+    Entries,
+    FormError,
+    Group,
+    Many,
+    Ref,
+    Shape,
+    Variants,
+)
 from sglc.types.language.builder import LanguageBuilder
 from sglc.types.language.form_terms import FormTerms
 from sglc.types.language.language import language
@@ -77,7 +88,7 @@ def _tell_apart(terms: FormTerms) -> None:
             case Ref() as ref if ref not in seen:
                 seen.add(ref)
                 stack.append(terms.shapes.of(ref))
-            case Around(shape=inner) | Held(shape=inner) | Many(item=inner) | Entries(value=inner):
+            case Around(shape=inner) | Conditioned(shape=inner) | Many(item=inner) | Entries(value=inner):
                 stack.append(inner)
             case Group(parts=parts):
                 stack += (part.shape for part in parts)

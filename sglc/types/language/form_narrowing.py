@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING
 from sglc.automata.dfa.operations import intersect
 from sglc.automata.joined_terms import choice, finite, sequence
 from sglc.automata.term import Bytes, Except, Nothing, Term, Text
-from sglc.types.forms.shape import (
-    Arms,
-    Around,
-    Entries,
-    FormError,
-    Group,
-    Held,
-    Leaf,
-    Many,
-    Part,
-    Ref,
-    Shape,
-)
-from sglc.types.language.condition import (
+from sglc.types.condition import (
     All,
     Condition,
     Either,
@@ -30,6 +17,19 @@ from sglc.types.language.condition import (
     conjuncts,
     holds,
     subject,
+)
+from sglc.types.forms.shape import (
+    Arms,
+    Around,
+    Conditioned,
+    Entries,
+    FormError,
+    Group,
+    Leaf,
+    Many,
+    Part,
+    Ref,
+    Shape,
 )
 from sglc.types.language.condition_automata import number_words, text_dfa
 from sglc.types.language.condition_parts import left_out, lengths, settled
@@ -64,7 +64,7 @@ def narrowed_shape(terms: FormTerms, shape: Shape, condition: Condition) -> Term
         case Either(parts=()):
             return Nothing()
     match shape:
-        case Held(inner, alias):
+        case Conditioned(inner, alias):
             parts = (condition,) if alias.where is None else (condition, alias.where)
             return narrowed_shape(terms, inner, All(parts))
         case Around(left, inner, right):

@@ -25,10 +25,10 @@ from sglc.types.forms.forms import shapes_of
 from sglc.types.forms.shape import (
     Arms,
     Around,
+    Conditioned,
     Entries,
     FormError,
     Group,
-    Held,
     Leaf,
     Many,
     Part,
@@ -61,7 +61,7 @@ from sglc.types.type import (
 )
 
 if TYPE_CHECKING:
-    from sglc.types.language.condition import Condition
+    from sglc.types.condition import Condition
 
 
 def form_term(builder: Builder, type: InForm, condition: Condition | None = None) -> Term:
@@ -116,7 +116,7 @@ class FormTerms:
         if condition is not None:
             return self.builder.narrowed.shape(self, shape, condition)
         match shape:
-            case Held(inner, alias):
+            case Conditioned(inner, alias):
                 return self.term(inner, alias.where if self.bound or not _waits(alias) else None)
             case Leaf():
                 return self.leaf(shape)
@@ -246,7 +246,7 @@ class FormTerms:
 
 def _waits(alias: AliasType) -> bool:
     """Whether the condition of an alias compares with values that are not known."""
-    from sglc.types.language.condition import given_numbers  # loads all of regular expressions
+    from sglc.types.condition import given_numbers  # loads all of regular expressions
 
     return alias.where is not None and bool(given_numbers(alias.where))
 

@@ -22,8 +22,8 @@ from sglc.types.language.scalars import Surface
 from sglc.types.type import DeclaredType, Str, Type, TypeTable, uses_of
 
 if TYPE_CHECKING:
+    from sglc.types.condition import Condition
     from sglc.types.forms.shape import Shape
-    from sglc.types.language.condition import Condition
 
 LARGE_GRAMMAR = 20_000
 """Languages of larger grammars, which hold lists of values, are not kept."""

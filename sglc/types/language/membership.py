@@ -163,7 +163,7 @@ def where_fault(value: object, declared: AliasType) -> str | None:
     """
     if declared.where is None:
         return None
-    from sglc.types.language.condition import holds, show_condition  # loads all of regular expressions
+    from sglc.types.condition import holds, show_condition  # loads all of regular expressions
 
     if holds(declared.where, value):
         return None
@@ -308,7 +308,7 @@ def is_constant(value: object, type: Constant) -> bool:
 
 
 def _json_fault(value: object, type: Json) -> tuple[str, str] | None:
-    from sglc.types.json_membership import json_fault
+    from sglc.types.language.json_membership import json_fault
 
     return json_fault(value, type)
 

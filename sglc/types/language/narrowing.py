@@ -16,9 +16,7 @@ from sglc.automata.dfa.operations import (
 )
 from sglc.automata.joined_terms import choice, sequence
 from sglc.automata.term import Bytes, CharDfa, Encoding, Except, Language, Nothing, Term, Text, Words
-from sglc.types.json_text import json_text
-from sglc.types.language.builder import LanguageBuilder, Narrowed, build
-from sglc.types.language.condition import (
+from sglc.types.condition import (
     All,
     Among,
     Compared,
@@ -37,6 +35,8 @@ from sglc.types.language.condition import (
     listed,
     subject,
 )
+from sglc.types.json_text import json_text
+from sglc.types.language.builder import LanguageBuilder, Narrowed, build
 from sglc.types.language.condition_automata import number_words, text_dfa, whole_bounds
 from sglc.types.language.condition_parts import left_out, lengths, settled
 from sglc.types.language.form_narrowing import narrowed_shape

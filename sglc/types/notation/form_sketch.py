@@ -16,9 +16,9 @@ from sglc.types.forms.forms import shapes_of
 from sglc.types.forms.shape import (
     Arms,
     Around,
+    Conditioned,
     Entries,
     Group,
-    Held,
     Leaf,
     Many,
     Part,
@@ -93,7 +93,7 @@ class _Sketch:
                 return shape.left + entry + shape.joint + more + shape.right
             case Arms(arms=arms):
                 return self.either([self.text(arm) or "nothing" for _, arm in arms])
-            case Held(inner, alias):
+            case Conditioned(inner, alias):
                 return self.held(self.text(inner), alias)
             case Ref():
                 return self.named(shape)

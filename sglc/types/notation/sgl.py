@@ -165,7 +165,7 @@ LONG_PATTERN = 80
 
 def behind_where(declared: AliasType) -> str:
     """The conditions of an alias as they stand behind its type: ` where it % 2 == 1`; empty without any."""
-    from sglc.types.language.condition import show_condition  # loads all of regular expressions
+    from sglc.types.condition import show_condition  # loads all of regular expressions
 
     shown = [] if declared.where is None else [show_condition(declared.where)]
     shown += [one_line(predicate.text) for predicate in declared.predicates]

@@ -9,10 +9,10 @@ from sglc.types.forms.forms import shapes_of
 from sglc.types.forms.shape import (
     Arms,
     Around,
+    Conditioned,
     Entries,
     FormError,
     Group,
-    Held,
     Leaf,
     Many,
     Part,
@@ -64,7 +64,7 @@ class _Printer:
                 return self.leaf(value, shape)
             case Around(left, inner, right):
                 return left + self.text(value, inner) + right
-            case Held(inner):
+            case Conditioned(inner):
                 return self.text(value, inner)
             case Group(type=None):
                 return self.tuple_items(value, shape)

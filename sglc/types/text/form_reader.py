@@ -15,10 +15,10 @@ from sglc.types.forms.forms import shapes_of
 from sglc.types.forms.shape import (
     Arms,
     Around,
+    Conditioned,
     Entries,
     FormError,
     Group,
-    Held,
     Leaf,
     Many,
     Part,
@@ -113,7 +113,7 @@ class _Reader:
                 return self.nested(lambda: self.map_entries(shape))
             case Arms(arms=arms):
                 return self.first([lambda arm=arm: self.closed(arm) for _, arm in arms])  # type: ignore[misc]
-            case Held(inner, alias):
+            case Conditioned(inner, alias):
                 start = self.at
                 value = self.value(inner)
                 self.fail_if(start, where_fault(value, alias))

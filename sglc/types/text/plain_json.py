@@ -184,7 +184,7 @@ def _convert(data: Value, type: Type, table: TypeTable, path: str, depth: int) -
         raise MemberError(path, f"nested deeper than {MAX_DEPTH}")
     match type:
         case Json():
-            from sglc.types.json_membership import ordered_json  # loads all of JSON Schema
+            from sglc.types.language.json_membership import ordered_json  # loads all of JSON Schema
 
             return ordered_json(data, type)
         case Str() | OneOf() | SpanOf():

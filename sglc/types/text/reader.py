@@ -13,9 +13,9 @@ from decimal import Decimal
 from typing import assert_never
 
 from sglc.types.dependent import one_of_fault, span_fault
-from sglc.types.json_membership import json_fault
 from sglc.types.json_text import json_text
 from sglc.types.json_values import number_of
+from sglc.types.language.json_membership import json_fault
 from sglc.types.language.membership import (
     constant_notation,
     decimal_fault,

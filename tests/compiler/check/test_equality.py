@@ -14,8 +14,8 @@ from sglc.driver import compile_source
 from sglc.options import CompileOptions
 from sglc.source import Source
 from sglc.testing import run_tests
+from sglc.types.condition import Among, Compared, Known, Listed, Subject, holds
 from sglc.types.equality import equal, key_of, position
-from sglc.types.language.condition import Among, Compared, Known, Listed, Subject, holds
 from sglc.types.language.language import language
 from sglc.types.language.membership import MemberError
 from sglc.types.text.plain_json import from_json

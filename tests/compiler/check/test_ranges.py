@@ -14,7 +14,7 @@ from sglc.driver import compile_source
 from sglc.library import Library
 from sglc.source import Source
 from sglc.testing import run_tests
-from sglc.types.language.condition import bind
+from sglc.types.condition import bind
 from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
 

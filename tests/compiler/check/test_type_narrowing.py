@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sglc.automata.analysis.emptiness import is_finite
 from sglc.automata.analysis.membership import is_word
 from sglc.types import type as t
-from sglc.types.language.condition import (
+from sglc.types.condition import (
     All,
     Among,
     Compared,
@@ -293,7 +293,7 @@ def test_fields_of_records(data):
 def _below_left(term):
     from dataclasses import replace
 
-    from sglc.types.language.condition import changed, subject
+    from sglc.types.condition import changed, subject
 
     def put(part):
         found = subject(part)

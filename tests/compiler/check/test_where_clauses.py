@@ -12,7 +12,7 @@ from sglc.automata.analysis.membership import is_word
 from sglc.check.program import check
 from sglc.library import Library
 from sglc.source import Source
-from sglc.types.language.condition import bind
+from sglc.types.condition import bind
 from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language
 

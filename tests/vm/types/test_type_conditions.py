@@ -160,7 +160,7 @@ pub pure fn g(n: int) -> T:
 def test_a_changed_artefact_without_its_condition_is_refused(program):
     from dataclasses import replace
 
-    from sglc.types.language.condition import Given
+    from sglc.types.condition import Given
     from sglc.types.type import Predicate
 
     def faults(**changes):

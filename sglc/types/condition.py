@@ -16,10 +16,9 @@ from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import compile_regex
 from sglc.immutable import value
 from sglc.types.arithmetic import ArithmeticFault, Number, compute, is_number
-from sglc.types.dependent import GivenError
 from sglc.types.equality import equal, key_of
 from sglc.types.json_text import json_text
-from sglc.types.values import RecordValue, Value
+from sglc.types.values import GivenError, RecordValue, Value
 
 
 @value
