@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +23,7 @@ from sglc.runtime.served_models import Served, Urgency, serve
 from sglc.runtime.vm.coverage import BranchCoverage
 from sglc.runtime.vm.holes.records import error_name
 from sglc.runtime.vm.machine import Machine
+from sglc.runtime.vm.state.draws import Again, Drawn, Key, Round, RoundOver
 from sglc.runtime.vm.state.frame import Allowance
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.run import (
@@ -94,6 +95,12 @@ class TestResult:
     """Calls that are to be held against an earlier run."""
     replays: tuple[tuple[str, Place | None], ...] = ()
     """Traces of runs that are to be run again."""
+    failed_draws: Mapping[Place | None, Mapping[Key, Drawn]] = field(default_factory=dict)
+    """What holes had been given where an expectation was missed first in a `fuzz`, by its place."""
+    error_round: Round | None = None
+    """The round of `fuzz` that the error ended."""
+    error_draws: Mapping[Key, Drawn] = field(default_factory=dict)
+    """What holes had been given in it."""
 
     @property
     def passed(self) -> bool:
@@ -454,14 +461,15 @@ class Session:
         seed: int = 0,
         on_event: Listener | None = None,
         coverage: BranchCoverage | None = None,
+        again: Again | None = None,
     ) -> TestResult:
         """Run one test, without a model: holes are answered by its mocks or at random. `coverage` notes which
-        branches it takes."""
+        branches it takes. `again` runs it as far as a round of a `fuzz`, with texts that are given."""
         code = next((code for code in self.tests if code.name == name), None)
         if code is None:
             raise ArgumentError("E0712", f"there is no test `{name}`")
         listeners = () if on_event is None else (on_event,)
-        run = self._new_run(seed, listeners)
+        run = self._new_run(seed, listeners, again=again)
         if coverage is not None:
             run.handlers = coverage.steps()
         machine = Machine(run)
@@ -471,6 +479,8 @@ class Session:
             await machine.call(code, [])
             if machine.last is not None:
                 machine.last.leave()
+        except RoundOver:
+            pass
         except SglError as raised:
             error = raised
         seconds = perf_counter() - started
@@ -485,6 +495,9 @@ class Session:
             unused,
             tuple(run.goldens),
             tuple(run.replays),
+            run.failed_draws,
+            None if error is None else run.draws.round,
+            run.draws.made,
         )
 
     def _new_run(
@@ -498,6 +511,7 @@ class Session:
         weighed: bool = False,
         top: int = 0,
         local: bool = False,
+        again: Again | None = None,
     ) -> Run:
         """The state of a new run; without an urgency it is one that asks no model. See `run`."""
         engine = self.engine
@@ -511,6 +525,7 @@ class Session:
                 listeners=listeners,
                 recorder=None if urgency is None else self.recorder,
                 python=None if urgency is None else self.python,
+                again=again,
             )
         models = {
             name: served.for_run(name, self.program.name, urgency, own=name == MAIN)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sglc.bytecode.code import Code, Place, Program
@@ -16,9 +16,11 @@ from sglc.recorded.differences import differences
 from sglc.recorded.goldens import Goldens
 from sglc.recorded.judging import Recorded
 from sglc.runtime.errors import diagnostic_of, span_of
-from sglc.runtime.session import Session
+from sglc.runtime.session import Session, TestResult
+from sglc.runtime.shrinking import Failing, failures_of, shrink
 from sglc.runtime.vm.coverage import BranchCoverage
 from sglc.runtime.vm.state.run import Missed
+from sglc.types.json_text import json_text
 
 MISSED = "E0808"
 """Code of an expectation that does not hold."""
@@ -104,9 +106,7 @@ async def _run(
         result = await session.run_test(code.name, seed=seed + number, coverage=coverage)
         expectations += result.expectations
         seconds += result.seconds
-        failures = [_missed(session.program, missed) for missed in result.missed]
-        if result.error is not None:
-            failures.append(diagnostic_of(result.error, session.program))
+        failures = await _failures(session, result)
         failures += await recorded.failures(result, first=number == 0)
         if failures:
             return Report(
@@ -124,6 +124,50 @@ async def _run(
     if not expectations:
         found.append(_untested(session.program, code))
     return Report(code.name, True, seed, rounds, expectations, seconds, warnings=tuple(found), tags=code.tags)
+
+
+async def _failures(session: Session, result: TestResult) -> list[Diagnostic]:
+    """What failed; of each expectation in a `fuzz` once, with the least values that it fails with."""
+    program, fuzzed = session.program, {id(each.missed or each.error): each for each in failures_of(result)}
+    failures: list[Diagnostic] = []
+    for missed in result.missed:
+        failing = fuzzed.get(id(missed))
+        if failing is not None:
+            rounds = len({each.round for each in result.missed if each.place == missed.place})
+            failures.append(await _least(session, result, failing, rounds))
+        elif missed.round is None:
+            failures.append(_missed(program, missed))
+    if result.error is not None:
+        failing = fuzzed.get(id(result.error))
+        if failing is not None:
+            failures.append(await _least(session, result, failing, 1))
+        else:
+            failures.append(diagnostic_of(result.error, program))
+    return failures
+
+
+async def _least(session: Session, result: TestResult, failing: Failing, rounds: int) -> Diagnostic:
+    """A failure in a round of `fuzz`, with the least values of its holes."""
+    least = await shrink(session, result.name, result.seed, failing)
+    missed, error = least.failing.missed, least.failing.error
+    if missed is not None:
+        found = _missed(session.program, missed)
+    else:
+        assert error is not None
+        found = diagnostic_of(error, session.program)
+    texts = [f"?{hole} = {_short(_plain(text))}" for hole, text in least.texts()]
+    shown = ", ".join(texts[:SHOWN_VALUES]) + (", …" if len(texts) > SHOWN_VALUES else "")
+    how = f"missed in {rounds} rounds; " if rounds > 1 else ""
+    kind = "the least values found" if least.cut else "the least values"
+    lines = [found.reason] if found.reason else []
+    if texts:
+        lines.append(f"{how}{kind} that fail: {shown}")
+    return replace(found, reason="\n".join(lines))
+
+
+def _plain(text: str) -> str:
+    """The text of a hole; in quotes where it would not be seen as it is."""
+    return text if text and text.isprintable() and text == text.strip() else json_text(text)
 
 
 def _unused(program: Program, hole: str, place: Place | None) -> Diagnostic:

@@ -123,7 +123,13 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str], ...] = (
     ("ADOPT", (), 1, 0, "branch -> ; its conversation becomes this one"),
     # tests
     ("MOCK", ("name", "flag"), 1, 0, "value -> ; hole `f.hole` answers it, flag 1 always"),
-    ("FUZZ", ("flag",), 0, 0, "1: the model is a sampler over the masks; 0: back to the mocks"),
+    (
+        "FUZZ",
+        ("flag",),
+        0,
+        0,
+        "1: a round of random answers over the masks begins; 0: back to the mocks",
+    ),
     ("WITNESS", ("name",), 1, 0, "value -> ; a part of the expectation that follows, under its text"),
     ("EXPECT", (), 1, 0, "bool -> ; records a failed expectation"),
     ("GOLDEN", (), 0, 0, "from here on it is noted what holes are asked"),

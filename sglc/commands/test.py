@@ -83,9 +83,10 @@ def command(
     """Run the test blocks of programs, without a model.
 
     `mock` answers a hole with a value that it could produce; `fuzz` answers all holes with random legal
-    values. A test that fails shows the expectation, the values of its parts and variables, and the seed
-    that repeats it. Mocks that no hole asks for and tests that expect nothing are told. `golden` holds a
-    call against FILE.golden.json beside the program, `replay` a recorded run against its trace.
+    values, and shows the least that fail. A test that fails shows the expectation, the values of its parts
+    and variables, and the seed that repeats it. Mocks that no hole asks for and tests that expect nothing
+    are told. `golden` holds a call against FILE.golden.json beside the program, `replay` a recorded run
+    against its trace.
 
     Exit codes: 0 all tests passed; 1 one failed, or something cannot be read; 2 the command is wrong.
 

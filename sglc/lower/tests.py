@@ -34,10 +34,9 @@ class Tests:
         self.build.add(ops.MockHole(name, value, node.always, node.span))
 
     def fuzz(self, node: ast.Fuzz) -> None:
-        """A loop over the rounds, with random values for holes in each."""
+        """A loop over the rounds, with random values for holes in each. Each round says that it begins."""
         build = self.build
         iterator, number = build.fresh_slot("iterator"), build.fresh_slot("round")
-        build.add(ops.SetFuzz(True, node.span))
         zero = build.const(0)
         (count,) = self.expressions.values((node.times,), node.span)
         rounds = build.value(ops.MakeRange, zero, count, False)
@@ -46,6 +45,7 @@ class Tests:
         build.start(each)
         build.end(terminators.Next(iterator, number, body, done, node.span))
         build.start(body)
+        build.add(ops.SetFuzz(True, node.span))
         build.store(self.context.slot_of(node), self.expressions.value(node.call), node.span)
         self.inside(Surrounding("loop", done, each), node.body)
         build.end(terminators.Jump(each))

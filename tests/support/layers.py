@@ -90,6 +90,7 @@ WHOLE = (
     | RUNTIME
     | {
         "sglc.runtime.preview",
+        "sglc.runtime.shrinking",
         "sglc.plan",
         "sglc.driver",
         "sglc.compiled",
@@ -174,6 +175,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.served_models": BELOW_VM | {"sglc.runtime.vm"},
     "sglc.runtime.session": RUNTIME,
     "sglc.runtime.preview": RUNTIME | {"sglc.runtime.chat", "sglc.runtime.tokenizer"},
+    "sglc.runtime.shrinking": RUNTIME,
     "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
     "sglc.plan": LEAVES

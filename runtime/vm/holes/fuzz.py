@@ -10,34 +10,76 @@ from random import Random
 from sglc.runtime.decoding.validated import DEAD, FINAL, Verdicts
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.vm.state.lengths import Lengths, aimed_length, length_class
 from sglc.types.decoding import Decoding, Figure
 
-LONG = 4000
-"""Bytes after which a walk always takes the shortest way to its end."""
+LONG_JUDGED = 15
+"""Bytes of the longest values that are drawn where a validator judges every beginning: it runs once a
+character."""
+TRIES = 4
+"""Walks for a value of one length class; the nearest is taken where none is in it."""
 
 
-def random_word(matcher: Matcher, random: Random) -> bytes:
+def random_word(matcher: Matcher, random: Random, lengths: Lengths | None = None) -> bytes:
     """A random word of a matcher's language, over a vocabulary of single bytes.
 
-    The walk takes byte after byte that the mask allows. Short words are more likely than long ones, and
-    ordinary letters more likely than other characters. Each walk has a random length after which it heads for
-    the end.
+    Each class of length (`length_class`) that the language may have is as likely as any other, so that short
+    and long values come. A few words are drawn from as a list; of more, a walk takes byte after byte that the
+    mask allows, heading for a length of the class, ordinary letters more likely than other characters.
     """
-    written = bytearray()
-    patience = int(random.expovariate(1 / 300)) + 1
-    while not matcher.is_complete():
-        if matcher.is_accepting() and random.random() < 0.25:
+    lengths = lengths or Lengths()
+    if lengths.words is not None:
+        classes: dict[int, list[bytes]] = {}
+        for word in lengths.words:
+            twin = matcher.clone()
+            if twin.accept_bytes(word) and twin.is_accepting():
+                classes.setdefault(length_class(len(word)), []).append(word)
+        if classes:
+            return random.choice(classes[random.choice(sorted(classes))])
+    aim = aimed_length(len(matcher.shortest_completion()), lengths.most, random)
+    found = b""
+    for attempt in range(TRIES):
+        word = _aimed_word(matcher.clone(), random, aim)
+        if attempt == 0 or abs(len(word) - aim) < abs(len(found) - aim):
+            found = word
+        if length_class(len(found)) == length_class(aim):
             break
-        run = matcher.forced()
-        if not run and len(written) > min(patience, LONG):
-            run = matcher.shortest_completion()
-            if not run:
-                break
-        if not run:
-            run = bytes((_pick(matcher.allowed().tolist(), random),))
-        matcher.accept_bytes(run)
+    return found
+
+
+def _aimed_word(matcher: Matcher, random: Random, aim: int) -> bytes:
+    """A walk to a word of about a length: it ends early only where nothing else is legal, and from the length
+    on every other byte leads the shortest way to an end, from twice the length on each."""
+    written = bytearray(matcher.forced())
+    matcher.accept_bytes(bytes(written))
+    while not matcher.is_complete():
+        size = len(written)
+        if size >= aim and matcher.is_accepting():
+            break
+        if size >= 2 * aim or (size >= aim and random.random() < 0.5):
+            run = matcher.shortest_completion()[: None if size >= 2 * aim else 1]
+            matcher.accept_bytes(run)
+        else:
+            run = _step(matcher, random, aim - size)
         written += run
     return bytes(written)
+
+
+def _step(matcher: Matcher, random: Random, left: int) -> bytes:
+    """Take a random byte, and what can only follow it. Before the length is reached, one behind which the
+    value is over is taken only where others are as well."""
+    allowed = matcher.allowed().tolist()
+    while True:
+        byte = _pick(allowed, random)
+        before = matcher.steps
+        matcher.accept_bytes(bytes((byte,)))
+        run = matcher.forced()
+        if run:
+            matcher.accept_bytes(run)
+        if left <= 1 + len(run) or len(allowed) == 1 or not matcher.is_complete():
+            return bytes((byte,)) + run
+        matcher.rollback(matcher.steps - before)
+        allowed.remove(byte)
 
 
 def random_figures(decoding: Decoding, random: Random) -> dict[str, Figure]:
@@ -79,7 +121,7 @@ async def random_good_word(matcher: Matcher, random: Random, verdicts: Verdicts,
     Where many bytes lead nowhere, the walk begins again and heads for the end earlier. Raises Unsatisfiable
     where there is no word, and Budget where none was found.
     """
-    patience = min(int(random.expovariate(1 / 60)) + 1, LONG)
+    patience = aimed_length(len(matcher.shortest_completion()), None, random, LONG_JUDGED)
     for attempt in range(RESTARTS):
         found = await _walk(matcher, random, verdicts, name, patience >> attempt)
         if found is not None:
@@ -98,7 +140,7 @@ async def _walk(
         if good:
             final = matcher.is_accepting() and await verdicts.of(bytes(written)) == FINAL
             tired = len(written) >= patience
-            if final and (matcher.is_complete() or tired or random.random() < 0.25):
+            if final and (matcher.is_complete() or tired):
                 return bytes(written)
             places.append(_Place(matcher, len(written)))
         byte = None
@@ -151,7 +193,7 @@ def _character(matcher: Matcher, first: int, random: Random) -> bytes:
 
 
 def _pick(allowed: list[int], random: Random) -> int:
-    if len(allowed) > 8:
+    if len(allowed) > 16:
         if 0x22 in allowed and random.random() < 0.1:
             return 0x22
         plain = [byte for byte in allowed if 0x20 <= byte < 0x7F]

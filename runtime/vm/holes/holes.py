@@ -23,7 +23,8 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.vm.holes import scoring
 from sglc.runtime.vm.holes.chains import asked_first, first_answer
-from sglc.runtime.vm.holes.fuzz import random_figures, random_good_word, random_scores, random_word
+from sglc.runtime.vm.holes.drawing import figures_source, random_text
+from sglc.runtime.vm.holes.fuzz import random_figures, random_scores
 from sglc.runtime.vm.holes.models import asked, share_figures, shares_shown
 from sglc.runtime.vm.holes.options import Options
 from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, note_asked, shown_figures
@@ -269,13 +270,14 @@ async def _filled(
         words: list[str] = []
         while len(words) < frame.wanted:
             taken = request.excluded.union(word.encode() for word in words)
-            words.append(await _random(machine, replace(request, excluded=taken), verdicts))
+            asking = replace(request, excluded=taken)
+            words.append(await random_text(machine, asking, type, [*values], verdicts))
         figures: dict[str, Any] = {}
         if spec.told and spec.mode == "choose":
             options = scoring.choices(machine, spec, request, values, type) or words[:1]
-            figures = {"scores": random_scores(options, run.random)}
+            figures = {"scores": random_scores(options, figures_source(machine, spec.name))}
         elif spec.told and spec.decoding is not None:
-            figures = random_figures(spec.decoding, run.random)
+            figures = random_figures(spec.decoding, figures_source(machine, spec.name))
         return await _simulated(machine, frame, spec, words[0], figures, *words[1:])
     if not run.model.can_be_asked:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
@@ -292,17 +294,6 @@ async def _filled(
     if spec.mode == "choose" and not result.sampled and result.ended != "budget":
         result.scores = {result.text: 1.0}  # no other option was left
     return result
-
-
-async def _random(machine: Strand, request: HoleRequest, verdicts: Verdicts | None) -> str:
-    """A random legal text. Raises Unsatisfiable where there is none."""
-    run = machine.run
-    matcher = run.prepared.constraints.value(request).matcher(run.model.vocabulary)
-    if matcher.is_dead():
-        raise SglError("Unsatisfiable", f"no value of hole `{request.name}` is left to choose")
-    if verdicts is None:
-        return random_word(matcher, run.random).decode()
-    return (await random_good_word(matcher, run.random, verdicts, request.name)).decode()
 
 
 def _verdicts(machine: Strand, spec: HoleSpec, asked: list[object]) -> Verdicts:

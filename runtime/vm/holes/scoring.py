@@ -18,7 +18,7 @@ from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import selection
 from sglc.runtime.vm.holes.chains import asked_first, first_answer
-from sglc.runtime.vm.holes.fuzz import random_scores
+from sglc.runtime.vm.holes.drawing import drawn_scores
 from sglc.runtime.vm.holes.models import viewed
 from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
 from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, note_asked, scores_shown
@@ -199,7 +199,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
             given_scores.get(text, 0.0) if given_scores else float(text == wanted) for text in texts
         ]
     elif run.fuzzing:
-        probabilities = [*random_scores(texts, run.random).values()]
+        probabilities = [*drawn_scores(machine, spec.name, texts).values()]
         top = probabilities.index(max(probabilities))
     elif not run.model.can_be_asked:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglc.runtime.vm.state.frame import Frame
-from sglc.runtime.vm.state.run import GoldenCall, Missed
+from sglc.runtime.vm.state.run import GoldenCall
 from sglc.runtime.vm.state.strand import Outcome, Strand
 from sglc.runtime.vm.state.values import Cursor
 from sglc.types.json_text import json_text
@@ -16,8 +16,14 @@ def do_mock(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_fuzz(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    """With `a` random walks over the masks fill holes from here on; without, the model and mocks again."""
-    machine.run.fuzzing = bool(a)
+    """With `a` a round begins in which random walks over the masks fill holes; without, the model and mocks
+    fill them again."""
+    run = machine.run
+    if a:
+        run.draws.begin(frame.pc)
+    else:
+        run.draws.end()
+    run.fuzzing = bool(a)
     return None
 
 
@@ -43,7 +49,7 @@ def do_expect(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
             for name, value in zip(frame.code.slots, frame.slots, strict=True)
             if value is not None and not isinstance(value, Cursor) and not name.startswith("%")
         }
-        machine.run.missed.append(Missed("the expectation does not hold", machine.place(frame), values))
+        machine.run.miss("the expectation does not hold", machine.place(frame), values)
     return None
 
 
@@ -52,7 +58,7 @@ def do_expect_raises(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     machine.run.expectations += 1
     if b:
         name = machine.program.names[a]
-        machine.run.missed.append(Missed(f"{name} was not raised", machine.place(frame), {}))
+        machine.run.miss(f"{name} was not raised", machine.place(frame), {})
     return None
 
 

@@ -10,14 +10,13 @@ from sglc.bytecode.code import Code
 from sglc.runtime.decoding.requests import HoleRequest
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.vm.holes.fuzz import random_word
+from sglc.runtime.vm.holes.drawing import drawn_value
 from sglc.runtime.vm.state.frame import Frame, take
 from sglc.runtime.vm.state.seed import known_name
 from sglc.runtime.vm.state.strand import Outcome, Strand
 from sglc.runtime.vm.state.values import failure
 from sglc.types.language.language import language
 from sglc.types.language.membership import is_member
-from sglc.types.text.decode import decode
 from sglc.types.type import Type
 from sglc.values.text import display
 
@@ -99,4 +98,4 @@ def _drawn(machine: Strand, name: str, type: Type) -> object:
         raise failure(f"the result of `{name}` cannot be drawn: {fault}") from None
     if matcher.is_dead():
         raise SglError("Unsatisfiable", f"the result of `{name}` has no value")
-    return decode(random_word(matcher, run.random).decode(), type, table)
+    return drawn_value(machine, name, matcher, described, type)

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Hashable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from random import Random
 from typing import TYPE_CHECKING, Protocol
 
 from sglc.automata.term import Language
@@ -17,6 +16,8 @@ from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.requests import Constraints, HoleResult, Timing
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.dependent_types import BoundTypes
+from sglc.runtime.vm.state.draws import Again, Drawn, Draws, Key, Round
+from sglc.runtime.vm.state.lengths import Lengths
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.predicates import TypePredicates
 from sglc.runtime.vm.state.trace import DeferredEvents, Listener, ListenerFault
@@ -107,6 +108,8 @@ class Missed:
     message: str
     place: Place | None
     values: Mapping[str, str]
+    round: Round | None = None
+    """The round of `fuzz` in which it did not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,8 @@ class Prepared:
     constraints: Constraints
     languages: dict[int, Language]
     bound: BoundTypes = field(default_factory=BoundTypes)
+    lengths: dict[Hashable, Lengths] = field(default_factory=dict)
+    """How long the values of holes can be, by the keys of their requests."""
     predicates: TypePredicates = field(init=False)
     errors: Mapping[str, tuple[str, ...]] = field(init=False)
     """The fields of each declared error, by its name."""
@@ -241,6 +246,7 @@ class Run:
         handlers: tuple[Step, ...] | None = None,
         tasks: Tasks | None = None,
         python: PythonHost | None = None,
+        again: Again | None = None,
     ) -> None:
         self.prepared = prepared
         self.program = prepared.program
@@ -261,7 +267,8 @@ class Run:
         self.recorder = recorder
         self.handlers = handlers
         """What instructions do in place of the machine's own table."""
-        self.random = Random(seed)
+        self.draws = Draws(seed, again)
+        """The random answers of `fuzz`."""
         self.steps = 0
         self.step_limit = self.limits.steps
         """Steps at which this record ends; of a call that runs ahead, what its caller has left."""
@@ -278,6 +285,8 @@ class Run:
         self.fuzzing = False
         self.expectations = 0
         self.missed: list[Missed] = []
+        self.failed_draws: dict[Place | None, dict[Key, Drawn]] = {}
+        """What holes had been given where an expectation was missed first in a round of `fuzz`."""
         self.asked: list[AskedHole] | None = None
         """What holes were asked since a golden call began; None outside of one."""
         self.golden_from = 0
@@ -353,6 +362,13 @@ class Run:
     def keep_premise(self, key: Hashable, scores: list[float], forwards: int) -> None:
         """Remember the scores of options without their context, and how many passes they took."""
         self.premises[key], self._premise_forwards[key] = scores, forwards
+
+    def miss(self, message: str, place: Place | None, values: Mapping[str, str]) -> None:
+        """Note that an expectation does not hold."""
+        draws = self.draws
+        self.missed.append(Missed(message, place, values, draws.round))
+        if draws.round is not None:
+            self.failed_draws.setdefault(place, dict(draws.made))
 
     # -- mocks ---------------------------------------------------------------------------------------
 
