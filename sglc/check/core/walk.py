@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sglc.source import Span
 from sglc.syntax.tree import ast
 
 Body = Sequence[ast.Statement]
@@ -60,5 +61,10 @@ def mentions(node: object, names: tuple[str, ...]) -> bool:
 
 def parts(node: object) -> list[object]:
     """What a node of the tree is made of, names and places aside."""
-    fields = getattr(type(node), "__dataclass_fields__", {})
-    return [getattr(node, name) for name in fields if name not in ("span", "name")]
+    fields = getattr(type(node), "__dataclass_fields__", ())
+    found = [getattr(node, name) for name in fields if name not in ("span", "name")]
+    return [part for part in found if type(part) not in _LEAVES]
+
+
+_LEAVES = (Span, str, int, bool, type(None))
+"""What nodes hold that is no node: a place would lead to the whole text of its file."""

@@ -11,7 +11,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TypeVar
 
-from sglc.types.text.printer import PrintError, print_value
+from sglc.types.text.printer import print_value
+from sglc.types.text.scalar_printer import PrintError
 from sglc.types.type import EnumType, Type, TypeTable
 from sglc.types.values import EnumValue, RecordValue
 

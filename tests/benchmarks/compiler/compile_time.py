@@ -22,6 +22,8 @@ from time import perf_counter, process_time
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import pytest  # noqa: E402
+
 import report  # noqa: E402
 from sglc.bytecode.serial import dumps  # noqa: E402
 from sglc.bytecode.verify import verified  # noqa: E402
@@ -115,11 +117,9 @@ def stages(path: Path) -> list[float]:
         finally:
             parsing += process_time() - began
 
-    checker.parse = timed_parse  # type: ignore[assignment]
-    try:
-        checked, found = check(source, Library())
-    finally:
-        checker.parse = parse
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checker, "parse", timed_parse)
+        checked, found = check(source, Library(), timed_parse)
     assert checked is not None and not any(one.severity == "error" for one in found), found
     lap()
     module = lower(checked)
