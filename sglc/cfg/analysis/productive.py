@@ -7,28 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sglc.automata.graphs import successors_first
 from sglc.cfg.model import grammar as g
 
 
 def rules_without_texts(grammar: g.Grammar) -> list[str]:
     """Rules that lead to themselves and have no text, in the order of the grammar; one of those that lead to
     each other. Rules that have none because of these are left out."""
+    users: dict[str, list[str]] = {name: [] for name in grammar.rules}
+    for name, rule in grammar.rules.items():
+        for other in _needed(rule.body) & users.keys():
+            users[other].append(name)
     productive: set[str] = set()
-    waiting = dict(grammar.rules)
-    while found := [
-        name for name, rule in waiting.items() if _has_text(rule.body, productive, grammar.rules)
-    ]:
-        productive.update(found)
-        for name in found:
-            del waiting[name]
+    due = list(grammar.rules)
+    while due:
+        name = due.pop()
+        if name not in productive and _has_text(grammar.rules[name].body, productive, grammar.rules):
+            productive.add(name)
+            due += users[name]
+    waiting = {name: rule for name, rule in grammar.rules.items() if name not in productive}
     below = {name: _needed(rule.body) & waiting.keys() for name, rule in waiting.items()}
-    told: set[str] = set()
+    above: dict[str, set[str]] = {name: set() for name in waiting}
+    for name, others in below.items():
+        for other in others:
+            above[other].add(name)
+    told = set(successors_first(above))  # rules that no cycle leads to lead to one
     roots = []
     for name in waiting:
-        reached = _reached(name, below)
-        if name in reached and not reached & told:
-            roots.append(name)
-            told |= {other for other in reached if name in _reached(other, below)}
+        if name not in told:
+            reached = _reached(name, below)
+            if name in reached and not reached & told:
+                roots.append(name)
+                told |= reached & _reached(name, above)
     return roots
 
 
