@@ -192,7 +192,7 @@ class FunctionEffects:
             node = signature.declaration
             if isinstance(node, ast.FunctionDeclaration):
                 body = self.bodies[signature.name] = _Body(signature.module)
-                body.events = body.read(node.body)
+                body.events = _distinct(body.read(node.body))
 
     def infer(self) -> None:
         """Note what is inferred in signatures and modules, and hold headers and handlers against it."""

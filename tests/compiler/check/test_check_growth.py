@@ -281,7 +281,7 @@ def unknown_among_many(n):
 
 
 def errors_left_out(n):
-    return _errors(n) + _raising(n, "pub pure fn g(a: int) -> int")
+    return _errors(n) + _raising(n, "pub pure fn g(a: int) -> int raises E0")
 
 
 PROGRAMS = [
