@@ -22,8 +22,10 @@ from sglc.targets.python.carried import MODULES
 from strategies.programs.source_programs import SourceProgram, source_program, source_programs
 
 ARGUMENTS = {"theme": "a ship", "body": "Where is my parcel?"}
-SAID = [path for path in sorted(EXAMPLES.glob("*.sgl")) if path.stem not in ("query", "ideas", "route")]
-"""Those that a module can say: `query` reads parts of a text of a grammar, the others need scores."""
+_REFUSED = ("query", "ideas", "route", "agent", "forms")
+SAID = [path for path in sorted(EXAMPLES.glob("*.sgl")) if path.stem not in _REFUSED]
+"""Those that a module can say: `query` reads parts of a text of a grammar, `ideas` and `route` need scores,
+`agent` calls tools, `forms` writes other forms than JSON."""
 
 
 def source_of(path: Path) -> Source:

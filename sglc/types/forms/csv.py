@@ -11,7 +11,6 @@ from functools import cache
 
 from sglc.automata.dfa.operations import difference, intersect
 from sglc.automata.joined_terms import choice, sequence
-from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, CharDfa, Term
 from sglc.types.forms.flat import columns, is_nullable, scalar
 from sglc.types.forms.shape import FormError, Group, Many, Part, Ref, Shape, Shapes, Texts, held
@@ -55,6 +54,8 @@ def _no_reference(ref: Ref) -> Shape:
 
 @cache
 def _unquoted() -> CharDfa:
+    from sglc.automata.regex.compile import compile_regex
+
     return compile_regex(r'[^,"\n\r]+')
 
 

@@ -24,7 +24,6 @@ from sglc.automata.dfa.operations import (
     words,
 )
 from sglc.automata.joined_terms import choice, sequence
-from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, CharDfa, Nothing, Term, Text
 from sglc.types.forms.flat import described, is_scalar, leaf
 from sglc.types.forms.shape import (
@@ -232,6 +231,8 @@ def _plain_words() -> CharDfa:
     reserved = [
         "".join(word) for each in _RESERVED for word in product(*((char, char.upper()) for char in each))
     ]
+    from sglc.automata.regex.compile import compile_regex
+
     return difference(intersect(compile_regex(_PLAIN), legal()), words(reserved))
 
 
@@ -292,6 +293,8 @@ def _grown(text: str) -> str:
 
 @cache
 def _numbers() -> CharDfa:
+    from sglc.automata.regex.compile import compile_regex
+
     return compile_regex(_NUMBER)
 
 
