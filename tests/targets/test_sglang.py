@@ -18,6 +18,7 @@ from sglc.driver import write_target
 from sglc.source import Source
 
 TEXTS = {
+    "dish": "soup",
     "theme": "a ship",
     "wish": "I want to see a river.",
     "body": "Hello",
