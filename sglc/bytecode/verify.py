@@ -103,7 +103,10 @@ def verified(program: Program) -> tuple[Program, list[Diagnostic]]:
 
 
 def _program_faults(program: Program) -> Iterator[str]:
-    yield from type_faults(program.types, program.table)
+    unsound = [*type_faults(program.types, program.table)]
+    yield from unsound
+    if unsound:  # what holes ask of types, only sound ones can answer
+        return
     yield from predicate_faults(program.codes, program.table)
     for name in program.names:
         if not isinstance(name, str):
