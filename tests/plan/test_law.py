@@ -63,6 +63,8 @@ def test_every_run_of_random_programs_keeps_its_bounds(monkeypatch: pytest.Monke
         program = compile_source(Source("case.sgl", made.text)).program
         assert program is not None, made.text
         names = [name for name, index in program.entry.items() if program.codes[index].kind == "fn"]
+        if "main" not in names:  # it asks no model
+            continue
         plan = plan_program(program, names, model="small", tokenizer=small_tokenizer())
         (main,) = (function for function in plan.functions if function.name == "main")
         holes = holes_of(plan)
