@@ -20,7 +20,7 @@ def do_fuzz(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     fill them again."""
     run = machine.run
     if a:
-        run.draws.begin(frame.pc)
+        run.draws.begin(machine.place(frame))
     else:
         run.draws.end()
     run.fuzzing = bool(a)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
+from sglc.bytecode.code import Place
 from sglc.runtime.engine.sampling.seeds import mix
 
 Key = tuple[str, str, int]
@@ -19,7 +20,8 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of a `fuzz`: the loop by the place of its instruction, and the number of the round."""
+    """One round of a `fuzz`: which loop of the run it is, counted by their places in the source as they are
+    met, and the number of the round."""
 
     loop: int
     number: int
@@ -57,12 +59,17 @@ class Draws:
         """The round that is going on; None outside of `fuzz`."""
         self.made: dict[Key, Drawn] = {}
         """The draws of the round so far."""
+        self._loops: dict[Place | None, int] = {}
         self._begun: Counter[int] = Counter()
         self._counts: Counter[tuple[str, str]] = Counter()
 
-    def begin(self, loop: int) -> None:
-        """A round of a loop begins. Raises RoundOver behind the round that is run again."""
+    def begin(self, place: Place | None) -> None:
+        """A round of the loop at a place begins. Raises RoundOver behind the round that is run again.
+
+        Instructions move with the passes that a program went through; places in its source do not.
+        """
         self._leave()
+        loop = self._loops.setdefault(place, len(self._loops))
         number, self._begun[loop] = self._begun[loop], self._begun[loop] + 1
         again = self.again
         if again is not None and again.alone and loop == again.round.loop:
