@@ -81,4 +81,4 @@ def test_no_mutated_program_meets_more_than_diagnostics(tmp_path: Path) -> None:
             counts[kind] = counts.get(kind, 0) + some
     assert sum(counts.values()) == COUNT
     tested = sum(some for kind, some in counts.items() if "passed" in kind or "failed" in kind)
-    assert counts["refused"] > COUNT // 2 and tested > COUNT // 60
+    assert counts["refused"] > COUNT // 2 and tested > COUNT // 20
