@@ -38,6 +38,7 @@ class Expressions:
     def __init__(self, context: Context, from_model: Callable[[Any], Text]) -> None:
         self.context = context
         self.program = context.program
+        self.types = context.program.types
         self.checked = context.checked
         self.from_model = from_model
 
@@ -46,14 +47,14 @@ class Expressions:
     def fitting(self, node: Operand, wanted: str | None) -> str:
         """The expression where a value of an annotation is due."""
         found = self.text(node)
-        if wanted is None or found.display or found.kind in (None, wanted):
+        if wanted is None or found.display or found.kind is None or self.types.same(found.kind, wanted):
             return found.code
         return f"cast({wanted!r}, {found.code})"
 
     def returned(self, node: ast.Expression, wanted: str | None) -> str:
         """The expression behind `return`: what is `Any` is said to be of the annotation."""
         found = self.text(node)
-        if wanted is None or found.display or found.kind == wanted:
+        if wanted is None or found.display or self.types.same(found.kind, wanted):
             return found.code
         return f"cast({wanted!r}, {found.code})"
 

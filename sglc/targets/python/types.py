@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import cached_property
 
 from sglc.automata.regex.portable import for_python, looks_back_freely
 from sglc.targets.core.comments import docstring
@@ -204,6 +205,26 @@ class Types:
     def annotation(self, type: Type) -> str:
         """The type as Python's checkers read it."""
         return fold(type, self)
+
+    def same(self, one: str | None, other: str | None) -> bool:
+        """Whether annotations are of one type, which a declared alias may name."""
+        return one == other or (
+            one is not None and other is not None and self._meant(one) == self._meant(other)
+        )
+
+    def _meant(self, annotation: str) -> str:
+        while annotation in self.aliases:
+            annotation = self.aliases[annotation]
+        return annotation
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """The annotations that the names of aliases stand for."""
+        return {
+            self.classes[name,]: self.annotation(declared.type)
+            for name, declared in self.table.items()
+            if isinstance(declared, AliasType) and (name,) in self.classes
+        }
 
     def scalar(self, type: Scalar) -> str:
         match type:
