@@ -206,11 +206,9 @@ class Types:
         """The type as Python's checkers read it."""
         return fold(type, self)
 
-    def same(self, one: str | None, other: str | None) -> bool:
+    def same(self, one: str | None, other: str) -> bool:
         """Whether annotations are of one type, which a declared alias may name."""
-        return one == other or (
-            one is not None and other is not None and self._meant(one) == self._meant(other)
-        )
+        return one == other or (one is not None and self._meant(one) == self._meant(other))
 
     def _meant(self, annotation: str) -> str:
         while annotation in self.aliases:

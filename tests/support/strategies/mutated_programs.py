@@ -40,11 +40,10 @@ def originals() -> list[Original]:
     """Programs to damage, the same in the same order for one revision."""
     files = [*sorted((ROOT / "examples").glob("*.sgl")), *sorted((ROOT / "stdlib").glob("*.sgl"))]
     found = [Original(str(path), path.read_text(encoding="utf-8")) for path in files]
-    pages = sorted((ROOT / "docs").glob("*.md"))
-    for page in [
-        ROOT / "README.md",
-        *(page for page in pages if page.stem != "diagnostics"),
-    ]:  # it has faulty ones
+    pages = [
+        page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem != "diagnostics"
+    ]  # has faults
+    for page in [ROOT / "README.md", *pages]:
         for number, block in enumerate(_BLOCK.findall(page.read_text(encoding="utf-8"))):
             found.append(Original(str(ROOT / "examples" / f"{page.stem}_{number}.sgl"), block))
     for code, entry in sorted(CATALOGUE.items()):
