@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from sglc.bytecode.code import Code, Place, Prefix, Program
-from sglc.bytecode.signatures import signature
+from sglc.bytecode.code import Code, Prefix, Program
 from sglc.diagnostics.suggest import nearest
+from sglc.runtime.arguments import bound_arguments
 from sglc.runtime.decoding.conversations.conversation import Conversation, PlainChat
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.engine.batching_engine import BatchingEngine
@@ -19,34 +18,26 @@ from sglc.runtime.engine.scheduling.pinned_prefixes import MOST_NAMED
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from sglc.runtime.results import RunResult, TestResult
 from sglc.runtime.served_models import Served, Urgency, serve
 from sglc.runtime.vm.coverage import BranchCoverage
 from sglc.runtime.vm.holes.records import error_name
 from sglc.runtime.vm.machine import Machine
-from sglc.runtime.vm.state.draws import Again, Drawn, Key, Round, RoundOver
+from sglc.runtime.vm.state.draws import Again, RoundOver
 from sglc.runtime.vm.state.frame import Allowance
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.run import (
-    CheckRecord,
-    GoldenCall,
-    HoleRecord,
     Limits,
-    Missed,
     Prepared,
     Recorder,
     Run,
-    Statistics,
 )
 from sglc.runtime.vm.state.tasks import Tasks
 from sglc.runtime.vm.state.trace import Listener, ListenerFault
 from sglc.runtime.vm.state.values import BranchValue, Scored, failure
-from sglc.types.language.membership import MemberError, is_member
 from sglc.types.model_use import MAIN
-from sglc.types.notation.sgl import show_type
-from sglc.types.text.plain_json import from_json, to_json
-from sglc.types.type import Type
+from sglc.types.text.plain_json import to_json
 from sglc.types.values import TOO_DEEP, RecordValue, Value, is_too_deep
-from sglc.values.coerce import coerce
 from sglc.values.kinds import is_value
 
 if TYPE_CHECKING:
@@ -61,51 +52,6 @@ OPEN_END = 4
 """Tokens at the end of a constant beginning that may become others with the text that follows."""
 MOST_MESSAGES = 64
 """Messages of a prefix that are tokenised ahead: for each of them the chat template reads all before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """What a function returned, the whole conversation as text, and what it took.
-
-    `type` is the declared type of the value, None for a function that returns nothing.
-    """
-
-    value: Value
-    type: Type | None
-    text: str
-    statistics: Statistics
-    checks: tuple[CheckRecord, ...]
-    holes: tuple[HoleRecord, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TestResult:
-    """How a test came out. `seed` repeats it; `unused` are mocks that no hole asked for, and their places."""
-
-    __test__ = False
-
-    name: str
-    seed: int
-    expectations: int
-    missed: tuple[Missed, ...]
-    error: SglError | None
-    seconds: float
-    unused: tuple[tuple[str, Place | None], ...] = ()
-    goldens: tuple[GoldenCall, ...] = ()
-    """Calls that are to be held against an earlier run."""
-    replays: tuple[tuple[str, Place | None], ...] = ()
-    """Traces of runs that are to be run again."""
-    failed_draws: Mapping[Place | None, Mapping[Key, Drawn]] = field(default_factory=dict)
-    """What holes had been given where an expectation was missed first in a `fuzz`, by its place."""
-    error_round: Round | None = None
-    """The round of `fuzz` that the error ended."""
-    error_draws: Mapping[Key, Drawn] = field(default_factory=dict)
-    """What holes had been given in it."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether all expectations held and no error ended the test."""
-        return self.error is None and not self.missed
 
 
 class Session:
@@ -221,51 +167,8 @@ class Session:
         return functions[name]
 
     def bind(self, code: Code, arguments: Mapping[str, object]) -> list[object]:
-        """The arguments in order, defaults filled in, each a checked value of its parameter's type.
-
-        Arguments are values of the language or what JSON gives. Raises ArgumentError.
-        """
-        names = [parameter.name for parameter in code.parameters]
-        for name in arguments:
-            if name not in names:
-                near = nearest(name, names)
-                raise ArgumentError(
-                    "E0714",
-                    f"`{code.name}` has no parameter `{name}`",
-                    reason=f"it is `{signature(self.program, code)}`",
-                    hint=f"did you mean `{near}`?" if near else f"leave `{name}` out",
-                )
-        bound: list[object] = []
-        for parameter in code.parameters:
-            if parameter.name in arguments:
-                bound.append(self._value(code, parameter.name, parameter.type, arguments[parameter.name]))
-            elif parameter.has_default:
-                bound.append(parameter.default)
-            else:
-                raise ArgumentError(
-                    "E0713",
-                    f"`{code.name}` needs the argument `{parameter.name}`",
-                    reason=f"it is `{signature(self.program, code)}`",
-                    hint=f"pass {parameter.name}=…",
-                )
-        return bound
-
-    def _value(self, code: Code, name: str, index: int, given: Any) -> Value:
-        type, table = self.program.types[index], self.program.table
-        try:
-            if is_too_deep(given):
-                raise MemberError("", TOO_DEEP)
-            value = coerce(given, type, table)
-            if is_value(value) and is_member(value, type, table):
-                return value
-            return from_json(given, type, table)
-        except MemberError as fault:
-            raise ArgumentError(
-                "E0715",
-                f"argument `{name}` of `{code.name}` is outside of its type",
-                reason=str(fault),
-                hint=f"`{name}` is `{show_type(type)}`",
-            ) from None
+        """The arguments in order, as `sglc.runtime.arguments` has them. Raises ArgumentError."""
+        return bound_arguments(self.program, code, arguments)
 
     # -- running -------------------------------------------------------------------------------------
 

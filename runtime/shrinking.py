@@ -15,7 +15,8 @@ from sglc.runtime.vm.state.draws import Again, Drawn, Key, Round
 if TYPE_CHECKING:
     from sglc.bytecode.code import Place
     from sglc.runtime.errors import SglError
-    from sglc.runtime.session import Session, TestResult
+    from sglc.runtime.results import TestResult
+    from sglc.runtime.session import Session
     from sglc.runtime.vm.state.run import Missed
 
 RUNS = 200

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from sglc.runtime.kv.eviction import Policy
     from sglc.runtime.mask.artifact.places import MaskPlaces
     from sglc.runtime.metrics.collector import Collector
-    from sglc.runtime.session import RunResult, Session
+    from sglc.runtime.results import RunResult
+    from sglc.runtime.session import Session
     from sglc.runtime.vm.state.trace import Listener
 
 

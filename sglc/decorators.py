@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sglc.frontend.types.called import CalledFunctions
     from sglc.python.stream import Stream
     from sglc.runtime.kv.accounts import CacheStats
-    from sglc.runtime.session import RunResult
+    from sglc.runtime.results import RunResult
     from sglc.runtime.vm.state.trace import Event
 
 P = ParamSpec("P")

@@ -16,7 +16,8 @@ from sglc.recorded.differences import differences
 from sglc.recorded.goldens import Goldens
 from sglc.recorded.judging import Recorded
 from sglc.runtime.errors import diagnostic_of, span_of
-from sglc.runtime.session import Session, TestResult
+from sglc.runtime.results import TestResult
+from sglc.runtime.session import Session
 from sglc.runtime.shrinking import Failing, failures_of, shrink
 from sglc.runtime.vm.coverage import BranchCoverage
 from sglc.runtime.vm.state.run import Missed

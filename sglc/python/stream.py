@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 if TYPE_CHECKING:
-    from sglc.runtime.session import RunResult
+    from sglc.runtime.results import RunResult
     from sglc.runtime.vm.state.trace import Event, Listener
 
 T = TypeVar("T")

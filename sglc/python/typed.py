@@ -34,7 +34,7 @@ class CallOptions(TypedDict, total=False):
 
 
 class Run(Protocol[R_co]):
-    """What a run gives; an object of `sglc.runtime.session.RunResult`."""
+    """What a run gives; an object of `sglc.runtime.results.RunResult`."""
 
     @property
     def value(self) -> R_co:

@@ -10,7 +10,8 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.recorded.goldens import Goldens, kept_of
 from sglc.recorded.replays import ReplayFault, read_run, replay
 from sglc.runtime.errors import span_of
-from sglc.runtime.session import Session, TestResult
+from sglc.runtime.results import TestResult
+from sglc.runtime.session import Session
 
 DIFFERENT, UNREADABLE = "E0821", "E0822"
 """Codes of a run that goes another way, and of recorded runs that cannot be read."""

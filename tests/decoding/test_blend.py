@@ -29,7 +29,8 @@ from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.model.scripted import ScriptedModel
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
 

@@ -9,7 +9,8 @@ import pytest
 from sglc.driver import compile_source
 from sglc.runtime.engine.load import load_engine
 from sglc.runtime.model import load
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.source import Source
 
 TEXT = """

@@ -39,7 +39,8 @@ from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.errors import SglError
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "decoding.md"

@@ -19,7 +19,8 @@ from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.model.scripted import ScriptedModel
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
 

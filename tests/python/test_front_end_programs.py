@@ -16,7 +16,7 @@ from sglc.bytecode.code import Place, Program
 from sglc.decorators import DecoratedFunction
 from sglc.driver import compile_source
 from sglc.runtime.model import load
-from sglc.runtime.session import RunResult
+from sglc.runtime.results import RunResult
 from sglc.source import Source
 
 FOLDER = Path(next(iter(python_programs.__path__)))

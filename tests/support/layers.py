@@ -81,6 +81,8 @@ RUNTIME = BELOW_VM | {
     "sglc.runtime.bounds",
     "sglc.runtime.vm",
     "sglc.runtime.served_models",
+    "sglc.runtime.arguments",
+    "sglc.runtime.results",
     "sglc.runtime.session",
 }
 
@@ -173,6 +175,8 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.repair": BELOW_VM | {"sglc.schema"},
     "sglc.runtime.vm": BELOW_VM,
     "sglc.runtime.served_models": BELOW_VM | {"sglc.runtime.vm"},
+    "sglc.runtime.arguments": LEAVES | {"sglc.bytecode", "sglc.runtime.errors"},
+    "sglc.runtime.results": {"sglc.bytecode", "sglc.types", "sglc.runtime.errors", "sglc.runtime.vm"},
     "sglc.runtime.session": RUNTIME,
     "sglc.runtime.preview": RUNTIME | {"sglc.runtime.chat", "sglc.runtime.tokenizer"},
     "sglc.runtime.shrinking": RUNTIME,
@@ -194,7 +198,8 @@ LAW: dict[str, set[str]] = {
     "sglc.testing": WHOLE,
     "sglc.python": LEAVES
     | {"sglc.bytecode", "sglc.driver", "sglc.schema", "sglc.frontend"}
-    | {"sglc.runtime.session", "sglc.runtime.vm", "sglc.runtime.engine", "sglc.runtime.errors"}
+    | {"sglc.runtime.session", "sglc.runtime.results", "sglc.runtime.vm"}
+    | {"sglc.runtime.engine", "sglc.runtime.errors"}
     | {"sglc.runtime.mask", "sglc.runtime.repair"},
     "sglc.compatibility": LEAVES | {"sglc.bytecode"},
     "sglc.externs": LEAVES

@@ -22,7 +22,7 @@ from checkout import EXAMPLES, ROOT
 from sglc.cli import main
 from sglc.driver import write_target
 from sglc.python.typed import CallOptions, Run, SglFunction
-from sglc.runtime.session import RunResult
+from sglc.runtime.results import RunResult
 from sglc.source import Source
 from sglc.targets import stubs
 

@@ -23,7 +23,8 @@ from sglc.runtime.engine.core.errors import (
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.runtime.vm.holes.chains import model_failed
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source

@@ -16,7 +16,8 @@ from sglc.driver import compile_file
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.errors import SglError
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
 
 

@@ -12,7 +12,8 @@ import pytest
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ScriptedModel
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
 from sglc.types.type import Bool, Dec, Int, ListOf, Named
 from sglc.types.values import EnumValue, RecordValue

@@ -26,8 +26,9 @@ from sglc.runtime.engine.load import load_engine
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.results import RunResult
 from sglc.runtime.served_models import check_names, check_unknown
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import TraceWriter
 from sglc.types.text.plain_json import dumps
 from sglc.types.values import Value

@@ -29,7 +29,8 @@ from sglc.runtime.decoding.strategies.attempt import Attempts
 from sglc.runtime.engine.load import load_engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.load import DEFAULT, resolve
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.source import Source
 
 HOLES = {

@@ -15,7 +15,8 @@ from sglc.driver import compile_source
 from sglc.plan.collect import plan_program
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
 

@@ -16,7 +16,8 @@ from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ScriptedModel
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
 

@@ -24,7 +24,8 @@ from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ScriptedModel
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.source import Source
 from sglc.testing import run_tests
 

@@ -25,7 +25,8 @@ from sglc.bytecode.opcodes import BY_NAME
 from sglc.bytecode.verify import verify
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
-from sglc.runtime.session import RunResult, Session
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
 from sglc.types.type import DeclaredType, EnumType, FieldType, Int, RecordType, Str, Type, UnionType
 
 Line = tuple[Any, ...] | str
