@@ -266,7 +266,7 @@ def _emit(
     if has_errors(diagnostics) and stage in WRITTEN:
         raise CommandFailed(1)
     text = text.rstrip("\n") + "\n" if text else ""
-    if output is None:
+    if output is None or output == Path("-"):
         click.echo(text, nl=False)
     else:
         write_whole(invocation, output, text.encode("utf-8"))

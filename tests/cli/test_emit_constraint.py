@@ -44,6 +44,13 @@ def test_every_example_tells_all_its_holes(path: Path, cli: Cli) -> None:
     assert told > len(holes) if offers else told == len(holes)
 
 
+def test_a_hyphen_is_the_standard_output(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = (EXAMPLES / "triage.sgl").resolve()
+    monkeypatch.chdir(tmp_path)
+    assert cli("build", path, "--emit", "constraint", "-o", "-") == cli("build", path, "--emit", "constraint")
+    assert not (tmp_path / "-").exists()
+
+
 @pytest.mark.slow
 def test_the_output_is_the_same_each_time_and_needs_no_model() -> None:
     script = (
