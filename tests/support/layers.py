@@ -97,6 +97,7 @@ WHOLE = (
         "sglc.driver",
         "sglc.compiled",
         "sglc.targets",
+        "sglc.targets.projection",
         "sglc.kernels",
         "sglc.runtime.metrics",
         "sglc.runtime.repair",
@@ -152,8 +153,10 @@ LAW: dict[str, set[str]] = {
     "sglc.emit": LEAVES | {"sglc.ir", "sglc.bytecode", "sglc.analysis"},
     "sglc.check.show_types": COMPILE,
     "sglc.targets": LEAVES
-    | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.cfg", "sglc.schema", "sglc.check.show_types"},
-    "sglc.driver": COMPILE | {"sglc.targets"},
+    | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.cfg", "sglc.schema", "sglc.check.show_types"}
+    | {"sglc.targets.projection"},
+    "sglc.targets.projection": LEAVES | {"sglc.cfg", "sglc.schema"},
+    "sglc.driver": COMPILE | {"sglc.targets", "sglc.targets.projection"},
     "sglc.compiled": LEAVES
     | {"sglc.bytecode", "sglc.cache_files", "sglc.driver", "sglc.library", "sglc.options", "sglc.passes"},
     "sglc.kernels": {"sglc.cache_files"},
@@ -174,6 +177,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.bounds": BELOW_VM,
     "sglc.runtime.repair": BELOW_VM | {"sglc.schema"},
     "sglc.runtime.vm": BELOW_VM,
+    "sglc.runtime.backends": BELOW_VM | {"sglc.runtime.repair", "sglc.targets.projection"},
     "sglc.runtime.served_models": BELOW_VM | {"sglc.runtime.vm"},
     "sglc.runtime.arguments": LEAVES | {"sglc.bytecode", "sglc.runtime.errors"},
     "sglc.runtime.results": {"sglc.bytecode", "sglc.types", "sglc.runtime.errors", "sglc.runtime.vm"},

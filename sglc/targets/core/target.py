@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sglc.check.core.result import CheckedProgram
 from sglc.ir.module import Module
+from sglc.targets.projection.loss import Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +23,6 @@ class Subject:
     module: Module
     hole: str = ""
     """The hole that is asked for, by its name with or without its function; empty for all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Something that a target cannot say.
-
-    `construct` is the part of the language, as a noun (`a grammar`, `matching with (?i)`). `place` names the
-    declaration and what is in it (`Crew.name`, `hole crew.member`). `instead` says what the text has in its
-    place; it is empty where no wider text exists, and then the construct is refused in any case.
-    """
-
-    construct: str
-    place: str
-    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)

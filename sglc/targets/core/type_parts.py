@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar, assert_never
 
-from sglc.targets.core.target import Loss, Written
+from sglc.targets.core.target import Written
+from sglc.targets.projection.loss import Loss
 from sglc.types.type import (
     AliasType,
     Alternatives,

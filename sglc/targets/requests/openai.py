@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sglc.targets.core.places import PROGRAM
-from sglc.targets.core.target import Loss, Subject, Written
+from sglc.targets.core.target import Subject, Written
+from sglc.targets.projection.loss import Loss
 from sglc.targets.requests.strict_rules import LONGEST_NAME, MOST_STOPS
 from sglc.targets.requests.strict_schema import Schema, strict_schema, without_aliases
 from sglc.targets.requests.walk import Hole, Message, Part, Reference, Script, known, scripts_of

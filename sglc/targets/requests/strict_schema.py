@@ -19,10 +19,10 @@ from sglc.automata.regex.portable import looks
 from sglc.automata.work import OutOfWork
 from sglc.cfg.model.errors import GrammarError
 from sglc.targets.core.names import distinct
-from sglc.targets.core.target import Loss
 from sglc.targets.core.type_parts import CONDITION, WIDER, form_lost, has_conditions
 from sglc.targets.grammars.regex import to_regex
 from sglc.targets.grammars.term_grammar import Refused, TermGrammar
+from sglc.targets.projection.loss import Loss
 from sglc.targets.requests.strict_rules import excess
 from sglc.types.language.language import language
 from sglc.types.notation.text_rules import float_bounds, text_rules

@@ -1,0 +1,1 @@
+"""Models elsewhere: what is asked of them, by which protocol, and what happens when they fail."""

@@ -1,0 +1,171 @@
+"""What is asked of a backend and what it answers: plain data, the same for every protocol."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from sglc.runtime.engine.sampling.options import Sampling
+from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.enforcement import Enforcement
+
+GREEDY = Sampling()
+Cause = Literal["connection", "overloaded", "rate", "access", "request", "protocol"]
+"""Why a backend failed: it was not reached or the connection broke; it is overloaded or faulty (5xx); it
+limits the rate (429); the key is refused; the request is refused; the answer breaks the protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A whole message. The role of text outside of messages is empty."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One text that is asked for, behind some messages.
+
+    `begun` is the text of the assistant's message so far, empty at its beginning. A backend that does not
+    continue messages is never asked with one. `seed` and `max_tokens` are None where the backend decides;
+    `deadline` is a time of the clock. `purpose` names the hole, for traces: it is never sent.
+    """
+
+    messages: tuple[Message, ...]
+    begun: str = ""
+    enforced: Enforcement | None = None
+    sampling: Sampling = GREEDY
+    seed: int | None = None
+    max_tokens: int | None = None
+    stops: tuple[str, ...] = ()
+    top_logprobs: int = 0
+    deadline: float | None = None
+    purpose: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of a request as the backend counts them; `cached` are those of the prompt that it had."""
+
+    prompt: int = 0
+    output: int = 0
+    cached: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.prompt + other.prompt, self.output + other.output, self.cached + other.cached)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChance:
+    """A token that the backend might write next, and the natural logarithm of its probability."""
+
+    text: str
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text of the answer as it comes, in whole characters. `top` are chances of its tokens, if asked for."""
+
+    text: str
+    logprob: float | None = None
+    top: tuple[tuple[TokenChance, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of an answer: why it ended, and what it took. Always the last event of a stream.
+
+    stop      the model ended it, or a stop text came
+    length    the bound of tokens was reached
+    refused   the model refuses to answer; `message` is what it says
+    filtered  a filter of contents cut it off
+    """
+
+    reason: Literal["stop", "length", "refused", "filtered"]
+    usage: Usage | None = None
+    message: str = ""
+    answered_by: str = ""
+    """The backend that answered, where others were asked before it."""
+    attempts: int = 1
+    """Requests that it took."""
+
+
+Event = Piece | Ending
+
+
+@dataclass(frozen=True, slots=True)
+class TextScore:
+    """Natural log-probabilities of the tokens of a text that was given, and the tokens."""
+
+    tokens: tuple[str, ...]
+    logprobs: tuple[float, ...]
+
+
+class BackendFault(Exception):
+    """A backend did not do what it was asked.
+
+    `again` says that the same request may succeed later, `retry_after` after how many seconds. No secret is
+    in it: `endpoint` is the address without keys, `message` is cut to a line.
+    """
+
+    def __init__(
+        self,
+        cause: Cause,
+        message: str,
+        *,
+        endpoint: str = "",
+        status: int | None = None,
+        again: bool = False,
+        retry_after: float | None = None,
+        attempts: int = 1,
+        partial: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.cause: Cause = cause
+        self.message = message
+        self.endpoint = endpoint
+        self.status = status
+        self.again = again
+        self.retry_after = retry_after
+        self.attempts = attempts
+        self.partial = partial
+        """Text of the answer that had come."""
+
+
+class Backend(Protocol):
+    """A model elsewhere. Policies, fallback chains and recordings are backends around others."""
+
+    @property
+    def name(self) -> str:
+        """As `--model` has it."""
+
+    @property
+    def endpoint(self) -> str:
+        """The address that is asked, without secrets."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+
+    def stream(self, query: Query) -> AsyncIterator[Event]:
+        """The answer as it comes; the last event is an `Ending`. Closing the iterator ends the request.
+        Raises BackendFault."""
+
+    async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
+        """Scores of texts behind the query's begun message. Raises BackendFault."""
+
+    async def close(self) -> None:
+        """Give connections back."""
+
+
+class Clock(Protocol):
+    """Time as policies see it; tests set it."""
+
+    def now(self) -> float:
+        """Seconds, from any beginning, which only grow."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
