@@ -18,7 +18,7 @@ from sglc.types.values import MAX_DEPTH, RecordValue, is_too_deep
 from strategies.nests import FORMS
 
 LONG_RUNNING = ("elifs", "functions", "parts", "rules_two")
-"""Forms that need seconds, not levels, at 5,000."""
+"""Forms that need seconds, not levels, at 5,000: they nest a tenth as often."""
 WITHIN = (
     "aliases",
     "alias_lists",
@@ -48,11 +48,11 @@ WITHIN = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("levels", [100, 300, 1_000, 5_000])
+@pytest.mark.parametrize("levels", [100, 5_000])
 @pytest.mark.parametrize("form", FORMS)
 def test_programs_that_nest_are_built_or_refused(form, levels):
-    if levels > 1_000 and form in LONG_RUNNING:
-        return
+    if form in LONG_RUNNING:
+        levels //= 10
     result = compile_source(Source("nest.sgl", FORMS[form](levels)))
     if result.program is None:
         assert all(found.code in CATALOGUE for found in result.diagnostics)
