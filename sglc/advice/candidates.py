@@ -1,7 +1,7 @@
-"""Whether a program may have late text at all, by a look at its tree.
+"""Which functions may have late text at all, by a look at their trees.
 
-Most programs have none. For them neither intermediate code is made nor its modules are loaded. What this says
-is a bound from above: text counts as late as soon as something before it may vary.
+Most programs have none such. For them neither intermediate code is made nor its modules are loaded. What this
+says is a bound from above: text counts as late as soon as something before it may vary.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ MOST_READ = 5_000
 have. Behind them any text may follow."""
 
 
-def may_have_late_text(checked: CheckedModule) -> bool:
-    """Whether some function of a module may write as much constant text behind text that varies."""
+def late_text_candidates(checked: CheckedModule) -> frozenset[str]:
+    """The functions of a module, by name, that may write as much constant text behind text that varies."""
     declared = {
         each.name.text: each
         for each in checked.module.declarations
         if isinstance(each, ast.FunctionDeclaration)
     }
-    return any(
-        _Reading(checked, declared).of(function.body) >= WORTH_MOVING
-        for function in declared.values()
-        if function.kind == "fn"
+    return frozenset(
+        name
+        for name, function in declared.items()
+        if function.kind == "fn" and _Reading(checked, declared).of(function.body) >= WORTH_MOVING
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sglc.advice.candidates import may_have_late_text, reaches_outside
+from sglc.advice.candidates import late_text_candidates, reaches_outside
 from sglc.check import program
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.library import Library
@@ -21,12 +21,13 @@ def examine(
     checked, diagnostics = program.check(source, library)
     if checked is None or has_errors(diagnostics):
         return diagnostics
-    late, outer = may_have_late_text(checked.main), reaches_outside(checked)
+    late, outer = late_text_candidates(checked.main), reaches_outside(checked)
     if not (late or outer or checked.main.unread_holes):
         return diagnostics
     from sglc.lower.program import lower
 
-    module = lower(checked)
+    # What a program does outside of itself may be in any of its modules; the rest is about the main one.
+    module = lower(checked, only_called=not outer)
     if outer:
         from sglc.advice.outside import outside
 
@@ -40,5 +41,5 @@ def examine(
     if late:
         from sglc.advice.late_text import late_text
 
-        diagnostics = [*diagnostics, *late_text(checked, module, measure)]
+        diagnostics = [*diagnostics, *late_text(checked, module, late, measure)]
     return diagnostics

@@ -7,7 +7,7 @@ or messages it is, whether it is worth a remark, and where it could stand.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -47,8 +47,10 @@ Measure = Callable[[str], int]
 """How many tokens a text has."""
 
 
-def late_text(checked: CheckedProgram, module: Module, measure: Measure | None = None) -> list[Diagnostic]:
-    """The findings in the main module, in order. `module` is its code before any pass.
+def late_text(
+    checked: CheckedProgram, module: Module, candidates: Collection[str], measure: Measure | None = None
+) -> list[Diagnostic]:
+    """The findings in some functions of the main module, in order. `module` is its code before any pass.
 
     Text is told in characters, and in tokens where there is a measure of them.
     """
@@ -58,7 +60,7 @@ def late_text(checked: CheckedProgram, module: Module, measure: Measure | None =
     folded = fold.run(module)
     found: dict[Span, Diagnostic] = {}
     for function in folded.functions:
-        if function.kind != "fn":
+        if function.kind != "fn" or function.module or (function.copy_of or function.name) not in candidates:
             continue
         for late in late_texts(layout(folded, function)):
             for passage in _passages(late, bodies):

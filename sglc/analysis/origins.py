@@ -85,13 +85,12 @@ def asks(module: Module, name: str) -> bool:
     """Whether a call of a function may ask a model, or Python: by holes of its own, or of what it calls."""
     seen: set[str] = set()
     work = [name]
-    functions = {function.name: function for function in module.functions}
     while work:
         here = work.pop()
-        if here in seen or here not in functions:
+        if here in seen or here not in module.by_name:
             continue
         seen.add(here)
-        for block in functions[here].blocks:
+        for block in module.by_name[here].blocks:
             for op in block.ops:
                 if isinstance(op, ops.Generate | ops.SelectOption | ops.CallPython):
                     return True

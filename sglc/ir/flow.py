@@ -6,11 +6,31 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from sglc.ir.module import Block, Function
-from sglc.ir.ops import CloseStream, EndTry, Forget, GetPart, Mark, NextPart, Op, OpenStream, Store
+from sglc.ir.ops import (
+    Call,
+    CallPart,
+    CloseStream,
+    EndTry,
+    Forget,
+    GetPart,
+    Mark,
+    NextPart,
+    Op,
+    OpenStream,
+    RunFork,
+    Start,
+    Store,
+)
 from sglc.ir.shape import successors
 from sglc.ir.terminators import Next, Terminator, Try
 
 State = TypeVar("State")
+_CALLS = frozenset({Call, Start, OpenStream, CallPart, RunFork})
+
+
+def calls(function: Function) -> list[str]:
+    """The functions that a function calls, as often as it does; the bodies of its forks among them."""
+    return [op.function for block in function.blocks for op in block.ops if type(op) in _CALLS]  # type: ignore[union-attr]
 
 
 def block_map(function: Function) -> dict[str, Block]:

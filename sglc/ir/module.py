@@ -137,10 +137,16 @@ class Module:
     table: Mapping[str, DeclaredType] = field(default_factory=dict)
     errors: tuple[ErrorInfo, ...] = ()
     sources: tuple[Source, ...] = field(default=(), compare=False, repr=False)
+    _by_name: dict[str, Function] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """The functions, once one of them is asked for."""
+
+    @property
+    def by_name(self) -> Mapping[str, Function]:
+        """The functions by their names."""
+        if not self._by_name:
+            self._by_name.update((function.name, function) for function in reversed(self.functions))
+        return self._by_name
 
     def function(self, name: str) -> Function:
         """The function of that name; KeyError if there is none."""
-        for function in self.functions:
-            if function.name == name:
-                return function
-        raise KeyError(name)
+        return self.by_name[name]

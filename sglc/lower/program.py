@@ -6,12 +6,14 @@ then its tests; then what the other modules declare. Only a program without erro
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from sglc.callables.extern_spec import ExternSpec
 from sglc.check.core.result import CheckedModule, CheckedProgram, Effects, ErrorSymbol
 from sglc.ir import ops, terminators
 from sglc.ir.builder import FunctionBuilder
+from sglc.ir.flow import calls
 from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
 from sglc.ir.ops import CheckType
 from sglc.lower.context import Context, ProgramContext
@@ -24,30 +26,29 @@ CONDITION = Effects(pure=True)
 """Of the condition of a type, which is no function that a program declares."""
 
 
-def lower(program: CheckedProgram) -> Module:
-    """The linked module, functions of all its source modules in it."""
+def lower(program: CheckedProgram, *, only_called: bool = False) -> Module:
+    """The linked module, functions of all its source modules in it.
+
+    With `only_called`, of other modules than the main one those alone that its functions and tests lead to,
+    in the order in which they are found: for what is asked of the main module.
+    """
     context = ProgramContext(program.table)
     errors: list[ErrorInfo] = []
     for checked in program.modules:
         for node in checked.module.declarations:
-            match node:
-                case ast.ErrorDeclaration(name=name, fields=fields):
-                    errors.append(
-                        ErrorInfo(_qualified(checked, name.text), tuple(f.name.text for f in fields))
-                    )
-                case ast.FunctionDeclaration(type_parameters=()):
-                    _function(context, checked, node, _qualified(checked, node.name.text))
-                case ast.FunctionDeclaration():
-                    for copy in program.copies.get(id(node), ()):
-                        _function(context, copy.checked, node, copy.name)
-                case ast.ExternDeclaration():
-                    context.functions.append(_extern(checked, node))
-        for condition in checked.conditions:
-            _function(context, checked, condition, _qualified(checked, condition.name.text))
+            if isinstance(node, ast.ErrorDeclaration):
+                fields = tuple(field.name.text for field in node.fields)
+                errors.append(ErrorInfo(_qualified(checked, node.name.text), fields))
+        if checked is program.main or not only_called:
+            for one in _functions(program, checked):
+                _lower_function(context, one)
         titles: set[str] = set()
         for node in checked.module.declarations:
             if isinstance(node, ast.TestDeclaration) and not checked.name:
                 _test(context, checked, node, titles)
+    if only_called:
+        others = (one for checked in program.modules[1:] for one in _functions(program, checked))
+        _lower_called(context, {one.name: one for one in others})
     functions = tuple(function for function in context.functions if function is not None)
     return Module(
         name=program.main.module.source.name,
@@ -57,6 +58,43 @@ def lower(program: CheckedProgram) -> Module:
         errors=tuple(errors),
         sources=tuple(checked.module.source for checked in program.modules),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """A function that is to be lowered: the module with its tables, its declaration, its name."""
+
+    checked: CheckedModule
+    node: ast.FunctionDeclaration | ast.ExternDeclaration
+    name: str
+
+
+def _functions(program: CheckedProgram, checked: CheckedModule) -> Iterator[_Declared]:
+    """The functions of a module: of those with type parameters the copies, and behind all the conditions."""
+    for node in checked.module.declarations:
+        match node:
+            case ast.FunctionDeclaration(type_parameters=()) | ast.ExternDeclaration():
+                yield _Declared(checked, node, _qualified(checked, node.name.text))
+            case ast.FunctionDeclaration():
+                for copy in program.copies.get(id(node), ()):
+                    yield _Declared(copy.checked, node, copy.name)
+    for condition in checked.conditions:
+        yield _Declared(checked, condition, _qualified(checked, condition.name.text))
+
+
+def _lower_called(context: ProgramContext, others: dict[str, _Declared]) -> None:
+    """Lower those of some functions that the functions of a program lead to."""
+    for caller in context.functions:  # which grows meanwhile
+        for name in calls(caller) if caller is not None else ():
+            if name in others:
+                _lower_function(context, others.pop(name))
+
+
+def _lower_function(context: ProgramContext, one: _Declared) -> None:
+    if isinstance(one.node, ast.ExternDeclaration):
+        context.functions.append(_extern(one.checked, one.node))
+    else:
+        _function(context, one.checked, one.node, one.name)
 
 
 def _qualified(checked: CheckedModule, name: str) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sglc.ir import ops, terminators
-from sglc.ir.flow import predecessor_counts, reachable
+from sglc.ir.flow import calls, predecessor_counts, reachable
 from sglc.ir.module import Block, Function, HoleInfo, Module
 from sglc.ir.shape import TOTAL, operands, result
 from sglc.passes.rewrite import numbered, relabelled, with_unnumbered
@@ -189,11 +189,5 @@ def _called(functions: dict[str, Function], holes: Sequence[HoleInfo]) -> dict[s
         if name in live or name not in functions:
             continue
         live.add(name)
-        for block in functions[name].blocks:
-            for op in block.ops:
-                if type(op) in _CALLS:
-                    work.append(op.function)  # type: ignore[union-attr]
+        work += calls(functions[name])
     return functions if len(live) == len(functions) else {n: f for n, f in functions.items() if n in live}
-
-
-_CALLS = frozenset({ops.Call, ops.Start, ops.OpenStream, ops.CallPart, ops.RunFork})

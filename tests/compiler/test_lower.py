@@ -55,6 +55,32 @@ def test_functions_come_before_their_forks_and_the_main_module_first() -> None:
     assert all(f.module for f in module.functions[2:])
 
 
+def test_of_other_modules_what_is_called_may_be_lowered_alone(tmp_path: Path) -> None:
+    """Parts, forks, functions of functions: all that the main module leads to, and the same code."""
+    (tmp_path / "far.sgl").write_text(
+        "pub pure fn least(a: int) -> int:\n    return a\n\npub pure fn unread() -> int:\n    return 1\n"
+    )
+    (tmp_path / "near.sgl").write_text(
+        "use ./far (least, unread)\n\npub part told(a: int):\n    | ${least(a)}\n\n"
+        "pub part untold():\n    | ${unread()}\n\npub fn asked() -> [int]:\n"
+        "    let x = fork i in 0..<2:\n        yield least(i)\n    return [one.value for one in x]\n"
+    )
+    text = (
+        "use ./near (told, asked)\n\nfn f() -> [int]:\n    user:\n        part told(1)\n"
+        "    return asked()\n\n"
+        "pure fn own() -> int:\n    return 1\n"
+    )
+    checked, found = check(Source(str(tmp_path / "main.sgl"), text), Library())
+    assert checked is not None and not has_errors(found), found
+    whole, called = lower(checked), lower(checked, only_called=True)
+    names = [function.name for function in called.functions]
+    assert names[:2] == ["f", "own"]
+    assert sorted(names[2:]) == ["far.least", "near.asked", "near.asked.fork.0", "near.told"]
+    for name in names:
+        assert print_function(called.function(name)) == print_function(whole.function(name))
+    assert {"far.unread", "near.untold"} <= whole.by_name.keys()
+
+
 def test_a_test_may_be_titled_like_a_function() -> None:
     text = 'fn f() -> int:\n    return 1\ntest "f":\n    expect f() == 1\ntest "f (2)":\n    expect true\n'
     module = lowered(Source("main.sgl", text + 'test "f":\n    expect true\n'))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from checkout import EXAMPLES, GOLDEN
 from command_line import Cli
 from example_budget import examples
-from sglc.advice.candidates import MOST_READ, WORTH_MOVING, may_have_late_text
+from sglc.advice.candidates import MOST_READ, WORTH_MOVING, late_text_candidates
 from sglc.advice.examine import examine
 from sglc.advice.late_text import DELIMITER, late_text
 from sglc.bytecode.code import Program
@@ -116,7 +116,7 @@ def test_parts_are_read_up_to_a_limit(depth: int) -> None:
     """Beyond it any text is expected, and the layout with its own limit decides."""
     checked, found = check(Source("p.sgl", doubling_parts(depth)), Library())
     assert checked is not None and not has_errors(found)
-    assert may_have_late_text(checked.main) is (2**depth > MOST_READ)
+    assert ("f" in late_text_candidates(checked.main)) is (2**depth > MOST_READ)
 
 
 def test_the_end_of_a_line_that_varies_is_not_moved() -> None:
@@ -250,8 +250,8 @@ def test_of_random_programs_each_edit_shares_what_it_says(messages: list[list[st
     checked, found = check(source, Library())
     if checked is None or has_errors(found):
         return
-    findings = late_text(checked, lower(checked))
-    assert may_have_late_text(checked.main) or not findings
+    findings = late_text(checked, lower(checked), ["f"])
+    assert "f" in late_text_candidates(checked.main) or not findings
     for finding in findings:
         if not finding.offered:
             continue
