@@ -108,14 +108,21 @@ def exchange(account: WorkAccount | None) -> WorkAccount | None:
     return before
 
 
-@contextmanager
-def charged(account: WorkAccount) -> Iterator[WorkAccount]:
-    """Inside, work is put on this account."""
-    token = _account.set(account)
-    try:
-        yield account
-    finally:
-        _account.reset(token)
+class charged:
+    """Inside, work is put on this account: `with charged(account):`. A class, for it is opened for every type
+    that a program writes, and a generator takes four times as long."""
+
+    __slots__ = ("_account", "_token")
+
+    def __init__(self, account: WorkAccount) -> None:
+        self._account = account
+
+    def __enter__(self) -> WorkAccount:
+        self._token = _account.set(self._account)
+        return self._account
+
+    def __exit__(self, *fault: object) -> None:
+        _account.reset(self._token)
 
 
 @contextmanager

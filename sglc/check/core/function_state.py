@@ -80,13 +80,19 @@ class Scope:
 
     def narrowing(self, path: str) -> ExpressionType | None:
         """What is proved about a path here."""
-        found = (proved.types.get(path) for proved in self._around(path))
-        return next((type for type in found if type is not None), None)
+        for proved in self._around(path):
+            found = proved.types.get(path)
+            if found is not None:
+                return found
+        return None
 
     def values_of(self, path: str) -> Any:
         """The set that is proved to hold the value of a path here; None where none is."""
-        found = (proved.values.get(path) for proved in self._around(path))
-        return next((values for values in found if values is not None), None)
+        for proved in self._around(path):
+            found = proved.values.get(path)
+            if found is not None:
+                return found
+        return None
 
     def _around(self, path: str) -> Iterator[Proved]:
         """What is proved of a path's variable, the innermost block first."""

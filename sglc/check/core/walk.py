@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from operator import attrgetter
 
 from sglc.source import Span
 from sglc.syntax.tree import ast
@@ -61,10 +63,24 @@ def mentions(node: object, names: tuple[str, ...]) -> bool:
 
 def parts(node: object) -> list[object]:
     """What a node of the tree is made of, names and places aside."""
-    fields = getattr(type(node), "__dataclass_fields__", ())
-    found = [getattr(node, name) for name in fields if name not in ("span", "name")]
-    return [part for part in found if type(part) not in _LEAVES]
+    return [part for part in _getter_of(node.__class__)(node) if part.__class__ not in _LEAVES]
 
 
-_LEAVES = (Span, str, int, bool, type(None))
+@cache
+def _getter_of(kind: type) -> Callable[[object], tuple[object, ...]]:
+    """What instances of a class hold in fields that may hold nodes."""
+    names = [
+        field.name
+        for field in getattr(kind, "__dataclass_fields__", {}).values()
+        if field.name not in ("span", "name") and field.type not in _WORDS_OF_LEAVES
+    ]
+    if not names:
+        return lambda node: ()
+    get = attrgetter(*names)
+    return get if len(names) > 1 else lambda node: (get(node),)
+
+
+_LEAVES = frozenset({Span, str, int, bool, type(None)})
 """What nodes hold that is no node: a place would lead to the whole text of its file."""
+_WORDS_OF_LEAVES = frozenset({"Span", "str", "int", "bool"})
+"""The same, as fields are annotated."""

@@ -20,11 +20,13 @@ from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
-_ASKS = (
-    ast.PipeLine | ast.Include | ast.Role | ast.Gen | ast.Choose | ast.Select | ast.Fork | ast.Part
-    | ast.Forget | ast.Think | ast.Parallel | ast.Using | ast.StreamFor | ast.Adopt | ast.Yield
-)  # fmt: skip
+_ASKS = frozenset({
+    ast.PipeLine, ast.Include, ast.Role, ast.Gen, ast.Choose, ast.Select, ast.Fork, ast.Part,
+    ast.Forget, ast.Think, ast.Parallel, ast.Using, ast.StreamFor, ast.Adopt, ast.Yield,
+})  # fmt: skip
 """What no pure function has: text, holes, and what goes with a conversation."""
+_EVENTFUL = frozenset({ast.Try, ast.OrElse, ast.ExpectRaises, ast.Fork, ast.Raise, ast.Call})
+"""Where errors leave, or are caught."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +72,14 @@ class _Body:
         waiting: list[object] = [nodes]
         while waiting:
             node = waiting.pop()
-            if isinstance(node, tuple):
-                waiting += reversed(node)
+            kind = node.__class__
+            if kind is tuple:
+                waiting += node[::-1]  # type: ignore[index]
                 continue
-            self.asks |= isinstance(node, _ASKS)
+            self.asks |= kind in _ASKS
+            if kind not in _EVENTFUL:
+                waiting += parts(node)[::-1]
+                continue
             match node:
                 case ast.Try():
                     found += self._try(node)
@@ -95,7 +101,7 @@ class _Body:
                 case ast.Call():
                     found += self._call(node)
                     waiting += [argument.value for argument in reversed(node.arguments)] + [node.function]
-                case _:
+                case _:  # a fork whose branches must not fail
                     waiting += reversed(parts(node))
         return found
 
