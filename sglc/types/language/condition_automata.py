@@ -218,14 +218,14 @@ def _compared_numbers(type: Int | Dec, base: CharDfa, operator: str, limit: Numb
 
 def _remainder_dfa(step: object, rest: object) -> CharDfa:
     """Integers whose remainder by `step` is `rest`; it has the sign of `step`."""
-    if not isinstance(step, int) or not isinstance(rest, int) or isinstance(step, bool):
-        raise GivenError("a condition takes the remainder of other numbers than integers")
+    if not isinstance(step, int) or isinstance(step, bool):
+        raise GivenError("a condition takes the remainder by another number than an integer")
     size = abs(step)
     if size > MAX_DIVISOR:
         raise GivenError(f"a condition divides by {size}, at most {MAX_DIVISOR} is possible")
-    if rest != rest % step:
+    if not is_number(rest) or rest not in (range(step) if step > 0 else range(0, step, -1)):
         return words(())
-    wanted = rest % size
+    wanted = int(rest) % size
     # States: the start, after the sign, then a pair of remainder and sign.
     blocks = (*(((0x30 + digit, 0x30 + digit),) for digit in range(10)), ((0x2D, 0x2D),))
     table: list[dict[int, int]] = [{digit: 2 + digit % size for digit in range(10)} | {10: 1}]

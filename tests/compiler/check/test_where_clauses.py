@@ -19,7 +19,9 @@ from sglc.types.language.narrowing import narrowed_language
 NUMBERS = st.integers(-5, 30).map(str) | st.sampled_from(["2.5", "7.0"])
 COMPARED = st.builds("{} {} {}".format, st.just("v"), st.sampled_from("< <= > >= == !=".split()), NUMBERS)
 TURNED = st.builds("{} {} {}".format, NUMBERS, st.sampled_from("< <= > >= == !=".split()), st.just("v"))
-DIVIDED = st.builds("v % {} == {}".format, st.integers(1, 6), st.integers(0, 2))
+DIVIDED = st.builds(
+    "v % {} == {}".format, st.integers(1, 6), st.integers(0, 2).map(str) | st.sampled_from(["0.5", "1.0"])
+)
 LISTED = st.builds(
     "v {} [{}]".format,
     st.sampled_from(["in", "not in"]),
