@@ -186,6 +186,27 @@ def test_limits_have_ends(limit: int, legal: bool) -> None:
     assert ("E0442" not in codes(text)) == legal
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "second", "said"),
+    [
+        ("n", "add, twice", "add, twice", ""),
+        ("n", "add", "twice", "the messages of a function have the same tools"),
+        ("n", "add, twice", "twice, add", "the messages of a function have the same tools"),
+        ("add", "add", "add", "`add` is a hole of this function already"),
+        ("tool", "add", "add", "`tool` is a hole of this function already"),
+    ],
+)
+def test_messages_of_a_function_have_the_same_tools(name: str, first: str, second: str, said: str) -> None:
+    text = (
+        "pure fn add(x: int) -> int:\n    return x\npure fn twice(x: int) -> int:\n    return x\n"
+        f"pub fn f() -> int:\n    user: | q\n    assistant: | ?{{{name}: int}}\n    user: | q\n"
+        f"    assistant with tools [{first}]: | ?{{a: int}}\n    user: | q\n"
+        f"    assistant with tools [{second}]: | ?{{b: int}}\n    return {name} + a + b\n"
+    )
+    found = compile_source(Source("program.sgl", text)).diagnostics
+    assert {each.message for each in found if each.severity == "error"} == ({said} if said else set())
+
+
 def test_a_write_in_a_retry_needs_a_key() -> None:
     text = (
         'extern py "shop:order" fn order(n: int) -> int effects {}\npub fn f() -> int:\n    user: | q\n'

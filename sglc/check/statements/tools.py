@@ -49,15 +49,26 @@ class Tools:
             limit = found or limit
         function = self.scopes.function
         if function.forks:
-            self._refuse("tools cannot be called in a fork", node.keyword, "call a `fn` that has them")
+            self._refuse(
+                "a message with tools cannot stand in a fork",
+                node.keyword,
+                "call a `fn` that has the message",
+                label="in a fork",
+            )
         if function.models is not None:
             self._refuse(
                 "tools are called by the run's own model",
                 node.keyword,
                 "leave `using` out around the message",
+                label="by another model",
             )
         if len(node.tools) > MOST_TOOLS:
-            self._refuse(f"a message has at most {MOST_TOOLS} tools", node.tools[-1].span, "take fewer")
+            self._refuse(
+                f"a message has at most {MOST_TOOLS} tools",
+                node.tools[-1].span,
+                "take fewer",
+                label=f"these are {len(node.tools)}",
+            )
         tools: dict[str, ToolFacts] = {}
         for tool in node.tools:
             found_tool = self._tool(tool)
@@ -72,14 +83,31 @@ class Tools:
         type: Type = names[0] if len(names) == 1 else Alternatives(names)
         choice = HoleFacts(CHOICE, type, ('"',), False, None)
         for facts in (choice, *(tool.hole for tool in tools.values())):
-            self._name(facts, node.keyword)
+            self._name(facts, node)
         self.module.tools[id(node)] = ToolUse(tuple(tools.values()), choice, limit)
 
-    def _name(self, facts: HoleFacts, span: Span) -> None:
+    def _name(self, facts: HoleFacts, node: ast.Role) -> None:
         """Make a hole known to mocks; its name must not be that of another one."""
         known = self.scopes.function.holes.setdefault(facts.name, facts)
-        if known != facts:
-            self._refuse(f"`{facts.name}` is a hole of this function already", span, "rename the hole")
+        if known == facts:
+            return
+        if any(known is use.choice for use in self.module.tools.values()):
+            self._refuse(
+                "the messages of a function have the same tools",
+                node.keyword,
+                "name the same tools, in the same order, or call a `fn` that has a message with these",
+                label="other tools than before",
+            )
+            return
+        span = next((each.span for each in node.tools if each.span.text == facts.name), node.keyword)
+        self._refuse(
+            f"`{facts.name}` is a hole of this function already",
+            span,
+            "rename the hole, for the arguments of a tool are a hole with its name"
+            if facts.name != CHOICE
+            else "rename the hole, for the model names a tool in a hole `tool`",
+            label="the same name",
+        )
 
     def _tool(self, node: ast.Expression) -> ToolFacts | None:
         if not isinstance(node, ast.Reference):
@@ -141,5 +169,5 @@ class Tools:
             "function": {"name": name, "description": description, "parameters": parameters},
         }
 
-    def _refuse(self, message: str, span: Span, hint: str) -> None:
-        self.module.report("E0442", message, span, label="not a tool", hint=hint)
+    def _refuse(self, message: str, span: Span, hint: str, *, label: str = "not a tool") -> None:
+        self.module.report("E0442", message, span, label=label, hint=hint)

@@ -267,7 +267,8 @@ pub fn f() -> int:
         "bound, for "
         "the model writes the arguments. `answer` and `tool` are words of the calls themselves. The limit "
         "is 1 to 100 "
-        "calls. Tools are called by the run's own model, outside of forks.",
+        "calls. Tools are called by the run's own model, outside of forks, and all messages of a function "
+        "have the same ones: a `fn` of its own has others.",
         "pub pure fn shout(text: str) -> str:\n    return text.upper()\n\npub fn f() -> int:\n"
         "    user: | A number?\n    assistant with tools [shout] limit 2 calls: | ?{n: int}\n    return n\n",
         "pub pure fn shout(text: str max 80 chars) -> str:\n    return text.upper()\n\npub fn f() -> int:\n"
