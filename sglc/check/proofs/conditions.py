@@ -74,7 +74,8 @@ class Conditions:
         """Where the variables of a condition come from."""
         found: dict[str, Label] = {}
         for part in _compared_parts(node):
-            path = path_of(part if not isinstance(part, ast.Call) else part.arguments[0].value)
+            argument = part.arguments[0].value if isinstance(part, ast.Call) and part.arguments else part
+            path = path_of(argument)
             local = None if path is None else self.scopes.function.scope.find(path.split(".")[0])
             if local is not None and local.span.source is node.span.source:
                 found.setdefault(local.name, Label(local.span, f"`{local.name}` comes from here"))
@@ -231,7 +232,7 @@ class Conditions:
     def _proved_of(self, node: ast.Expression, operator: str, other: ast.Expression) -> Proved:
         """What `node operator other` proves of `node`."""
         measured = None
-        if isinstance(node, ast.Call) and self._is_len(node):
+        if isinstance(node, ast.Call) and node.arguments and self._is_len(node):
             measured, node = node, node.arguments[0].value
         path = self._path(node)
         if path is None:

@@ -542,3 +542,17 @@ def test_one_fault_in_types_is_told_once():
     declared = "record A:\n    b: str matching /a/ min 2 chars\n\n"
     text = f"{declared}pub fn f() -> [A; ..2]:\n    | ?{{x: [A; ..2]}}\n    return x\n"
     assert [code for code in codes(text) if code.startswith("E")] == ["E0303"]
+
+
+def test_calls_without_arguments_are_judged_by_their_type_alone():
+    small = "pure fn small() -> int in 0..3:\n    return 2\n\n"
+    for condition, told in (
+        ("small() > 5", ["W0240"]),
+        ("small() > 2", []),
+        ("n > 0 and len() > 0", ["E0328"]),
+        ("len(xs = [n]) > 0", ["E0328"]),
+    ):
+        asked = f"    if {condition}: return 1\n"
+        assert codes(f"{small}pub pure fn f(n: int) -> int:\n{asked}    return n + small()\n") == told
+    fails = '    ensure small() > 7 else "large"\n'
+    assert codes(f"{small}pub pure fn f(n: int) -> int:\n{fails}    return n\n") == ["W0209"]
