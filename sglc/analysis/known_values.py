@@ -34,7 +34,7 @@ COMPUTING = frozenset(
     {ops.Const, ops.Load, ops.MakeList, ops.MakeTuple, ops.MakeMap, ops.MakeRecord, ops.MakeVariant}
     | {ops.Concat, ops.Unary, ops.Binary, ops.MakeRange, ops.GetField, ops.GetItem, ops.GetSlice}
     | {ops.WithItem, ops.WithField, ops.CallBuiltin, ops.CallMethod, ops.CheckType, ops.WriteAs}
-    | {ops.IsVariant, ops.IsType}
+    | {ops.CheckGiven, ops.IsVariant, ops.IsType}
 )
 """Operations whose result depends on their operands alone, and that change nothing. `Append` is none of them:
 it may change its list."""

@@ -173,6 +173,8 @@ class _Reading:
                 return NOTHING.union(*copied)
             case ops.Call(function=name) | ops.CallPart(function=name):
                 return self._called(function, state, name, given, op.span, noting)
+            case ops.CheckGiven():
+                return given[0]
             case ops.RunFork(function=name):
                 return self._forked(function, state, name, given[0], noting)
         return NOTHING.union(*given)

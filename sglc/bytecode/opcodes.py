@@ -71,6 +71,13 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str], ...] = (
     ("BUILTIN", ("name", "count"), None, 1, "arguments -> result of the built-in function"),
     ("METHOD", ("name", "count"), None, 1, "receiver arguments -> result; the count includes the receiver"),
     ("CHECK_TYPE", ("type",), 1, 1, "value -> value; raises if it is not a member of the type"),
+    (
+        "CHECK_GIVEN",
+        ("type", "count"),
+        None,
+        1,
+        "value values -> value; raises if it is not a member of the type that depends on the values",
+    ),
     ("WRITE_AS", ("type",), 1, 1, "value -> its text in the form of the type; raises if it has none"),
     # control
     ("JUMP", ("target",), 0, 0, "->"),

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 MAGIC = b"SGLB"
 PACK = b"SGLPACK\0"
 """What may stand behind a program begins with this (see `sglc.runtime.mask.artifact.pack`)."""
-VERSION = 10
+VERSION = 11
 HEADER = 48
 MAX_BYTES = 64 * 1024 * 1024
 MAX_INSTRUCTIONS = 4_000_000

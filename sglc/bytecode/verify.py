@@ -486,6 +486,9 @@ class _CodeChecker:
                 record = program.table.get(type_.name) if isinstance(type_, Named) else None
                 sound = isinstance(record, RecordType) and len(record.fields) == b
                 return "" if sound else "no record with so many fields"
+            case "CHECK_GIVEN":
+                due = len(given_values(program.types[a]))
+                return "" if due and b == due + 1 else "other values than the type depends on"
             case "VARIANT" | "IS_VARIANT":
                 union, _, variant = program.names[a].rpartition(".")
                 fields = self.facts.fields.get((union, variant))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.function_state import FunctionState, Local
 from sglc.check.core.result import Unknown
-from sglc.check.core.walk import roles
+from sglc.check.core.walk import mentions, roles
 from sglc.check.expressions.constants import Constants
 from sglc.check.holes.models import HoleModels
 from sglc.check.names.scopes import Scopes
@@ -46,7 +46,9 @@ class FunctionChecker:
             label = parameter.name.text
             if label not in bound:
                 bound.add(label)
-                self.scopes.bind(parameter, parameter.name, types[label], "parameter")
+                due = self.module.dependents.get(id(parameter.type))
+                self.scopes.bind(parameter, parameter.name, types[label], "parameter", dependent=due)
+        self._given_in_header(node)
         within = None
         if node.within is not None:
             if kind in ("pure", "part"):
@@ -73,6 +75,15 @@ class FunctionChecker:
         note_unshown(self.facts, function)
         self._unused()
         signature.holes.update(function.holes)
+
+    def _given_in_header(self, node: ast.FunctionDeclaration) -> None:
+        """Parameters that other types of the header depend on are used."""
+        written = (*(parameter.type for parameter in node.parameters), node.result)
+        for type in filter(None, written):
+            due = self.module.dependents.get(id(type))
+            for local in self.scopes.function.scope.names.values():
+                if due is not None and mentions(due.given, (local.name,)):
+                    local.used = True
 
     def check_test(self, node: ast.TestDeclaration) -> None:
         """Check the body of a test."""

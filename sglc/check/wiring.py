@@ -43,6 +43,7 @@ from sglc.check.holes.where_clauses import WhereClauses
 from sglc.check.names.hole_figures import HoleFigures
 from sglc.check.names.scopes import Scopes
 from sglc.check.proofs.conditions import Conditions
+from sglc.check.proofs.memberships import Memberships
 from sglc.check.statements.blocks import Blocks
 from sglc.check.statements.control_flow import ControlFlow
 from sglc.check.statements.forks import Forks
@@ -114,6 +115,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     models = HoleModels(module, scopes, constants)
     holes = Holes(module, facts, scopes, dependent, clauses, options, models, ends, choices)
     blocks = Blocks(module, scopes, callbacks)
+    members = Memberships(module, scopes)
     loops = Loops(module, scopes, inference, constants, iteration, blocks)
     forks = Forks(module, scopes, inference, iteration, blocks)
 
@@ -130,9 +132,9 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         inference,
         PromptLines(module, scopes, inference, holes, blocks, Tools(module, facts, scopes, constants)),
         Parts(module, scopes, inference, calls, blocks),
-        Variables(module, scopes, types, inference, holes),
+        Variables(module, scopes, dependent, inference, holes, members),
         raising,
-        ControlFlow(module, scopes, inference, blocks, models),
+        ControlFlow(module, scopes, inference, blocks, models, members),
         loops,
         matches,
         RetryPolicies(module, scopes, inference, constants, iteration, raising),
@@ -156,7 +158,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     return Checkers(
         ModuleNames(module),
         declared,
-        Signatures(module, scopes, types, constants, declared),
+        Signatures(module, scopes, dependent, constants, declared),
         constants,
         FunctionChecker(module, facts, scopes, constants, blocks, models),
         conditions,

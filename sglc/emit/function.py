@@ -206,6 +206,8 @@ class FunctionEmitter:
                 self.put(number["RANGE"], int(op.inclusive))
             case ops.CheckType():
                 self.put(number["CHECK_TYPE"], pools.type(op.type))
+            case ops.CheckGiven():
+                self.put(number["CHECK_GIVEN"], pools.type(op.type), len(op.values))
             case ops.WriteAs():
                 self.put(number["WRITE_AS"], pools.type(op.type))
             case ops.IsType():

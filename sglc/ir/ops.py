@@ -222,6 +222,17 @@ class CheckType:
 
 
 @value
+class CheckGiven:
+    """The first of the values itself; raises Failure if it is no member of a type that depends on the others,
+    by their numbers (`sglc.types.dependent`)."""
+
+    result: Temp
+    values: tuple[Temp, ...]
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@value
 class WriteAs:
     """The text of a value in the form of a type; raises Failure if it has none."""
 
@@ -596,9 +607,9 @@ class ReplayTrace:
 Op = (
     Const | Load | CallPython | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append
     | Unary | Binary | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField
-    | CallBuiltin | CallMethod | CheckType | WriteAs | IsVariant | IsType | Iterate | Store | Call | Start
-    | OpenStream | NextPart | GetPart | CloseStream | CallPart | EndTry | Mark | Forget | Catch | HandledError
-    | Limit | OfferTools | CallText
+    | CallBuiltin | CallMethod | CheckType | CheckGiven | WriteAs | IsVariant | IsType | Iterate | Store
+    | Call | Start | OpenStream | NextPart | GetPart | CloseStream | CallPart | EndTry | Mark | Forget | Catch
+    | HandledError | Limit | OfferTools | CallText
     | OpenRole | CloseRole | Line | Glue | Text | Insert | Generate | SelectOption | Snapshot | TryAgain
     | RecordCheck | SetSeed | RunFork | AdoptBranch | MockHole | SetFuzz | Witness | ExpectTrue | ExpectError
     | BeginGolden | EndGolden | ReplayTrace

@@ -16,6 +16,7 @@ from sglc.ir.ops import (
     CallPart,
     CallPython,
     CallText,
+    CheckGiven,
     Generate,
     Iterate,
     Load,
@@ -36,6 +37,7 @@ from sglc.ir.ops import (
 from sglc.ir.print import print_op
 from sglc.ir.shape import operands, result, successors
 from sglc.ir.terminators import Next, RaiseError, Return, Terminator
+from sglc.types.dependent import given_values
 from sglc.types.type import Named, RecordType, UnionType
 
 UNARY_OPERATORS = frozenset({"-", "not"})
@@ -218,6 +220,10 @@ class _Checker:
                 record = self.module.table.get(type_.name) if isinstance(type_, Named) else None
                 if not isinstance(record, RecordType) or len(record.fields) != len(items):
                     yield "no record type with so many fields"
+            case CheckGiven(type=type_, values=values):
+                count = len(given_values(type_))
+                if not count or len(values) != count + 1:
+                    yield "other values than the type depends on"
             case MakeVariant(name=name, items=items):
                 union, _, variant = name.rpartition(".")
                 declared = self.module.table.get(union)

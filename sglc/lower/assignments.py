@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sglc.ir import ops
 from sglc.lower.context import Context
+from sglc.lower.dependents import Dependents
 from sglc.lower.expressions import Expressions
 from sglc.syntax.tree import ast
 
@@ -11,11 +12,12 @@ from sglc.syntax.tree import ast
 class Assignments:
     """Lowers the assignments of one function."""
 
-    def __init__(self, context: Context, expressions: Expressions) -> None:
+    def __init__(self, context: Context, expressions: Expressions, dependents: Dependents) -> None:
         self.context = context
         self.checked = context.checked
         self.build = context.build
         self.expressions = expressions
+        self.dependents = dependents
 
     def assign(self, node: ast.Assign) -> None:
         """`a.b[i] = e`: the parts on the way are changed in copies, from the inside out."""
@@ -54,7 +56,7 @@ class Assignments:
             if due is not None:
                 value = build.value(ops.CheckType, value, due, span=node.span)
         if not path:
-            build.store(variable, value, node.span)
+            build.store(variable, self.dependents.later(variable, value, node.span), node.span)
             return
         build.store(new, value, node.span)
         for depth in range(len(path) - 1, -1, -1):
@@ -64,6 +66,11 @@ class Assignments:
                 changed = build.value(ops.WithField, owner, build.load(new), name, span=node.span)
             else:
                 changed = build.value(ops.WithItem, owner, build.load(name), build.load(new), span=node.span)
+            if not depth:
+                whole = self.checked.coercions.get(id(node.target))
+                if whole is not None:
+                    changed = build.value(ops.CheckType, changed, whole, span=node.span)
+                changed = self.dependents.later(variable, changed, node.span)
             build.store(new if depth else variable, changed, node.span)
 
     def _read(self, variable: str, path: list[tuple[str, str]], node: ast.Assign) -> int:

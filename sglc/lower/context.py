@@ -7,7 +7,7 @@ import itertools
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sglc.check.core.result import CheckedModule, LocalSymbol
+from sglc.check.core.result import CheckedModule, DependentType, LocalSymbol
 from sglc.ir.builder import FunctionBuilder
 from sglc.ir.module import Function, HoleInfo, RetryPolicy
 from sglc.ir.ops import CloseRole, CloseStream, EndTry, Forget, Snapshot
@@ -64,6 +64,10 @@ class Context:
         """Slots of the errors that the `except` arms around caught, innermost last."""
         self.witnesses: dict[int, str] = {}
         """Expressions, by identity, whose values an expectation shows where it does not hold: their texts."""
+        self.given: dict[str, tuple[DependentType, tuple[str, ...]]] = {}
+        """Of variables whose type depends on values of the run: the type, and the slots of these values."""
+        self.result: DependentType | None = None
+        """The type of the result, where it depends on values of the run."""
         self.retry_of: dict[int, int] = {}
         self.fork_numbers = itertools.count()
         self.policies: dict[int, list[int]] = {}

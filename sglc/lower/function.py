@@ -6,6 +6,7 @@ from sglc.ir import ops, terminators
 from sglc.ir.module import Block, Function, Parameter
 from sglc.lower.conditions import Conditions
 from sglc.lower.context import Context, HoleNode
+from sglc.lower.dependents import Dependents
 from sglc.lower.expressions import Expressions
 from sglc.lower.holes import Holes
 from sglc.lower.statements import Statements
@@ -23,7 +24,8 @@ class FunctionLowering:
         self.expressions = Expressions(context, self._from_model)
         conditions = Conditions(context, self.expressions)
         self.holes = Holes(context, self.expressions, conditions)
-        self.statements = Statements(context, self.expressions, conditions, self.holes)
+        self.dependents = Dependents(context, self.expressions)
+        self.statements = Statements(context, self.expressions, conditions, self.holes, self.dependents)
 
     def blocks(self, body: tuple[ast.Statement, ...], span: Span) -> tuple[Block, ...]:
         """The blocks of a body, which returns nothing where control reaches its end."""

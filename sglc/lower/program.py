@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sglc.callables.extern_spec import ExternSpec
-from sglc.check.core.result import CheckedModule, CheckedProgram, Effects, ErrorSymbol
+from sglc.check.core.result import CheckedModule, CheckedProgram, Effects, ErrorSymbol, LocalSymbol
 from sglc.ir import ops, terminators
-from sglc.ir.builder import FunctionBuilder
 from sglc.ir.flow import calls
 from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
 from sglc.ir.ops import CheckType
@@ -92,7 +91,7 @@ def _lower_called(context: ProgramContext, others: dict[str, _Declared]) -> None
 
 def _lower_function(context: ProgramContext, one: _Declared) -> None:
     if isinstance(one.node, ast.ExternDeclaration):
-        context.functions.append(_extern(one.checked, one.node))
+        context.functions.append(_extern(context, one.checked, one.node))
     else:
         _function(context, one.checked, one.node, one.name)
 
@@ -126,7 +125,10 @@ def _function(
             value = build.load(entry.slot, node.name.span)
             found = build.value(CheckType, value, entry.type, span=node.name.span)
             build.store(entry.slot, found, node.name.span)
-    blocks = FunctionLowering(context).blocks(node.body, node.span)
+    context.result = checked.dependents.get(id(node.result))
+    lowering = FunctionLowering(context)
+    lowering.dependents.parameters(node)
+    blocks = lowering.blocks(node.body, node.span)
     offered = program.offered.get(name)
     if offered:
         blocks = (replace(blocks[0], ops=(offer(offered), *blocks[0].ops)), *blocks[1:])
@@ -165,7 +167,7 @@ def _raises(checked: CheckedModule, errors: tuple[ast.Name, ...]) -> tuple[str, 
     )
 
 
-def _extern(checked: CheckedModule, node: ast.ExternDeclaration) -> Function:
+def _extern(program: ProgramContext, checked: CheckedModule, node: ast.ExternDeclaration) -> Function:
     """A function of Python: a body that calls it."""
     names = [parameter.name.text for parameter in node.parameters]
     spec = ExternSpec(
@@ -174,12 +176,20 @@ def _extern(checked: CheckedModule, node: ast.ExternDeclaration) -> Function:
         None if node.timeout is None else int(node.timeout[0].value * 1000),
         None if node.key is None else names.index(node.key.text),
     )
-    build = FunctionBuilder()
+    name = _qualified(checked, node.name.text)
+    context = _context(program, checked, name)
+    build, dependents = context.build, FunctionLowering(context).dependents
+    dependents.parameters(node)
     given = tuple(build.load(name) for name in names)
     result = build.value(ops.CallPython, spec, given, span=node.name.span)
+    due = checked.dependents.get(id(node.result))
+    if due is not None:
+        kept = LocalSymbol("result", build.fresh_slot("result"))
+        build.store(kept.slot, result, node.name.span)
+        result = dependents.value(kept, due, node.name.span)
     build.end(terminators.Return(result, node.name.span))
     return Function(
-        name=_qualified(checked, node.name.text),
+        name=name,
         kind="extern",
         parameters=tuple(_parameter(checked, each, each.name.text) for each in node.parameters),
         blocks=tuple(build.blocks),

@@ -10,6 +10,7 @@ from sglc.ir import ops, terminators
 from sglc.lower.assignments import Assignments
 from sglc.lower.conditions import Conditions
 from sglc.lower.context import Context, Surrounding
+from sglc.lower.dependents import Dependents
 from sglc.lower.expressions import Expressions
 from sglc.lower.holes import Holes
 from sglc.lower.patterns import Patterns
@@ -22,7 +23,12 @@ class Statements:
     """Lowers the statements of one function."""
 
     def __init__(
-        self, context: Context, expressions: Expressions, conditions: Conditions, holes: Holes
+        self,
+        context: Context,
+        expressions: Expressions,
+        conditions: Conditions,
+        holes: Holes,
+        dependents: Dependents,
     ) -> None:
         self.context = context
         self.checked = context.checked
@@ -30,7 +36,8 @@ class Statements:
         self.expressions = expressions
         self.conditions = conditions
         self.holes = holes
-        self.assignments = Assignments(context, expressions)
+        self.dependents = dependents
+        self.assignments = Assignments(context, expressions, dependents)
         self.patterns = Patterns(context)
         self.tests = Tests(context, expressions, self.inside)
         self.tools = Tools(context)
@@ -100,6 +107,10 @@ class Statements:
     # -- variables ---------------------------------------------------------------------------------
 
     def _let(self, node: ast.Let) -> None:
+        due = self.checked.dependents.get(id(node.type))
+        if due is not None and id(node) not in self.checked.held:
+            self.dependents.variable(node, due)
+            return
         self.build.store(self.context.slot_of(node), self.expressions.value(node.value), node.span)
 
     def _evaluate(self, node: ast.Evaluate) -> None:
@@ -203,7 +214,13 @@ class Statements:
 
     def _return(self, node: ast.Return) -> None:
         build = self.build
-        value = build.const(None, node.span) if node.value is None else self.expressions.value(node.value)
+        due = self.context.result
+        if node.value is None:
+            value = build.const(None, node.span)
+        elif due is not None and id(node) not in self.checked.held:
+            value = self.dependents.value(node.value, due, node.value.span)
+        else:
+            value = self.expressions.value(node.value)
         self.context.leave("function")
         build.end(terminators.Return(value, node.span))
 

@@ -138,7 +138,10 @@ LAW: dict[str, set[str]] = {
     "sglc.check.holes": BELOW_EXPRESSIONS
     | {"sglc.check.expressions", "sglc.check.proofs", "sglc.check.declarations"},
     "sglc.check.statements": BELOW_EXPRESSIONS
-    | {"sglc.check.expressions", "sglc.check.holes", "sglc.check.patterns"},
+    | {
+        *("sglc.check.expressions", "sglc.check.holes", "sglc.check.patterns"),
+        *("sglc.check.declarations", "sglc.check.proofs"),
+    },
     "sglc.check": CHECKED | CHECK,
     "sglc.ir": LEAVES,
     "sglc.lower": LEAVES | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.options"},

@@ -195,3 +195,15 @@ def do_check_type(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     program = machine.program
     value = frame.stack[-1] = checked(frame.stack[-1], program.types[a], program.table)
     return hold(machine, value, a) if machine.run.prepared.predicates.of(a) else None
+
+
+def do_check_given(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    """Hold the first of the newest `b` items against type `a`, which depends on the others; it stays.
+
+    Raises Failure with the place inside the value that does not fit.
+    """
+    program = machine.program
+    value, *given = take(frame, b)
+    machine.run.prepared.bound.hold(value, a, program.types[a], given, program.table)
+    frame.stack.append(value)
+    return None

@@ -114,6 +114,8 @@ def _step(opcode: Opcode, usual: Step, record: Record) -> Step:
                 return usual(machine, frame, a, b)
             case "CHECK_TYPE" | "LIMIT":
                 pass
+            case "CHECK_GIVEN":
+                del frame.stack[len(frame.stack) - count + 1 :]
             case _:
                 del frame.stack[len(frame.stack) - count :]
                 frame.stack += [Unknown(holes)] * opcode.pushes

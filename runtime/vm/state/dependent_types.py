@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -17,6 +18,7 @@ from sglc.types.condition import bind as bind_condition
 from sglc.types.dependent import bind, given_types, why_empty
 from sglc.types.json_text import json_text
 from sglc.types.language.language import language
+from sglc.types.language.membership import MemberError, check_member
 from sglc.types.language.narrowing import narrowed_language
 from sglc.types.type import AliasType, Applied, LanguageError, OneOf, Str, Type, TypeTable, declaration_of
 from sglc.types.values import GivenError, NothingLeft, RecordValue, Value
@@ -45,10 +47,13 @@ class Bound:
 
 
 class BoundTypes:
-    """Bound types of holes by the values that they were made from. Values of the language never change."""
+    """Bound types by the values that they were made from. Values of the language never change."""
 
     def __init__(self) -> None:
         self._bound: OrderedDict[tuple[object, ...], Bound] = OrderedDict()
+        """Those of holes."""
+        self._types: OrderedDict[tuple[object, ...], tuple[Type, tuple[Value, ...]]] = OrderedDict()
+        """Those that values are held against, with the values that they were made from."""
 
     def get(self, index: int, hole: HoleSpec, type: Type, values: list[Value], table: TypeTable) -> Bound:
         """The type of hole number `index` with these values; raises the program's own Failure."""
@@ -77,6 +82,25 @@ class BoundTypes:
         if len(self._bound) > KEPT:
             self._bound.popitem(last=False)
         return found
+
+    def hold(self, value: Value, index: int, type: Type, values: Sequence[Value], table: TypeTable) -> None:
+        """Raises the program's own Failure unless a value is one of type number `index` with these values."""
+        key = (index, *map(_key, values))
+        known = self._types.get(key)
+        try:
+            if known is None:
+                known = self._types[key] = bind(type, values), tuple(values)
+                if len(self._types) > KEPT:
+                    self._types.popitem(last=False)
+            else:
+                self._types.move_to_end(key)
+            check_member(value, known[0], table)
+        except MemberError as fault:
+            raise failure(f"a value is outside of its type: {fault}") from None
+        except NothingLeft as fault:
+            raise failure(f"a value is outside of its type, which has none: {fault}") from None
+        except (GivenError, LanguageError, TooLarge) as fault:
+            raise failure(f"a value cannot be held against its type: {fault}") from None
 
 
 def _behind(type: Type) -> Type:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypedDict, Unpack
 from sglc.check.core.result import (
     CheckedModule,
     DefaultArgument,
+    DependentType,
     Effects,
     ExpressionType,
     HoleFacts,
@@ -214,6 +215,8 @@ class ModuleContext:
     asked: dict[int, tuple[Signature, ast.FunctionDeclaration]] = field(default_factory=dict)
     """Functions of the conditions of its types, by the condition; those to run have a name."""
     tested: dict[int, tuple[str, Type]] = field(default_factory=dict)
+    dependents: dict[int, DependentType] = field(default_factory=dict)
+    held: set[int] = field(default_factory=set)
 
     given: Mapping[str, Type] = field(default_factory=dict)
     """In a function with type parameters: what they stand for."""
@@ -243,6 +246,8 @@ class ModuleContext:
             tools={},
             unread_holes=[],
             tested={},
+            dependents={},
+            held=set(),
         )
 
     def checked(self) -> CheckedModule:
@@ -265,6 +270,8 @@ class ModuleContext:
             self.unread_holes,
             tuple(node for signature, node in self.asked.values() if signature.name),
             self.tested,
+            self.dependents,
+            self.held,
         )
 
     def qualify(self, name: str) -> str:

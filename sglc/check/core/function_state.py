@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sglc.check.core.context import Signature
-from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
+from sglc.check.core.result import DependentType, ExpressionType, HoleFacts, HoleNode
 from sglc.source import Span
 from sglc.types.model_use import ModelUse
 from sglc.types.type import Type
@@ -26,6 +26,8 @@ class Local:
     """Number of boundaries (loops, forks, tries) around it: a retry cannot jump over one."""
     used: bool = False
     hole: HoleNode | None = None
+    dependent: DependentType | None = None
+    """Its written type, where that depends on values of the run."""
     origins: tuple[Local, ...] = ()
     """Holes that its value was made from."""
     boundary: tuple[int, ...] = ()

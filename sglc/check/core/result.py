@@ -6,7 +6,7 @@ looks a name up itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -209,6 +209,15 @@ class Conditions:
 
 
 @value
+class DependentType:
+    """A written type whose values depend on values of the run; outside of holes."""
+
+    type: Type
+    given: tuple[ast.Expression | DefaultArgument, ...]
+    """What gives the values, by their numbers in the type."""
+
+
+@value
 class Effects:
     """What was inferred of a function: the declared errors that may leave it, and whether it asks no model.
     Built-in errors are there where its header lists them."""
@@ -301,7 +310,8 @@ class CheckedModule:
     coercions: Mapping[int, Type] = field(default_factory=dict)
     """Expressions whose value must be checked at run time to be a member of a type that their own does not
     prove (`int` where `int in 0..5` is due), or widened to it (int to decimal or float, decimal to float). Of
-    an Assign with `+=` and its kin: the type that the new value must be a member of."""
+    an Assign with `+=` and its kin: the type that the new value must be a member of. Of the target of an
+    Assign: that of its variable, where a part is changed and a condition speaks of more."""
     applied: Mapping[int, ast.Call] = field(default_factory=dict)
     """Of each name of a function that stands for what is done with an element (`xs.map(double)`): the call of
     it with the element."""
@@ -317,6 +327,11 @@ class CheckedModule:
     """Pure functions of the conditions of types, by the numbers in their names."""
     tested: Mapping[int, tuple[str, Type]] = field(default_factory=dict)
     """For an Ensure that asks the predicates of a hole's type: the variable of the hole, and the type."""
+    dependents: Mapping[int, DependentType] = field(default_factory=dict)
+    """For the TypeExpression of a Let, a Parameter or a result, where it depends on values of the run. Its
+    `resolved` type is the one that the checker knows the values by."""
+    held: Set[int] = frozenset()
+    """Each Let and Return of such a type whose value is known to be one of it."""
 
 
 @value

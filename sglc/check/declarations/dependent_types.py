@@ -1,7 +1,7 @@
-"""Holes whose type depends on values of the run: `?{name: one of names}`, `?{quote: span of body}`.
+"""Types that depend on values of the run: `?{name: one of names}`, `let quote: span of body = …`.
 
-What such a part may be is known only when the hole is reached, so laws that need its texts are kept in
-another way: a span cannot contain the text that follows the hole, `null` is left out beside a null, and a
+What such a part may be is known only when the place is reached, so laws of holes that need its texts are kept
+in another way: a span cannot contain the text that follows the hole, `null` is left out beside a null, and a
 place where only the texts themselves could tell two arms apart is refused.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from sglc.check.core.context import ModuleContext, OpenedType, OpenGrammar
-from sglc.check.core.result import DefaultArgument, ExpressionType
+from sglc.check.core.result import DefaultArgument, DependentType, ExpressionType, Unknown
 from sglc.check.expressions.folding import convert, fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.types.kinds import STR, UNKNOWN, expand, is_enum, is_text, said
@@ -44,30 +44,48 @@ from sglc.types.values import GivenError, Value
 
 @dataclass(slots=True, eq=False)
 class DependentTypes:
-    """Types of holes, and the expressions that they depend on."""
+    """Types of holes, variables, parameters and results, and the expressions that they depend on."""
 
     module: ModuleContext
     types: TypeResolver
     inference: Inference
     given: list[ast.Expression | DefaultArgument] | None = None
-    """Expressions of the hole whose type is being resolved; None outside of holes."""
+    """Expressions that the type which is being resolved depends on; None where it may depend on none."""
+    bare: bool = False
+    """Whether a type with parameters may stand without values: any of its values is meant then."""
 
     def hole_type(
         self, node: ast.TypeExpression
     ) -> tuple[Type, tuple[ast.Expression | DefaultArgument, ...]]:
         """A hole's type, and the expressions for the values that it is given, by number."""
-        outer, self.given = self.given, []
-        try:
-            type = self.types.resolve(node)
-            given = tuple(self.given)
-        finally:
-            self.given = outer
+        type, given = self._resolved(node, bare=False)
         if given_types(type) and not self._told_apart(type, node, top=True):
             return UNKNOWN, given  # type: ignore[return-value]
         return replaced(type, self._with_declarations), given
 
+    def written_type(self, node: ast.TypeExpression) -> Type:
+        """The type that values of a variable, parameter or result are known by. Where the written one depends
+        on values of the run, it is noted as such."""
+        type, given = self._resolved(node, bare=True)
+        if isinstance(type, Unknown) or not given_types(type):
+            return type
+        self.module.dependents[id(node)] = DependentType(replaced(type, self._with_declarations), given)
+        self.module.resolved[id(node)] = known = erased(type)
+        return known
+
+    def _resolved(
+        self, node: ast.TypeExpression, *, bare: bool
+    ) -> tuple[Type, tuple[ast.Expression | DefaultArgument, ...]]:
+        """A type as it is written, and the expressions that it depends on."""
+        outer = self.given, self.bare
+        self.given, self.bare = [], bare
+        try:
+            return self.types.resolve(node), tuple(self.given)
+        finally:
+            self.given, self.bare = outer
+
     def given_type(self, node: ast.TypeSpanOf | ast.TypeOneOf) -> ExpressionType:
-        """A type that depends on a value of the run; only a hole has one to give."""
+        """A type that depends on a value of the run."""
         value = node.value if isinstance(node, ast.TypeSpanOf) else node.values
         if self.given is None:
             self.inference.expect(value, STR if isinstance(node, ast.TypeSpanOf) else ListOf(STR), "`of`")
@@ -117,9 +135,9 @@ class DependentTypes:
         return replace(type, given=tuple(range(first, len(self.given))))
 
     def applied_type(self, node: ast.TypeName, name: str, opened: OpenedType) -> ExpressionType:
-        """A declared type with values for its parameters: given to a hole, of no matter to other values."""
+        """A declared type with values for its parameters."""
         names = list(opened.parameters)
-        if not node.arguments and (self.types.showing or self.given is None):
+        if not node.arguments and (self.types.showing or self.given is None or self.bare):
             return Named(name)
         if len(node.arguments) != len(names):
             self.module.report(

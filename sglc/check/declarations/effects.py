@@ -198,7 +198,8 @@ class FunctionEffects:
             node = signature.declaration
             if isinstance(node, ast.FunctionDeclaration):
                 body = self.bodies[signature.name] = _Body(signature.module)
-                body.events = _distinct(body.read(node.body))
+                header = (tuple(parameter.type for parameter in node.parameters), node.result)
+                body.events = _distinct(body.read((header, node.body)))
 
     def infer(self) -> None:
         """Note what is inferred in signatures and modules, and hold headers and handlers against it."""

@@ -10,11 +10,12 @@ from sglc.check.core.context import ErrorFields, ModuleContext, Signature
 from sglc.check.core.function_state import Local
 from sglc.check.core.result import DefaultArgument, ExpressionType
 from sglc.check.declarations.declared_types import DeclaredTypes
+from sglc.check.declarations.dependent_types import DependentTypes
 from sglc.check.expressions.constants import Constants
 from sglc.check.names.builtins import ERRORS
 from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.resolve import BUILTIN_TYPES, TypeResolver
+from sglc.check.types.resolve import BUILTIN_TYPES
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax.tree import ast
@@ -30,7 +31,7 @@ class Signatures:
 
     module: ModuleContext
     scopes: Scopes
-    types: TypeResolver
+    dependent: DependentTypes
     constants: Constants
     declared: DeclaredTypes
 
@@ -74,7 +75,7 @@ class Signatures:
                 )
                 continue
             seen[label] = parameter.name.span
-            type = self.types.resolve(parameter.type)
+            type = self.dependent.written_type(parameter.type)
             default = None
             if parameter.default is not None:
                 default = self.constants.default(parameter.default, type, f"parameter `{label}`")
@@ -89,7 +90,9 @@ class Signatures:
             parameters.append((label, type, default))
             at = ast.Name(label, parameter.name.span)
             self.scopes.function.scope.names[label] = Local(label, label, type, "parameter", at.span, 0)
-        result = self.types.resolve(node.result) if node.result is not None else BUILTIN_TYPES["null"]
+        result = (
+            self.dependent.written_type(node.result) if node.result is not None else BUILTIN_TYPES["null"]
+        )
         raises: list[str] = []
         for error in getattr(node, "raises", ()):
             found = error_named(self.module, error)

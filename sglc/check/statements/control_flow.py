@@ -22,6 +22,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.holes.models import HoleModels
 from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
+from sglc.check.proofs.memberships import Memberships
 from sglc.check.statements.blocks import Blocks
 from sglc.check.types.kinds import NULL, UNKNOWN, said, show, widen
 from sglc.diagnostics.diagnostic import Edit
@@ -38,6 +39,7 @@ class ControlFlow:
     inference: Inference
     blocks: Blocks
     models: HoleModels
+    members: Memberships
 
     def using(self, node: ast.Using) -> bool:
         """Holes that another model fills. Names that are bound inside stay in sight, as in a role."""
@@ -111,6 +113,10 @@ class ControlFlow:
                 )
             return True
         self.inference.expect(node.value, function.result, "the result")
+        written = None if declaration is None else declaration.result
+        due = None if written is None else self.module.dependents.get(id(written))
+        if due is not None and self.members.known(node.value, due):
+            self.module.held.add(id(node))
         return True
 
     def _result_edit(

@@ -10,14 +10,26 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.core.edits import insertion, preceded_by
 from sglc.check.core.function_state import Local
 from sglc.check.core.result import ExpressionType, ListValue, LocalSymbol, Never, Unknown
+from sglc.check.declarations.dependent_types import DependentTypes
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.ends import END_OF_LINE
 from sglc.check.holes.holes import Holes
 from sglc.check.names.scopes import Scopes
+from sglc.check.proofs.memberships import Memberships
 from sglc.check.types.assignability import Fit, fit, join
-from sglc.check.types.kinds import NULL, STR, UNKNOWN, expand, item_of, numeric, numeric_rank, said, widen
-from sglc.check.types.resolve import TypeResolver
+from sglc.check.types.kinds import (
+    NULL,
+    STR,
+    UNKNOWN,
+    conditions,
+    expand,
+    item_of,
+    numeric,
+    numeric_rank,
+    said,
+    widen,
+)
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.syntax.lexer.keywords import ROLES
 from sglc.syntax.tree import ast
@@ -30,14 +42,17 @@ class Variables:
 
     module: ModuleContext
     scopes: Scopes
-    types: TypeResolver
+    dependent: DependentTypes
     inference: Inference
     holes: Holes
+    members: Memberships
 
     def let(self, node: ast.Let) -> bool:
         """Bind a variable to its first value."""
         value = node.value
-        declared: ExpressionType | None = None if node.type is None else self.types.resolve(node.type)
+        declared: ExpressionType | None = (
+            None if node.type is None else self.dependent.written_type(node.type)
+        )
         hole = value if isinstance(value, ast.Gen | ast.Choose | ast.Select) else None
         origins, found = self._watched(lambda: self._initial(node, declared))
         if hole is not None:
@@ -46,7 +61,10 @@ class Variables:
         if declared is None:
             type = self._settled(node, found)
         kind = "var" if node.mutable else ("hole" if hole is not None else "let")
-        local = self.scopes.bind(node, node.name, type, kind, hole=hole, origins=origins)
+        due = None if node.type is None else self.module.dependents.get(id(node.type))
+        if due is not None and not node.mutable and self.members.known(value, due):
+            self.module.held.add(id(node))
+        local = self.scopes.bind(node, node.name, type, kind, hole=hole, origins=origins, dependent=due)
         if hole is not None:
             self.holes.complete(hole, local)
         elif not node.mutable:
@@ -159,6 +177,7 @@ class Variables:
             due = self.inference.infer(target)
             local.used = local_used
             self._assignable_parts(target)
+            self._still_of_type(target, local)
         self.scopes.function.scope.forget(root.name)
         origins, _ = self._watched(lambda: self._assigned(node, due))
         local.origins = tuple(dict.fromkeys((*local.origins, *origins)))
@@ -231,6 +250,16 @@ class Variables:
                 )
                 return
             target = target.value
+
+    def _still_of_type(self, target: ast.Expression, local: Local) -> None:
+        """Where something around a part has a condition, note that the variable is held against its type."""
+        around = [local.type]
+        part = target
+        while isinstance(part, ast.Attribute | ast.Index):
+            part = part.value
+            around.append(self.module.types.get(id(part), UNKNOWN))
+        if any(conditions(type, self.module.table) for type in around):
+            self.module.coercions[id(target)] = local.type  # type: ignore[assignment]
 
     def _assigned(self, node: ast.Assign, due: ExpressionType) -> ExpressionType:
         if node.operator == "=":

@@ -32,6 +32,7 @@ from sglc.check.types.union_refinements import refined_union
 from sglc.check.types.unknown_types import report_arguments, report_unknown_type
 from sglc.source import Span
 from sglc.syntax.tree import ast
+from sglc.types.dependent import erased
 from sglc.types.language.builder import keys_dfa
 from sglc.types.text.partial_types import partial_type
 from sglc.types.type import (
@@ -212,7 +213,7 @@ class TypeResolver:
         check_counts(self.module, node.minimum, node.maximum, "entries", node.span)
         if isinstance(key, Unknown) or isinstance(value, Unknown):
             return UNKNOWN
-        plain = expand(key, self.module.table)
+        plain = expand(erased(key), self.module.table)
         if not isinstance(plain, Str) or plain.grammar:
             self.module.report(
                 "E0306",

@@ -191,6 +191,8 @@ class _Module:
                 context.add(BEGIN.strip())
             if node.within is not None:
                 statements.holes.within = self.within(module, node, name)
+            statements.due = module.dependents.get(id(node.result))
+            statements.dependents.parameters(node)
             statements.block(node.body)
             if result != "None" and not isinstance(node.body[-1], ast.Return | ast.Raise):
                 context.add('raise AssertionError("the program returns before")')

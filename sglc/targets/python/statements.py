@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sglc.check.core.result import DependentType
 from sglc.syntax.tree import ast
 from sglc.targets.python.context import Context, Text, annotated
+from sglc.targets.python.dependents import Dependents
 from sglc.targets.python.expressions import Expressions
 from sglc.targets.python.holes import Holes
 from sglc.targets.python.patterns import Patterns
@@ -33,7 +35,10 @@ class Statements:
         self.checked = context.checked
         self.expressions = Expressions(context, lambda node: self.holes.text(node))
         self.holes = Holes(context, self.expressions, self.block)
+        self.dependents = Dependents(context, self.expressions)
         self.patterns = Patterns(context)
+        self.due: DependentType | None = None
+        """The type of the result, where it depends on values of the run."""
         self.result: str | None = None
         """The annotation of what the function returns."""
         self.tries = 0
@@ -207,7 +212,8 @@ class Statements:
         symbol: Any = self.checked.symbols[id(node)]
         known = self.checked.resolved.get(id(node.type)) if node.type is not None else None
         kind = self.program.annotation(known or self.checked.types[id(node.value)])
-        self.bind(symbol.slot, kind, self.expressions.fitting(node.value, kind))
+        held = self.dependents.first(node)
+        self.bind(symbol.slot, kind, held or self.expressions.fitting(node.value, kind))
 
     def _assign(self, node: ast.Assign) -> None:
         """`a.b[i] = e`: the parts on the way are changed in copies, from the inside out."""
@@ -227,7 +233,8 @@ class Statements:
                 self.context.add(f"{index} = {self.expressions.code(step.index)}")
                 path.append(("item", index))
         if node.operator == "=" and not path:
-            self.context.add(f"{variable.code} = {self.expressions.fitting(node.value, variable.kind)}")
+            code = self.expressions.fitting(node.value, variable.kind)
+            self.context.add(f"{variable.code} = {self.dependents.later(symbol.slot, code)}")
             return
         value = self.expressions.code(node.value)
         if node.operator != "=":
@@ -237,7 +244,7 @@ class Statements:
         for depth in range(len(path) - 1, -1, -1):
             kind, name = path[depth]
             value = f"with_{kind}({_read(variable.code, path[:depth])}, {name}, {value})"
-        self.context.add(f"{variable.code} = {value}")
+        self.context.add(f"{variable.code} = {self.dependents.later(symbol.slot, value)}")
 
     def _evaluate(self, node: ast.Evaluate) -> None:
         self.context.add(self.expressions.code(node.value))
@@ -320,7 +327,8 @@ class Statements:
         if node.value is None:
             self.context.add("return None" if self.result != "None" else "return")
         else:
-            self.context.add(f"return {self.expressions.returned(node.value, self.result)}")
+            held = self.dependents.result(node, self.due)
+            self.context.add(f"return {held or self.expressions.returned(node.value, self.result)}")
 
     def _yield(self, node: ast.Yield) -> None:
         self.context.add(f"return {self.expressions.code(node.value)}")
