@@ -20,7 +20,8 @@ from judges.strict_mode import NotStrict, check_request, check_schema
 from oracles.json_reading import Validator, is_of_type
 from sglc.driver import write_target
 from sglc.source import Source
-from sglc.targets.requests.strict_schema import ROOT, strict_schema
+from sglc.targets.projection.schemas.value_schema import ROOT
+from sglc.targets.requests.strict_schema import strict_schema
 from sglc.types.text.plain_json import dumps, parse_json, write_json
 from sglc.types.type import AliasType, EnumType, FieldType, ListOf, Named, RecordType, Str, matching
 from strategies.near_misses import edited

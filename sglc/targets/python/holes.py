@@ -10,7 +10,7 @@ from sglc.automata.regex.portable import for_python, looks_back_freely, portable
 from sglc.check.core.result import ConstantSymbol, DefaultArgument, HoleFacts, LocalSymbol
 from sglc.syntax.tree import ast
 from sglc.targets.core.type_parts import form_lost
-from sglc.targets.grammars.hole_forms import finite_values, is_raw, pattern_of, schema_of
+from sglc.targets.projection.hole_forms import finite_values, is_raw, pattern_of, schema_of
 from sglc.targets.python.context import Context, HoleNode, Text
 from sglc.targets.python.expressions import Expressions
 from sglc.types import condition as k

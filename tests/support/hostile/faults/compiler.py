@@ -200,7 +200,7 @@ FAULTS = (
     ),
     Fault(
         "an object of strict mode takes other fields",
-        "sglc/targets/requests/strict_schema.py",
+        "sglc/targets/projection/schemas/value_schema.py",
         '            "additionalProperties": False,\n',
         '            "additionalProperties": True,\n',
         "tests/targets/test_openai.py::test_a_schema_is_strict_and_has_the_values",

@@ -1,20 +1,71 @@
-"""What a schema in strict mode may say: the table that the writer and the limits go by.
+"""Which part of JSON Schema a backend enforces: data that the writer of schemas and its limits go by.
 
-Source: OpenAI, "Structured Outputs", section "Supported schemas"
-(https://platform.openai.com/docs/guides/structured-outputs), as of February 2026. That `$ref` has no keyword
-beside it is what the service answers.
+Sources, none of them run here: OpenAI, "Structured Outputs", section "Supported schemas"
+(https://platform.openai.com/docs/guides/structured-outputs), as of February 2026; that `$ref` has no keyword
+beside it is what the service answers. Anthropic, "Structured outputs", section "JSON Schema limitations"
+(https://platform.claude.com/docs/en/build-with-claude/structured-outputs).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sglc.targets.projection.capabilities import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a schema of a dialect may say.
+
+    only_objects  the root is an object; every object has all of its fields and no others
+    maps          objects whose keys are not known, with bounds on their number
+    tuples        how an array with a type for each place is said: by `prefixItems`, as an object with a field
+                  for each place, or as a list of any of the types, which is wider
+    lengths       lengths of texts, several patterns and `not`
+    bounds        bounds and steps of numbers
+    sizes         bounds on the number of items; without them only that there is one at least
+    recursion     types that contain themselves
+    counted       the largest number in a quantifier of a pattern, None without a bound
+    limited       whether the limits of `excess` hold
+    """
+
+    only_objects: bool = False
+    maps: bool = True
+    tuples: Literal["prefix", "objects", "lists"] = "prefix"
+    lengths: bool = True
+    bounds: bool = True
+    sizes: bool = True
+    recursion: bool = True
+    counted: int | None = None
+    limited: bool = False
+
+
+MOST_SIMPLE = 100
+"""Anthropic takes "simple" quantifiers and none "with large ranges", without a number: lengths of a line are
+simple enough, those of a page are not."""
+
+DIALECTS: dict[Dialect, Rules] = {
+    "whole": Rules(),
+    "openai": Rules(only_objects=True, maps=False, tuples="objects", lengths=False, limited=True),
+    "anthropic": Rules(
+        only_objects=True,
+        maps=False,
+        tuples="objects",
+        lengths=False,
+        bounds=False,
+        sizes=False,
+        recursion=False,
+        counted=MOST_SIMPLE,
+    ),
+}
 
 KEYWORDS = frozenset(
     "type properties required additionalProperties items enum const anyOf $ref $defs description pattern "
     "minimum maximum multipleOf minItems maxItems".split()
 )
-"""The keywords that the writer uses. All are supported; so are `format` and the two exclusive bounds."""
+"""The keywords that the writer uses for OpenAI. All are supported, and `format` too."""
 MOST_PROPERTIES = 5_000
 MOST_LEVELS = 10
 """Objects inside each other, the root among them; a reference counts as one that is not gone into."""
@@ -31,7 +82,7 @@ MOST_STOPS = 4
 
 
 def excess(schema: dict[str, Any]) -> str | None:
-    """Which limit a schema is beyond, as a noun."""
+    """Which limit of OpenAI's strict mode a schema is beyond, as a noun."""
     parts = list(_parts(schema, 0))
     properties = sum(len(part.get("properties", ())) for part, _ in parts)
     enums = [part["enum"] for part, _ in parts if "enum" in part]

@@ -14,7 +14,7 @@ from sglc.automata.charset import ALL, Ranges, invert, meet
 from sglc.automata.dfa.nfa_union import repeated
 from sglc.automata.dfa.operations import any_char_class, difference, intersect, labelled, words
 from sglc.cfg.model import grammar as g
-from sglc.targets.grammars.expressions import (
+from sglc.targets.projection.expressions import (
     TooManyParts,
     characters,
     choice,

@@ -1,0 +1,88 @@
+"""Prints a grammar over characters as a regular expression that Python, ECMAScript and Rust read alike.
+
+The whole text must match. A grammar that is not regular, or whose pattern would be very long, is a
+GrammarError.
+"""
+
+from __future__ import annotations
+
+from sglc.cfg.model import grammar as g
+from sglc.cfg.model.errors import GrammarError
+
+LONGEST = 200_000
+"""Characters of a pattern. Rules are copied to where they are used; engines refuse patterns of megabytes."""
+
+_ARMS, _ITEMS, _ONE = 0, 1, 2
+_MARKS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+_SPECIAL = frozenset(".^$*+?{}[]\\|()/")
+
+
+def to_regex(grammar: g.Grammar) -> str:
+    """The pattern of a grammar over characters. Raises GrammarError."""
+    return _Printer(grammar).rule(grammar.start, _ARMS)
+
+
+class _Printer:
+    def __init__(self, grammar: g.Grammar) -> None:
+        self.grammar = grammar
+        self.open: list[str] = []
+        """Rules that are being copied, one inside the other."""
+        self.length = 0
+
+    def rule(self, name: str, around: int) -> str:
+        if name in self.open:
+            raise GrammarError("a language that contains itself, or an automaton with a long pattern")
+        self.open.append(name)
+        text = self.shown(self.grammar.rules[name].body, around)
+        self.open.pop()
+        return text
+
+    def shown(self, body: g.Expression, around: int) -> str:
+        match body:
+            case g.Literal(text, False):
+                escaped = "".join(map(_char, text))
+                return self.checked(f"(?:{escaped})" if around >= _ONE and len(text) > 1 else escaped)
+            case g.Characters(points):
+                return self.checked(_class(points))
+            case g.Reference(name):
+                return self.rule(name, around)
+            case g.Sequence(items):
+                inner = "".join(self.shown(item, _ITEMS) for item in items)
+                return self.checked(f"(?:{inner})" if around >= _ONE or not items else inner)
+            case g.Alternatives(arms) if arms:
+                inner = "|".join(self.shown(arm, _ARMS + 1) for arm in arms)
+                return self.checked(f"(?:{inner})" if around > _ARMS else inner)
+            case g.Repeat(item, low, high):
+                count = f"{{{low}}}" if low == high else f"{{{low},{'' if high is None else high}}}"
+                text = self.shown(item, _ONE)
+                text = f"(?:{text})" if isinstance(item, g.Repeat) else text
+                return self.checked(text + _MARKS.get((low, high), count))
+        raise GrammarError("a language without texts")
+
+    def checked(self, text: str) -> str:
+        if len(text) > LONGEST:
+            raise GrammarError(f"a pattern of more than {LONGEST:,} characters")
+        return text
+
+
+def _char(char: str) -> str:
+    if char in _SPECIAL:
+        return "\\" + char
+    return _code(ord(char)) if not char.isprintable() else char
+
+
+def _code(point: int) -> str:
+    if point < 0x100:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point < 0x10000 else chr(point)
+
+
+def _class(points: g.CodePoints) -> str:
+    def shown(point: int) -> str:
+        char = chr(point)
+        if char in "\\]^-[":
+            return "\\" + char
+        return char if char.isprintable() and char not in "|&~" else _code(point)
+
+    parts = (shown(low) if low == high else f"{shown(low)}-{shown(high)}" for low, high in points)
+    return f"[{''.join(parts)}]"
