@@ -62,7 +62,7 @@ async def preview(
     constraints = Constraints()
     run = Run(
         Prepared(program, constraints, {}),
-        model=RunModel(BYTES, 1 << 60, constraints, encoder, chat),
+        model=RunModel(BYTES, constraints, encoder, chat),
         limits=session.limits,
         seed=seed,
         handlers=preview_steps(record),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sglc.bytecode.code import Program
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.decoding.conversations.encoder import Encoder
+from sglc.runtime.decoding.filling.local import LocalFiller
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.drafting.draft_model import DraftModel
@@ -55,16 +56,16 @@ class Served:
             branch.admission = admission
             return branch
 
+        vocabulary, window = tokenizer.vocabulary(), engine.model.context_length
         return RunModel(
-            tokenizer.vocabulary(),
-            engine.model.context_length,
+            vocabulary,
             self.constraints,
             self.encoder,
             tokenizer.chat,
             open_branch,
             engine.put_back,
             _script_of(engine),
-            self.drafting,
+            LocalFiller(vocabulary, window, self.constraints, self.drafting),
             name,
         )
 

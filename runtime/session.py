@@ -422,7 +422,7 @@ class Session:
             constraints = self._prepared.constraints
             return Run(
                 self._prepared,
-                model=RunModel(BYTES, 1 << 60, constraints, chat=PlainChat()),
+                model=RunModel(BYTES, constraints, chat=PlainChat()),
                 limits=self.limits,
                 seed=seed,
                 listeners=listeners,

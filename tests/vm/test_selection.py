@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from fakes.small_models import FickleModel, small_tokenizer
 from sglc.kernels.bitmask.sampling import masked_log_sum_exp
 from sglc.runtime.decoding.conversations.conversation import Conversation, Encoder
+from sglc.runtime.decoding.filling.scores import Scores, score, shared_length
 from sglc.runtime.engine.reference_engine import ReferenceEngine
-from sglc.runtime.vm.holes.selection import Scores, greedy, score, shared_length, softmax
+from sglc.runtime.vm.holes.selection import greedy, softmax
 
 
 def scores(**options: float) -> Scores:

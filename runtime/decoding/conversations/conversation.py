@@ -200,6 +200,11 @@ class Conversation:
                 self._branch.close()
             self._branch = None
 
+    def messages(self) -> tuple[tuple[str, str], ...]:
+        """Role and text of each message, the open one last; the role of text outside of messages is empty.
+        What there is to say of tools stands in the text, as far as no template tells it."""
+        return self.state.messages
+
     # -- writing -------------------------------------------------------------------------------------
 
     def role(self, name: str) -> None:

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
-from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
-from sglc.runtime.decoding.hole_decoder import HoleDecoder
+from sglc.runtime.decoding.filling.filler import FillRequest
 from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
-from sglc.runtime.decoding.strategies.attempt import Attempts
-from sglc.runtime.decoding.strategies.choose import Decoder, decoder_of
-from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
-from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, ValidatedHoleDecoder, Verdicts
-from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, Verdicts
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.vm.holes import scoring
 from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.drawing import figures_source, random_text
 from sglc.runtime.vm.holes.fuzz import random_figures, random_scores
-from sglc.runtime.vm.holes.models import asked, share_figures, shares_shown
+from sglc.runtime.vm.holes.models import asked, shares_shown
 from sglc.runtime.vm.holes.options import Options
 from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, note_asked, shown_figures
+from sglc.runtime.vm.holes.reporting import Report
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
 from sglc.runtime.vm.state.dependent_types import Bound
 from sglc.runtime.vm.state.frame import Frame
@@ -48,63 +43,6 @@ PIECE = 4
 """Characters of a piece of a mock or random text in a stream: about those of a token of English."""
 MOST_PIECES = 64
 """Most of these pieces of one text: each is read with all that is there before it."""
-
-
-class _Report:
-    """Turns what a hole's decoder reports into events."""
-
-    def __init__(self, machine: Strand, hole: str, texts: Sequence[bytes | None]) -> None:
-        """`texts` are those of the tokens of the model that fills the hole."""
-        self._machine = machine
-        self._hole = hole
-        self.detailed = machine.run.detailed and bool(machine.run.listeners)
-        self.weighed = machine.run.weighed
-        self.top = machine.run.top if self.detailed else 0
-        self._texts = texts
-
-    def piece(self, text: str, forced: bool) -> None:
-        self._machine.emit("forced" if forced else "generated", {"hole": self._hole, "text": text})
-        if self._machine.stream is not None:
-            self._machine.stream.wrote(self._machine, self._hole, text)
-
-    def token(self, drawn: Sampled, data: bytes, allowed: int, draft: tuple[str, int] | None = None) -> None:
-        shown: dict[str, object] = {
-            "hole": self._hole,
-            "token": drawn.token,
-            "text": data.decode("utf-8", "backslashreplace"),
-            "logprob": round(drawn.logprob, 4),
-            "pressure": round(0.0 - drawn.log_mass, 4),
-            "mask": allowed,
-            **({"top": [self._candidate(*each) for each in drawn.top]} if self.top else {}),
-            **(share_figures(drawn.share._asdict()) if drawn.share else {}),
-        }
-        if draft is not None:
-            shown["draft"], token = draft
-            if token != drawn.token:
-                shown["refused"] = token
-        self._machine.emit("token", shown)
-
-    def _candidate(self, token: int, logprob: float, legal: bool) -> list[object]:
-        data = self._texts[token] or b""
-        return [data.decode("utf-8", "backslashreplace"), round(logprob, 4), legal]
-
-    def walk(self, number: int, data: bytes, weight: float | None, outcome: str) -> None:
-        told = {} if weight is None or weight == -math.inf else {"weight": round(weight, 4)}
-        shown = {"hole": self._hole, "walk": number, "text": data.decode("utf-8", "backslashreplace")}
-        self._machine.emit("walk", {**shown, **told, "outcome": outcome})
-
-    def beams(self, step: int, texts: list[bytes], scores: list[float]) -> None:
-        shown = [data.decode("utf-8", "backslashreplace") for data in texts]
-        rows = {"texts": shown, "scores": [round(score, 4) for score in scores]}
-        self._machine.emit("beam", {"hole": self._hole, "step": step, **rows})
-
-    def pruned(self, token: int, data: bytes, part: bytes) -> None:
-        shown = {"hole": self._hole, "token": token, "text": data.decode("utf-8", "backslashreplace")}
-        self._machine.emit("pruned", {**shown, "dead": part.decode("utf-8", "backslashreplace")})
-
-    def stepped_back(self, data: bytes) -> None:
-        shown = data.decode("utf-8", "backslashreplace")
-        self._machine.emit("stepped_back", {"hole": self._hole, "text": shown})
 
 
 def _budget(frame: Frame, most: int | None) -> Budget | None:
@@ -286,7 +224,7 @@ async def _filled(
     async def ask(use: ModelUse | None) -> HoleResult:
         if texts is not None:
             return await scoring.choose(machine, frame, index, request, texts, use)
-        return await _generated(machine, frame, index, request, verdicts, use)
+        return await _generated(machine, frame, index, request, type, verdicts, use)
 
     result = await first_answer(machine, frame, spec, ask)
     if texts is not None:
@@ -377,6 +315,7 @@ async def _generated(
     frame: Frame,
     index: int,
     request: HoleRequest,
+    type: Type | None,
     verdicts: Verdicts | None,
     use: ModelUse | None,
 ) -> HoleResult:
@@ -387,38 +326,34 @@ async def _generated(
     behind = constant_behind(machine, conversation)
     _, repairs, _ = earlier_values(frame, index)
     mark = show_repairs(conversation, repairs)
-    filler = asked(run, conversation, use)
-    model = filler.model
+    who = asked(run, conversation, use)
+    model = who.model
     if model.script is not None:
         request = request.answered(model.script.answer(request.name, request.stops))
-    report = _Report(machine, request.name, model.vocabulary.token_bytes)
     spec = machine.program.holes[index]
-    seen = filler.conversation
-    parts = (model.vocabulary, model.constraints, request, report)
     strategy = spec.decoding or LOCAL
     if run.local and not strategy.distinct:
         strategy = LOCAL
-    decoder: Decoder
-    account: HoleDecoder | Attempts
-    if strategy.strategy == "local":
-        more = (run.statistics.timing, model.context_length, run.check, model.drafting)
-        if verdicts is None:
-            decoder = account = HoleDecoder(seen, *parts, *more)
-        else:
-            decoder = account = ValidatedHoleDecoder(verdicts, seen, *parts, *more)
-    elif isinstance(seen, ConversationPair):
-        raise SglError("Unsupported", f"two models draw hole `{spec.name}` token by token, not by `decode`")
-    else:
-        account = Attempts(seen, *parts, model.context_length, run.check)
-        decoder = decoder_of(strategy, account, frame.tree or PrefixTree(), verdicts, frame.wanted)
-        account.result.decode = str(strategy)
+    wanted = FillRequest(
+        request,
+        type,
+        machine.program.table,
+        strategy,
+        verdicts,
+        frame.tree,
+        frame.wanted,
+        run.statistics.timing,
+        run.check,
+    )
+    report = Report(machine, request.name, model.vocabulary.token_bytes)
+    work = who.filler.begin(who.conversation, wanted, report)
     started = perf_counter()
     error = ""
     try:
-        result = await decoder.run()
+        result = await work.run()
     except BaseException as raised:
         error = error_name(raised)
-        written = mark.message + account.partial
+        written = mark.message + work.partial
         if isinstance(raised, SglError):
             raised.partial = raised.partial or written
         else:
@@ -426,18 +361,18 @@ async def _generated(
         raise
     finally:
         for allowance in frame.allowances:
-            allowance.slack = min(allowance.slack, allowance.left - account.room.needed)
+            allowance.slack = min(allowance.slack, allowance.left - work.needed)
         if run.recorder is not None:
-            account.result.behind = behind
+            work.result.behind = behind
             run.recorder.hole(
                 request.name,
                 machine.program.holes[index].mode,
-                account.result,
+                work.result,
                 perf_counter() - started,
                 error,
             )
     if repairs:
         conversation.restore(mark)
-    if repairs or not filler.itself:
+    if repairs or not who.itself:
         conversation.text(result.text)
     return result

@@ -10,6 +10,8 @@ from sglc.runtime.decoding.blend import Shares
 from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
 from sglc.runtime.decoding.conversations.views import view_of
+from sglc.runtime.decoding.filling.filler import Filler
+from sglc.runtime.decoding.filling.local import LocalFiller
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.run import Run
@@ -20,13 +22,14 @@ _MAIN_USE = ModelUse()
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A model, and the conversation as it reads it. Of two models: the first one, with the room that both
-    have and without drafts, whose worth is measured for one; and both conversations.
+    """A model, who fills the hole, and the conversation as they read it. Of two models: the first one, with
+    the room that both have and without drafts, whose worth is measured for one; and both conversations.
 
     `itself` says that the conversation is the one of the program, so that what is written there stays.
     """
 
     model: RunModel
+    filler: Filler
     conversation: Conversation | ConversationPair
     itself: bool
 
@@ -38,12 +41,20 @@ def asked(run: Run, conversation: Conversation, use: ModelUse | None) -> Asked:
     model = run.models[use.base.name]
     base = viewed(run, conversation, use.base)
     if use.teacher is None:
-        return Asked(model, base, base is conversation)
+        return Asked(model, filler_of(model), base, base is conversation)
     teacher = viewed(run, conversation, use.teacher)
+    first, second = filler_of(model), filler_of(run.models[use.teacher.name])
+    assert isinstance(first, LocalFiller) and isinstance(second, LocalFiller)
     # The teacher's window holds what it reads before, which may be longer; what comes is the same for both.
-    window = run.models[use.teacher.name].context_length - len(teacher.tokens()) + len(base.tokens())
-    together = replace(model, drafting=None, context_length=min(model.context_length, window))
-    return Asked(together, ConversationPair(base, teacher), conversation in (base, teacher))
+    window = second.context_length - len(teacher.tokens()) + len(base.tokens())
+    together = replace(first, drafting=None, context_length=min(first.context_length, window))
+    return Asked(model, together, ConversationPair(base, teacher), conversation in (base, teacher))
+
+
+def filler_of(model: RunModel) -> Filler:
+    """Who fills holes for a model that can be asked."""
+    assert model.filler is not None
+    return model.filler
 
 
 def viewed(run: Run, conversation: Conversation, view: ModelView) -> Conversation:

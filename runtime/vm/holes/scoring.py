@@ -12,6 +12,8 @@ from time import perf_counter
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import HoleSpec
 from sglc.runtime.decoding.conversations.conversation import Conversation, Transcript
+from sglc.runtime.decoding.filling.filler import Filler
+from sglc.runtime.decoding.filling.scores import Scores
 from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
 from sglc.runtime.decoding.strategies.drawn_texts import drawn_texts
 from sglc.runtime.engine.core.errors import EngineError, language_error
@@ -19,7 +21,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import selection
 from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.drawing import drawn_scores
-from sglc.runtime.vm.holes.models import viewed
+from sglc.runtime.vm.holes.models import filler_of, viewed
 from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
 from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, note_asked, scores_shown
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
@@ -82,15 +84,14 @@ async def choose(
     mark = show_repairs(conversation, repairs)
     use = model or ModelUse()
     seen = viewed(run, conversation, use.base)
+    filler = filler_of(run.models[use.base.name])
     begun = seen.mark()
     started, error = perf_counter(), ""
     run.check()
     try:
-        scores = await _measured(machine, seen, spec, texts, result)
+        scores = await _measured(machine, filler, seen, spec, texts, result)
         result.scores = dict(zip(texts, selection.softmax(scores.sums()), strict=True))
-        before = len(seen.tokens())
-        # Of the tokens of a text that is joined to what stands before it, at least one is its own.
-        sizes = [max(1, scores.prompt + len(tail) - before) for tail in scores.tokens]
+        sizes = scores.sizes()
         _within(frame, request, sizes)
         place, *others = _drawn(machine, use, request, texts, sizes, scores.sums(), result, frame.wanted)
         result.text, result.tokens = texts[place], sizes[place]
@@ -247,10 +248,11 @@ async def _scored(
         return 0, [1.0]
     mark = show_repairs(conversation, repairs)
     seen = viewed(run, conversation, use.base)
-    script = run.models[use.base.name].script
+    model = run.models[use.base.name]
+    script, filler = model.script, filler_of(model)
     begun = seen.mark()
     try:
-        scores = await _measured(machine, seen, spec, texts, result)
+        scores = await _measured(machine, filler, seen, spec, texts, result)
         if script is not None:
             wish = script.option(spec.name, texts)
             if wish is not None:
@@ -261,7 +263,7 @@ async def _scored(
         if spec.by == "mean":
             sums = [total / len(tail) for total, tail in zip(sums, scores.tokens, strict=True)]
         elif spec.by == "contrast":
-            base = await _premise(machine, seen, begun, spec, use, texts, result)
+            base = await _premise(machine, filler, seen, begun, spec, use, texts, result)
             sums = [total - other for total, other in zip(sums, base, strict=True)]
     except EngineError as fault:
         raise language_error(fault) from fault
@@ -273,10 +275,15 @@ async def _scored(
 
 
 async def _measured(
-    machine: Strand, conversation: Conversation, spec: HoleSpec, texts: list[str], result: HoleResult
-) -> selection.Scores:
+    machine: Strand,
+    filler: Filler,
+    conversation: Conversation,
+    spec: HoleSpec,
+    texts: list[str],
+    result: HoleResult,
+) -> Scores:
     """Scores of options behind a conversation as their model reads it. `result` gets what they took."""
-    scores = await selection.score(conversation, texts, _follow(spec))
+    scores = await filler.score(conversation, texts, _follow(spec))
     result.work.add(scores.work)
     result.prompt = scores.prompt
     machine.run.statistics.forwards += scores.work.forwards
@@ -290,6 +297,7 @@ def _follow(spec: HoleSpec) -> str:
 
 async def _premise(
     machine: Strand,
+    filler: Filler,
     conversation: Conversation,
     mark: Transcript,
     spec: HoleSpec,
@@ -310,7 +318,7 @@ async def _premise(
                 alone.premise(role)
             if mark.line:
                 alone.text(mark.line)
-            scores = await selection.score(alone, texts, follow)
+            scores = await filler.score(alone, texts, follow)
             result.work.add(scores.work)
             known = scores.sums()
             run.statistics.forwards += scores.work.forwards

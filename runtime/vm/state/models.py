@@ -8,8 +8,8 @@ from typing import Protocol
 
 from sglc.runtime.decoding.conversations.conversation import Chat, Conversation
 from sglc.runtime.decoding.conversations.encoder import Encoder
+from sglc.runtime.decoding.filling.filler import Filler
 from sglc.runtime.decoding.requests import Constraints, Steering
-from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.types.model_use import MAIN
@@ -31,27 +31,27 @@ class Script(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunModel:
-    """A model in one run. Without `open_branch` it cannot be asked: it stands for a model in tests.
+    """A model in one run. Without a `filler` it cannot be asked: it stands for a model in tests.
 
-    `encoder` has its tokenizer, `chat` its template (None: it knows no roles). `open_branch` gives a branch
-    for tokens, `release` takes it back. `constraints` are compiled for its `vocabulary`.
+    `chat` is its template (None: it knows no roles). Of a model in this process, `encoder` has the tokenizer,
+    `open_branch` gives a branch for tokens, `release` takes it back. A model elsewhere has none of them: its
+    conversations are text. `constraints` are compiled for its `vocabulary`.
     """
 
     vocabulary: Vocabulary
-    context_length: int
     constraints: Constraints
     encoder: Encoder | None = None
     chat: Chat | None = None
     open_branch: Callable[[tuple[int, ...]], Branch] | None = None
     release: Callable[[Branch], None] | None = None
     script: Script | None = None
-    drafting: Drafting | None = None
+    filler: Filler | None = None
     name: str = MAIN
 
     @property
     def can_be_asked(self) -> bool:
         """Whether there is a model behind it."""
-        return self.open_branch is not None
+        return self.filler is not None
 
     def conversation(self) -> Conversation:
         """An empty one."""

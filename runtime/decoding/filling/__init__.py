@@ -1,0 +1,1 @@
+"""Who fills holes and scores texts: what programs ask, and the local model that answers."""
