@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import Program
 from sglc.diagnostics.suggest import nearest
+from sglc.runtime.backends.filling.remote_model import BYTES, RemoteModel
+from sglc.runtime.decoding.conversations.conversation import PlainChat
 from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.filling.local import LocalFiller
 from sglc.runtime.decoding.requests import Constraints
@@ -21,6 +23,7 @@ from sglc.runtime.vm.state.models import RunModel, Script
 from sglc.types.model_use import MAIN, ModelUse
 
 if TYPE_CHECKING:
+    from sglc.targets.projection.enforcement import Projection
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.engine.scheduling.branch import Branch
 
@@ -68,6 +71,27 @@ class Served:
             LocalFiller(vocabulary, window, self.constraints, self.drafting),
             name,
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ServedElsewhere:
+    """What the runs of a program share of a model elsewhere. Its conversations are text, with messages marked
+    as in runs without a model."""
+
+    remote: RemoteModel
+    constraints: Constraints
+    projections: dict[Hashable, Projection] = field(default_factory=dict)
+
+    def for_run(self, name: str, owner: str, urgency: Urgency, *, own: bool) -> RunModel:
+        """The model in one run; see `Served.for_run`."""
+        from sglc.runtime.backends.filling.filler import RemoteFiller
+
+        filler = RemoteFiller(self.remote.backend, self.constraints, self.projections, urgency.deadline)
+        return RunModel(BYTES, self.constraints, chat=_CHAT, filler=filler, name=name)
+
+
+_CHAT = PlainChat()
+"""One for all: how tools are told is remembered by the chat."""
 
 
 def _script_of(engine: Engine) -> Script | None:
@@ -120,11 +144,11 @@ def check_unknown(program: Program, given: Iterable[str]) -> None:
 
 def serve(
     program: Program,
-    engine: Engine,
-    models: Mapping[str, Engine],
+    engine: Engine | RemoteModel,
+    models: Mapping[str, Engine | RemoteModel],
     masks: MaskPlaces | None,
     constraints: Constraints,
-) -> dict[str, Served]:
+) -> dict[str, Served | ServedElsewhere]:
     """All models of a program by name, the run's own among them, whose constraints are given.
 
     Names of one engine share everything. Raises ArgumentError where names do not fit, or a blend cannot be.
@@ -134,9 +158,12 @@ def serve(
     for hole in program.holes:
         if hole.models is not None and hole.models.teacher is not None:
             _check_blend(hole.name, hole.models, engines)
-    made: dict[int, Served] = {}
+    made: dict[int, Served | ServedElsewhere] = {}
     for each in (engine, *models.values()):
-        if id(each) not in made:
+        if isinstance(each, RemoteModel):
+            own = constraints if each is engine else Constraints()
+            made.setdefault(id(each), ServedElsewhere(each, own))
+        elif id(each) not in made:
             tokenizer = each.model.tokenizer
             own = constraints
             if masks is not None and each is not engine:
@@ -151,16 +178,26 @@ def serve(
     return {name: made[id(each)] for name, each in engines.items()}
 
 
-def _check_blend(hole: str, use: ModelUse, engines: Mapping[str, Engine]) -> None:
+def _check_blend(hole: str, use: ModelUse, engines: Mapping[str, Engine | RemoteModel]) -> None:
+    local: list[Engine] = []
     for view in use.views:
-        if hasattr(engines[view.name].model, "script"):
+        engine = engines[view.name]
+        if isinstance(engine, RemoteModel):
+            raise ArgumentError(
+                "E0722",
+                f"the model `{view.name}` of hole `{hole}` cannot be blended",
+                reason=f"{engine.name} answers with texts; a blend needs the logits of both models",
+                hint="give a model of this machine, or write `using` with one model",
+            )
+        local.append(engine)
+        if hasattr(engine.model, "script"):
             raise ArgumentError(
                 "E0722",
                 f"the model `{view.name}` of hole `{hole}` cannot be blended",
                 reason="a scripted model answers with texts; a blend needs the logits of both models",
                 hint="give a model with weights, or write `using` with one model",
             )
-    first, second = (engines[view.name].model.tokenizer.vocabulary() for view in use.views)
+    first, second = (engine.model.tokenizer.vocabulary() for engine in local)
     if first is not second and first.digest != second.digest:
         names = " and ".join(f"`{view.name}`" for view in use.views)
         raise ArgumentError(

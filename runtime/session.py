@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Literal
 from sglc.bytecode.code import Code, Prefix, Program
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.arguments import bound_arguments
+from sglc.runtime.backends.filling.remote_model import BYTES, RemoteModel
 from sglc.runtime.decoding.conversations.conversation import Conversation, PlainChat
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.scheduling.pinned_prefixes import MOST_NAMED
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.mask.artifact.places import MaskPlaces
-from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.results import RunResult, TestResult
-from sglc.runtime.served_models import Served, Urgency, serve
+from sglc.runtime.served_models import Served, ServedElsewhere, Urgency, serve
 from sglc.runtime.vm.coverage import BranchCoverage
 from sglc.runtime.vm.holes.records import error_name
 from sglc.runtime.vm.machine import Machine
@@ -44,10 +44,6 @@ if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.vm.state.python_host import PythonHost
 
-BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
-"""The vocabulary of runs without a model: every byte a token."""
-
-
 OPEN_END = 4
 """Tokens at the end of a constant beginning that may become others with the text that follows."""
 MOST_MESSAGES = 64
@@ -57,7 +53,8 @@ MOST_MESSAGES = 64
 class Session:
     """A program joined to an engine. May be used for any number of runs, also at the same time.
 
-    Without an engine only tests can run. `models` are the engines of models that the program names. `masks`
+    Without an engine only tests can run; a model elsewhere stands in its place. `models` are those that the
+    program names. `masks`
     are folders of masks that were made ahead of time; `recorder` keeps account of the runs; `python` calls
     functions of Python for runs, which tests never do. Raises
     ArgumentError where a model that the program names is missing, or two that it blends cannot be.
@@ -66,12 +63,12 @@ class Session:
     def __init__(
         self,
         program: Program,
-        engine: Engine | None = None,
+        engine: Engine | RemoteModel | None = None,
         *,
         limits: Limits | None = None,
         masks: MaskPlaces | None = None,
         recorder: Recorder | None = None,
-        models: Mapping[str, Engine] | None = None,
+        models: Mapping[str, Engine | RemoteModel] | None = None,
         python: PythonHost | None = None,
     ) -> None:
         self.recorder = recorder
@@ -79,31 +76,34 @@ class Session:
         self.program = program
         self.engine = engine
         self.limits = limits or Limits()
-        vocabulary = engine.model.tokenizer.vocabulary() if engine is not None and masks is not None else None
+        vocabulary = None
+        if masks is not None and engine is not None and not isinstance(engine, RemoteModel):
+            vocabulary = engine.model.tokenizer.vocabulary()
         self._prepared = Prepared(program, Constraints(masks, vocabulary), {})
-        self._served: dict[str, Served] = {}
+        self._served: dict[str, Served | ServedElsewhere] = {}
         if engine is not None:
             self._served = serve(program, engine, models or {}, masks, self._prepared.constraints)
             self._pretokenise()
 
     def _pretokenise(self) -> None:
         """Tokenise what conversations begin with, so that no run has to, and let the engines pin it."""
-        for prefix, tokens in self._beginnings():
-            engine = self._served[prefix.model.name].engine
+        for prefix, served, tokens in self._beginnings():
+            engine = served.engine
             draft = engine.draft if isinstance(engine, BatchingEngine) else None
             for each in (engine, draft):
                 if each is not None:
                     each.pin(tokens, len(prefix.functions))
 
-    def _beginnings(self) -> Iterator[tuple[Prefix, tuple[int, ...]]]:
-        """What conversations begin with, and those of its tokens that stay whatever follows."""
+    def _beginnings(self) -> Iterator[tuple[Prefix, Served, tuple[int, ...]]]:
+        """What conversations begin with, who reads it, and those of its tokens that stay whatever follows."""
         for prefix in self.program.prefixes[-MOST_NAMED:]:
-            if prefix.model.name not in self._served:
-                continue  # of a chain, a model that is not given
+            served = self._served.get(prefix.model.name)
+            if not isinstance(served, Served):
+                continue  # of a chain, a model that is not given; or one elsewhere, which has its own tokens
             with contextlib.suppress(SglError):  # a model without a role says so when the function runs
-                tokens = self._tokens(prefix)[:-OPEN_END]
+                tokens = self._tokens(prefix, served)[:-OPEN_END]
                 if tokens:
-                    yield prefix, tokens
+                    yield prefix, served, tokens
 
     async def prefill(self) -> list[int]:
         """Compute what conversations begin with, so that the engine can keep it for a later process.
@@ -112,10 +112,10 @@ class Session:
         Returns the tokens of each beginning.
         """
         found = []
-        for prefix, tokens in self._beginnings():
+        for prefix, served, tokens in self._beginnings():
             if prefix.model.name != MAIN:
                 continue
-            branch = self._served[prefix.model.name].engine.open(tokens)
+            branch = served.engine.open(tokens)
             try:
                 branch.append(tokens)
                 await branch.logits()
@@ -124,10 +124,9 @@ class Session:
             found.append(len(tokens))
         return found
 
-    def _tokens(self, prefix: Prefix) -> tuple[int, ...]:
+    def _tokens(self, prefix: Prefix, served: Served) -> tuple[int, ...]:
         """The tokens of a prefix in this model's template. The encoder remembers them, and those of the text
         before the hole that it ends in. Raises SglError for a role that the model does not know."""
-        served = self._served[prefix.model.name]
         conversation = Conversation(encoder=served.encoder, chat=served.engine.model.tokenizer.chat)
         *before, last = prefix.messages[:MOST_MESSAGES]
         ahead = prefix.ahead if len(prefix.messages) <= MOST_MESSAGES else 0

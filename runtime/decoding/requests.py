@@ -75,6 +75,35 @@ class HoleRequest:
 
 
 @dataclass(slots=True)
+class RemoteWork:
+    """What a hole took of a model elsewhere: requests, and the tokens that they were charged with.
+
+    `cached` are those of the prompts that the server had. `counted` says that it told its tokens; else
+    `output` are bytes of the answers, of which there are at least as many. `level` is what was guaranteed of
+    the answers.
+    """
+
+    answered_by: str = ""
+    level: str = ""
+    requests: int = 0
+    prompt: int = 0
+    cached: int = 0
+    output: int = 0
+    counted: bool = True
+
+    def shown(self) -> dict[str, object]:
+        """As events tell it."""
+        return {
+            "reproducible": False,
+            "answered_by": self.answered_by,
+            "level": self.level,
+            "requests": self.requests,
+            "usage": {"prompt": self.prompt, "cached": self.cached, "output": self.output},
+            **({} if self.counted else {"counted": False}),
+        }
+
+
+@dataclass(slots=True)
 class HoleResult:
     """The value's text and what it took. `tokens` is what it occupies of the conversation."""
 
@@ -130,6 +159,8 @@ class HoleResult:
     """How two models shared its tokens, on average; None for one model, and where nothing was drawn."""
     drafts: DraftCounts = field(default_factory=DraftCounts, compare=False)
     """Drafted tokens by their source."""
+    remote: RemoteWork | None = None
+    """What it took of a model elsewhere; None for one of this process."""
 
     @property
     def counted(self) -> int:

@@ -137,7 +137,7 @@ class Stream(Generic[R_co]):
         hole = str(event.data.get("hole", ""))
         key = (event.branch, hole)
         partial = None
-        if event.kind == "hole_start":
+        if event.kind in ("hole_start", "again"):
             self._growing[key] = ""
         elif event.kind in ("forced", "generated") and hole:
             text = self._growing[key] = self._growing.get(key, "") + event.text

@@ -80,6 +80,7 @@ BELOW_VM = BELOW_DECODING | {"sglc.runtime.decoding"}
 RUNTIME = BELOW_VM | {
     "sglc.runtime.bounds",
     "sglc.runtime.vm",
+    "sglc.runtime.backends.filling",
     "sglc.runtime.served_models",
     "sglc.runtime.arguments",
     "sglc.runtime.results",
@@ -181,7 +182,10 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.repair": BELOW_VM | {"sglc.schema"},
     "sglc.runtime.vm": BELOW_VM,
     "sglc.runtime.backends": BELOW_VM | {"sglc.runtime.repair", "sglc.targets.projection"},
-    "sglc.runtime.served_models": BELOW_VM | {"sglc.runtime.vm"},
+    "sglc.runtime.backends.filling": BELOW_VM
+    | {"sglc.runtime.backends", "sglc.targets.projection", "sglc.targets"},
+    "sglc.runtime.served_models": BELOW_VM
+    | {"sglc.runtime.vm", "sglc.runtime.backends.filling", "sglc.targets.projection"},
     "sglc.runtime.arguments": LEAVES | {"sglc.bytecode", "sglc.runtime.errors"},
     "sglc.runtime.results": {"sglc.bytecode", "sglc.types", "sglc.runtime.errors", "sglc.runtime.vm"},
     "sglc.runtime.session": RUNTIME,

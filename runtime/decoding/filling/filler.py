@@ -41,6 +41,13 @@ class FillRequest:
     poll: Callable[[], None] = _unwatched
 
 
+class FillObserver(ValidatorObserver, Protocol):
+    """Hears also of text that was told and does not stand."""
+
+    def again(self, reason: str) -> None:
+        """The hole is asked again, or its answer written anew: what was told of its text is void."""
+
+
 class Fill(Protocol):
     """One hole while it is filled. What it took is told also where it failed."""
 
@@ -69,7 +76,7 @@ class Filler(Protocol):
         """Whether `score` can be asked."""
 
     def begin(
-        self, conversation: Conversation | ConversationPair, asked: FillRequest, observer: ValidatorObserver
+        self, conversation: Conversation | ConversationPair, asked: FillRequest, observer: FillObserver
     ) -> Fill:
         """A hole behind a conversation as this model reads it. Nothing is asked before the filling runs.
         Raises Unsupported for a strategy that it does not have."""

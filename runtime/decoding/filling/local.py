@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
-from sglc.runtime.decoding.filling.filler import FillRequest
+from sglc.runtime.decoding.filling.filler import FillObserver, FillRequest
 from sglc.runtime.decoding.filling.scores import Scores, score
 from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Constraints, HoleResult
 from sglc.runtime.decoding.strategies.attempt import Attempts
 from sglc.runtime.decoding.strategies.choose import Decoder, decoder_of
 from sglc.runtime.decoding.strategies.prefix_tree import PrefixTree
-from sglc.runtime.decoding.validated import ValidatedHoleDecoder, ValidatorObserver
+from sglc.runtime.decoding.validated import ValidatedHoleDecoder
 from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -54,7 +54,7 @@ class LocalFiller:
     scores_texts: bool = True
 
     def begin(
-        self, conversation: Conversation | ConversationPair, asked: FillRequest, observer: ValidatorObserver
+        self, conversation: Conversation | ConversationPair, asked: FillRequest, observer: FillObserver
     ) -> LocalFill:
         """See `Filler.begin`."""
         parts = (self.vocabulary, self.constraints, asked.request, observer)

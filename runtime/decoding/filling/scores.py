@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sglc.runtime.decoding.conversations.conversation import Conversation
+from sglc.runtime.decoding.requests import RemoteWork
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.scheduling.branch import Branch
 
@@ -22,6 +23,8 @@ class Scores:
     """Tokens that all options share."""
     before: int = 0
     """Tokens of the conversation before the options, some of which an option may write anew."""
+    remote: RemoteWork | None = None
+    """What they took of a model elsewhere; None for one of this process."""
 
     def sums(self) -> list[float]:
         """For each option the natural logarithm of its probability behind what all options share."""

@@ -19,7 +19,7 @@ from sglc.runtime.vm.holes import scoring
 from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.drawing import figures_source, random_text
 from sglc.runtime.vm.holes.fuzz import random_figures, random_scores
-from sglc.runtime.vm.holes.models import asked, shares_shown
+from sglc.runtime.vm.holes.models import asked, remote_shown, shares_shown
 from sglc.runtime.vm.holes.options import Options
 from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, note_asked, shown_figures
 from sglc.runtime.vm.holes.reporting import Report
@@ -180,6 +180,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
                 **({"pressure": round(result.pressure, 4)} if result.pressure is not None else {}),
                 **shown_figures(result),
                 **shares_shown(result.shares),
+                **remote_shown(result.remote),
             },
         )
 

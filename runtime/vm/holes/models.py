@@ -12,6 +12,7 @@ from sglc.runtime.decoding.conversations.conversation_pair import ConversationPa
 from sglc.runtime.decoding.conversations.views import view_of
 from sglc.runtime.decoding.filling.filler import Filler
 from sglc.runtime.decoding.filling.local import LocalFiller
+from sglc.runtime.decoding.requests import RemoteWork
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.run import Run
@@ -76,6 +77,11 @@ def shares_shown(shares: Shares | None) -> dict[str, object]:
     return share_figures(
         {"alpha": shares.alpha, "chernoff": shares.chernoff, "ess": shares.ess, "held": shares.held}
     )
+
+
+def remote_shown(work: RemoteWork | None) -> dict[str, object]:
+    """What events say of a model elsewhere that filled a hole."""
+    return {} if work is None else work.shown()
 
 
 def share_figures(figures: Mapping[str, float]) -> dict[str, object]:

@@ -46,6 +46,7 @@ def keep(
             **told(result),
             scores=result.scores,
             shares=result.shares,
+            answered_by="" if result.remote is None else result.remote.answered_by,
         )
     )
     statistics.holes += 1
@@ -53,6 +54,8 @@ def keep(
     statistics.forwards += result.sampled - result.saved
     statistics.forced_tokens += result.forced
     statistics.output_tokens += result.tokens
+    if result.remote is not None:
+        statistics.remote.add(result.remote)
     for allowance in frame.allowances:
         allowance.spent += result.tokens + result.lost
     frame.holes[_short(name)] = value

@@ -58,6 +58,11 @@ class Report:
         rows = {"texts": shown, "scores": [round(score, 4) for score in scores]}
         self._machine.emit("beam", {"hole": self._hole, "step": step, **rows})
 
+    def again(self, reason: str) -> None:
+        self._machine.emit("again", {"hole": self._hole, "reason": reason})
+        if self._machine.stream is not None:
+            self._machine.stream.begins(self._machine, self._hole)
+
     def pruned(self, token: int, data: bytes, part: bytes) -> None:
         shown = {"hole": self._hole, "token": token, "text": data.decode("utf-8", "backslashreplace")}
         self._machine.emit("pruned", {**shown, "dead": part.decode("utf-8", "backslashreplace")})

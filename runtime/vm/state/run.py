@@ -13,7 +13,7 @@ from sglc.automata.term import Language
 from sglc.bytecode.code import Place, Program
 from sglc.runtime.decoding.blend import Shares
 from sglc.runtime.decoding.conversations.conversation import Conversation
-from sglc.runtime.decoding.requests import Constraints, HoleResult, Timing
+from sglc.runtime.decoding.requests import Constraints, HoleResult, RemoteWork, Timing
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.dependent_types import BoundTypes
 from sglc.runtime.vm.state.draws import Again, Drawn, Draws, Key, Round
@@ -86,6 +86,9 @@ class HoleRecord:
     """Of `choose` and `select`: the probabilities of the options by their texts."""
     shares: Shares | None = None
     """How two models shared the tokens, on average; None where one model filled it."""
+    answered_by: str = ""
+    """The model elsewhere that answered, which may answer otherwise the next time; empty for one of this
+    process."""
 
 
 @dataclass(slots=True, eq=False)
@@ -157,6 +160,36 @@ class _Mock:
 
 
 @dataclass(slots=True)
+class RemoteStatistics:
+    """What a run took of models elsewhere: requests, and tokens as the servers count them.
+
+    `counted` says that all told their usage; else answers without one count by their bytes.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    counted: bool = True
+
+    def add(self, work: RemoteWork) -> None:
+        """Enter what a hole took."""
+        self.requests += work.requests
+        self.prompt_tokens += work.prompt
+        self.cached_tokens += work.cached
+        self.output_tokens += work.output
+        self.counted = self.counted and work.counted
+
+    def merge(self, other: RemoteStatistics) -> None:
+        """Count another's work too."""
+        self.requests += other.requests
+        self.prompt_tokens += other.prompt_tokens
+        self.cached_tokens += other.cached_tokens
+        self.output_tokens += other.output_tokens
+        self.counted = self.counted and other.counted
+
+
+@dataclass(slots=True)
 class Statistics:
     """What a run took. `forwards` are passes through the model that a hole waited for."""
 
@@ -169,6 +202,7 @@ class Statistics:
     steps: int = 0
     seconds: float = 0.0
     timing: Timing = field(default_factory=Timing)
+    remote: RemoteStatistics = field(default_factory=RemoteStatistics)
 
     def add(self, other: Statistics) -> None:
         """Count another's work too; seconds are those of this one."""
@@ -179,6 +213,7 @@ class Statistics:
         self.output_tokens += other.output_tokens
         self.retries += other.retries
         self.timing.outside += other.timing.outside
+        self.remote.merge(other.remote)
 
     @property
     def outside_median_ms(self) -> float:

@@ -98,6 +98,9 @@ class Narrator:
             case "fallback":
                 self._new_line(event.branch)
                 self._say(event.branch, f"({data['model']} failed: {data['message']})\n", False)
+            case "again":
+                self._new_line(event.branch)
+                self._say(event.branch, f"(again: {data['reason']})\n", False)
             case "retry":
                 self._new_line(event.branch)
                 self._say(event.branch, f"({data['strategy']}: {data['reason']})\n", False)

@@ -1,0 +1,35 @@
+"""A model elsewhere, as sessions take one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sglc.runtime.backends.exchange import Backend
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+
+BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
+"""Every byte a token: what answers are checked with, whatever tokens they were made of."""
+CONCURRENCY = 64
+"""Calls of a program that are worth keeping going at the same time, where no limit says less: servers batch
+some dozens of requests, and a request costs this process no more than a connection."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RemoteModel:
+    """A backend, given to a session in the place of an engine. Whoever opened it closes it."""
+
+    backend: Backend
+
+    @property
+    def name(self) -> str:
+        """As `--model` has it."""
+        return self.backend.name
+
+    @property
+    def concurrency(self) -> int:
+        """Calls of a program that are worth keeping going at the same time."""
+        return CONCURRENCY
+
+    async def close(self) -> None:
+        """Give its connections back."""
+        await self.backend.close()

@@ -1,0 +1,305 @@
+"""Holes that a model elsewhere fills: what it is sent, what is taken of its answers, and what never is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from backends.fake_backend import FakeBackend
+from sglc.driver import compile_source
+from sglc.runtime.backends.exchange import BackendFault, Ending, Message, Usage
+from sglc.runtime.backends.filling.filler import MOST_ASKED
+from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.engine.reference_engine import ReferenceEngine
+from sglc.runtime.errors import ArgumentError, SglError
+from sglc.runtime.model.scripted import ScriptedModel
+from sglc.runtime.results import RunResult
+from sglc.runtime.session import Session
+from sglc.runtime.vm.state.trace import Event
+from sglc.source import Source
+from sglc.targets.projection.capabilities import Capabilities
+
+CREW = """record Crew:
+    name: str max 20 chars
+    age: int in 18..70
+
+pub fn f(theme: str) -> Crew:
+    system: | You invent people.
+    user: | Theme: ${theme}
+    assistant: | ?{member: Crew}
+    return member
+"""
+ADA = '{"name": "Ada", "age": 36}'
+
+
+def program_of(text: str) -> Any:
+    program = compile_source(Source("p.sgl", text)).program
+    assert program is not None
+    return program
+
+
+def run(
+    text: str,
+    backend: FakeBackend,
+    arguments: Mapping[str, object] | None = None,
+    models: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> tuple[RunResult, list[Event]]:
+    events: list[Event] = []
+    session = Session(program_of(text), RemoteModel(backend), models=models)
+    result = asyncio.run(session.run("f", arguments or {}, on_event=events.append, **options))
+    return result, events
+
+
+def failing(text: str, backend: FakeBackend, **options: Any) -> SglError:
+    with pytest.raises(SglError) as caught:
+        run(text, backend, **options)
+    return caught.value
+
+
+def test_messages_go_as_they_are_and_the_schema_is_shown() -> None:
+    backend = FakeBackend([ADA])
+    result, _ = run(CREW, backend, {"theme": "salvage"})
+    assert result.value.fields == {"name": "Ada", "age": 36}
+    (query,) = backend.asked
+    assert query.messages[0] == Message("system", "You invent people.")
+    role, text = query.messages[1].role, query.messages[1].text
+    assert role == "user" and text.startswith("Theme: salvage\n\nWrite nothing but JSON")
+    assert '"maximum": 70' in text and (query.begun, query.seed, query.max_tokens) == ("", None, None)
+    assert "Write nothing" not in result.text and result.text.count("Ada") == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"age":36,"name":"Ada"}',
+        f"Here it is:\n```json\n{ADA}\n```\n",
+        '\n{ "name": "\\u0041da", "age": 36 }\n',
+    ],
+)
+def test_an_answer_enters_in_the_one_spelling(answer: str) -> None:
+    result, _ = run(CREW, FakeBackend([answer]), {"theme": "x"})
+    assert result.holes[0].text == ADA and ADA in result.text
+
+
+def test_a_wrong_answer_is_told_its_fault_and_asked_again() -> None:
+    backend = FakeBackend(['{"name": "Ada", "age": 7}', ADA])
+    result, events = run(CREW, backend, {"theme": "x"})
+    assert result.value.fields["age"] == 36 and result.text.count("Ada") == 1
+    *_, wrong, told = backend.asked[1].messages
+    assert (wrong.role, wrong.text) == ("assistant", '{"name": "Ada", "age": 7}')
+    assert told.role == "user" and 'behind \'{"name": "Ada", "age": 7\' may stand' in told.text
+    assert [event.kind for event in events if event.kind == "again"] == ["again"]
+    assert result.statistics.remote.requests == 2
+
+
+def test_answers_that_stay_wrong_are_an_error_and_no_value() -> None:
+    backend = FakeBackend(lambda query: '{"name": "Ada", "age": 7}')
+    error = failing(CREW, backend, arguments={"theme": "x"})
+    assert (error.name, error.partial) == ("Rejected", '{"name": "Ada", "age": 7')
+    assert len(backend.asked) == MOST_ASKED
+
+
+LINE = """pub fn f() -> str:
+    user: | q
+    assistant: | The name is ?{name: line max 9 chars until "."}.
+    return name
+"""
+
+
+def test_begun_text_is_continued_where_the_backend_can() -> None:
+    backend = FakeBackend(["Ada. And"], Capabilities(continues=True, seed=True))
+    result, _ = run(LINE, backend)
+    assert result.value == "Ada"
+    (query,) = backend.asked
+    assert (query.begun, query.stops) == ("The name is ", (".",))
+    assert query.seed is not None and 0 <= query.seed < 1 << 31
+    shown = FakeBackend(["Ada"])
+    assert run(LINE, shown)[0].value == "Ada"
+    assert shown.asked[0].begun == "" and "The name is " in shown.asked[0].messages[-1].text
+
+
+BUDGET = LINE.replace("-> str:", "-> str within 6 tok:").replace("max 9 chars", "max 99 chars")
+
+
+def test_budgets_are_the_servers_bound_and_checked_by_usage() -> None:
+    backend = FakeBackend(["Ada"])
+    run(BUDGET, backend)
+    assert backend.asked[0].max_tokens == 6
+    assert run(LINE, FakeBackend(["Ada"]), max_tokens=3)[0].statistics.output_tokens == 1
+    more = FakeBackend(["Ada"], ending=lambda text: Ending("stop", Usage(output=7)))
+    assert failing(BUDGET, more).name == "Truncated"
+    just = FakeBackend(["Ada"], ending=lambda text: Ending("stop", Usage(output=6)))
+    assert run(BUDGET, just)[0].value == "Ada"
+
+
+def test_where_usage_is_unknown_bytes_are_counted() -> None:
+    result, events = run(BUDGET, FakeBackend(["Adalie"], ending=lambda text: Ending("stop")))
+    assert result.statistics.output_tokens == 6 and not result.statistics.remote.counted
+    end = next(event.data for event in events if event.kind == "hole_end")
+    assert end["counted"] is False and end["reproducible"] is False
+    seven = FakeBackend(["Adalie7"], ending=lambda text: Ending("stop"))
+    assert failing(BUDGET, seven).name == "Truncated"
+
+
+def test_an_answer_that_was_cut_off_is_truncated_unless_it_is_whole() -> None:
+    cut = FakeBackend([ADA[:-3]], ending=lambda text: Ending("length", Usage(output=5)))
+    error = failing(CREW, cut, arguments={"theme": "x"})
+    assert (error.name, error.partial) == ("Truncated", ADA[:-3])
+    whole = FakeBackend([ADA], ending=lambda text: Ending("length", Usage(output=9)))
+    assert run(CREW, whole, {"theme": "x"})[0].value.fields["age"] == 36
+    line = FakeBackend(["Ada"], ending=lambda text: Ending("length", Usage(output=1)))
+    assert failing(LINE, line).name == "Truncated"
+
+
+@pytest.mark.parametrize("reason", ["refused", "filtered"])
+def test_refusals_and_filters_are_refused(reason: Any) -> None:
+    error = failing(LINE, FakeBackend([Ending(reason, message="I will not")]))
+    assert error.name == "Refused" and "I will not" in error.message
+
+
+def test_faults_have_their_fields() -> None:
+    fault = BackendFault("rate", "too many", endpoint="http://x", again=True, retry_after=2.5, attempts=3)
+    error = failing(LINE, FakeBackend([fault]))
+    assert error.name == "Backend" and "too many" in error.message
+    expected = {
+        "message": "too many",
+        "cause": "rate",
+        "endpoint": "http://x",
+        "attempts": 3,
+        "retry_after": 2.5,
+    }
+    assert error.fields == expected
+
+
+def test_an_answer_without_an_end_is_a_fault() -> None:
+    error = failing(LINE, FakeBackend(["Ada"], ending=lambda text: None))
+    assert (error.name, error.fields["cause"], error.partial) == ("Backend", "protocol", "Ada")
+
+
+CHAIN = LINE.replace("-> str:", "-> str using big or main:")
+
+
+def test_a_chain_goes_on_where_a_backend_fails() -> None:
+    big = FakeBackend([BackendFault("overloaded", "busy")], name="fake:big")
+    main = FakeBackend(["Ada"])
+    result, events = run(CHAIN, main, models={"big": RemoteModel(big)})
+    assert result.value == "Ada"
+    (failed,) = [event.data for event in events if event.kind == "fallback"]
+    assert (failed["model"], failed["name"]) == ("big", "Backend")
+    scripted = ReferenceEngine(ScriptedModel(["Bea"]))
+    big = FakeBackend([BackendFault("overloaded", "busy")])
+    session = Session(program_of(CHAIN), scripted, models={"big": RemoteModel(big)})
+    assert asyncio.run(session.run("f", {})).value == "Bea"
+
+
+RETRY = """pub fn f() -> str:
+    user: | q
+    assistant: | ?{name: line max 9 chars}
+    ensure name != "Ada" else "not Ada"
+        retry 2 STRATEGY
+    return name
+"""
+
+
+def test_retries_exclude_and_repairs_show_turns() -> None:
+    backend = FakeBackend(["Ada", "Ada", "Bea"])
+    result, events = run(RETRY.replace("STRATEGY", "resample"), backend)
+    assert (result.value, len(backend.asked)) == ("Bea", 3)
+    assert [event.kind for event in events if event.kind in ("retry", "again")] == ["retry", "again"]
+    backend = FakeBackend(["Ada", "Bea"])
+    result, _ = run(RETRY.replace("STRATEGY", "repair"), backend)
+    assert result.value == "Bea" and result.text.count("Bea") == 1 and "not Ada" not in result.text
+    said = [(each.role, each.text) for each in backend.asked[1].messages]
+    assert said[1] == ("assistant", "Ada") and "not Ada" in said[2][1]
+
+
+MANY = """fn one(x: int) -> str:
+    user: | number ${x}
+    assistant: | ?{name: line max 9 chars}
+    return name
+
+pub fn f() -> [str]:
+    user: | q
+    let names = fork x in ["a", "b", "c"]:
+        user: | letter ${x}
+        assistant: | ?{name: line max 9 chars}
+        yield name
+    return [one(x) for x in 0..<9] + [n.value for n in names]
+"""
+
+
+def test_forks_and_calls_run_side_by_side() -> None:
+    backend = FakeBackend(lambda query: query.messages[-1].text.split()[1])
+    result, _ = run(MANY, backend)
+    assert result.value == [*map(str, range(9)), "a", "b", "c"]
+    assert backend.most == 12
+    backend = FakeBackend(lambda query: query.messages[-1].text.split()[1])
+    assert run(MANY, backend, concurrency=0)[0].value == result.value and backend.most == 3
+
+
+def test_two_hundred_calls_are_in_flight_on_one_loop() -> None:
+    backend = FakeBackend(lambda query: f"n{query.messages[0].text.split()[1]}")
+    session = Session(program_of(LINE), RemoteModel(backend))
+    backend.answers = lambda query: "Ada"
+
+    async def all_of_them() -> Sequence[RunResult]:
+        return await asyncio.gather(*(session.run("f", {}) for _ in range(200)))
+
+    results = asyncio.run(all_of_them())
+    assert [result.value for result in results] == ["Ada"] * 200 and backend.most == 200
+
+
+def test_a_cancelled_run_closes_its_stream() -> None:
+    async def cancelled() -> FakeBackend:
+        backend = FakeBackend(lambda query: ["A"] * 1000)
+        work = asyncio.create_task(Session(program_of(BUDGET), RemoteModel(backend)).run("f", {}))
+        while not backend.open:
+            await asyncio.sleep(0)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        return backend
+
+    assert asyncio.run(cancelled()).open == 0
+
+
+def test_pieces_are_told_as_they_are_certain() -> None:
+    pieces = ['{"na', 'me":"A', 'da","age"', ":3", "6}"]
+    _, events = run(CREW, FakeBackend([pieces]), {"theme": "x"})
+    told = [event.text for event in events if event.kind == "generated"]
+    assert "".join(told) == ADA and len(told) > 3
+    assert not [event for event in events if event.kind == "again"]
+
+
+def test_what_a_stream_told_in_vain_is_taken_back() -> None:
+    _, events = run(CREW, FakeBackend([['{"name":"\\u0041', 'da","age":36}']]), {"theme": "x"})
+    kinds = [event.kind for event in events if event.kind in ("generated", "again")]
+    assert kinds[-2:] == ["again", "generated"] and events[-1].kind == "finish"
+    after = [event.kind for event in events].index("again")
+    assert "".join(event.text for event in events[after:] if event.kind == "generated") == ADA
+
+
+def test_two_models_in_one_hole_are_refused_before_the_run() -> None:
+    text = LINE.replace("-> str:", "-> str using blend(main, big):")
+    with pytest.raises(ArgumentError) as caught:
+        Session(program_of(text), RemoteModel(FakeBackend([])), models={"big": RemoteModel(FakeBackend([]))})
+    assert caught.value.code == "E0722"
+
+
+@pytest.mark.parametrize(
+    ("option", "name"), [("temp 1 decode exact", "Unsupported"), ("temp 1 top_k 4", "Unsupported")]
+)
+def test_what_a_backend_cannot_do_is_refused(option: str, name: str) -> None:
+    text = LINE.replace("chars until", f"chars {option} until")
+    error = failing(text, FakeBackend(["Ada"]))
+    assert error.name == name and error.hint
+
+
+def test_a_value_that_can_be_no_other_is_not_asked_for() -> None:
+    backend = FakeBackend([])
+    text = LINE.replace('line max 9 chars until "."', 'choose ["Ada"]')
+    result, _ = run(text, backend)
+    assert result.value == "Ada" and not backend.asked
