@@ -233,8 +233,14 @@ LAW: dict[str, set[str]] = {
 THIRD_PARTY: dict[str, set[str]] = {
     "lark": {"sglc.lalr"},
     "llvmlite": {"sglc.kernels"},
-    "torch": {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.adapters", "sglc.kernels.triton"},
-    "transformers": {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.adapters"},
+    "torch": {
+        *("sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.adapters", "sglc.kernels.triton"),
+        "sglc.runtime.backends",
+    },
+    "transformers": {
+        *("sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.adapters"),
+        "sglc.runtime.backends",
+    },
     "triton": {"sglc.kernels.triton"},
     "safetensors": {"sglc.runtime.model", "sglc.runtime.executor"},
     "tokenizers": {"sglc.runtime.tokenizer", "sglc.runtime.mask", "sglc.runtime.model"},
@@ -244,6 +250,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "pytest": {"sglc.pytest_plugin"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},
+    "httpx2": {"sglc.runtime.backends"},
     "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
 }
 """Package to the rooms that may import it. Packages that are not here may be imported by none but `OPEN`."""
