@@ -15,6 +15,7 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.recorded.differences import differences
 from sglc.recorded.goldens import Goldens
 from sglc.recorded.judging import Recorded
+from sglc.recorded.pressures import PressureBound
 from sglc.runtime.errors import diagnostic_of, span_of
 from sglc.runtime.results import TestResult
 from sglc.runtime.session import Session
@@ -64,14 +65,16 @@ def run_tests(
     place: Path | None = None,
     goldens: Goldens | None = None,
     coverage: BranchCoverage | None = None,
+    pressure: PressureBound | None = None,
 ) -> Iterator[Report]:
     """Run the tests that are meant, one after the other; each report comes as soon as its test is done.
 
     `words` stand in their titles, `chosen` judges them. `place` is the program's file: traces that are
-    replayed lie beside it. `goldens` are what is kept of earlier runs; `coverage` notes what was taken.
+    replayed lie beside it. `goldens` are what is kept of earlier runs; `coverage` notes what was taken;
+    `pressure` is what the masks of replayed runs may have.
     """
     session = Session(program)
-    recorded = Recorded(session, place, goldens)
+    recorded = Recorded(session, place, goldens, pressure)
     for code in tests_of(program, words):
         if chosen is None or chosen(code):
             yield run_test(code, recorded, coverage, seed=seed, rounds=rounds)

@@ -22,6 +22,7 @@ from sglc.commands.shared.invocation import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sglc.diagnostics.diagnostic import Diagnostic
     from sglc.runtime.vm.coverage import BranchCoverage
     from sglc.testing import Report
 
@@ -57,6 +58,12 @@ MOST_MISSED = 20
     "--update-golden", is_flag=True, help="Keep what `golden` calls are asked and give, in place of what was."
 )
 @click.option("--coverage", is_flag=True, help="Tell which branches of the functions no test has taken.")
+@click.option(
+    "--pressure",
+    type=click.FloatRange(min=0),
+    metavar="NATS",
+    help="Fail where masks fought the model more in a replayed run: nats a drawn token, by hole.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option(
     "--junit",
@@ -77,6 +84,7 @@ def command(
     rounds: int,
     update_golden: bool,
     coverage: bool,
+    pressure: float | None,
     as_json: bool,
     junit: Path | None,
 ) -> None:
@@ -86,7 +94,7 @@ def command(
     values, and shows the least that fail. A test that fails shows the expectation, the values of its parts
     and variables, and the seed that repeats it. Mocks that no hole asks for and tests that expect nothing
     are told. `golden` holds a call against FILE.golden.json beside the program, `replay` a recorded run
-    against its trace.
+    against its trace; with `--pressure 0.3` the masks of that run are held against a bound, too.
 
     Exit codes: 0 all tests passed; 1 one failed, or something cannot be read; 2 the command is wrong.
 
@@ -111,9 +119,11 @@ def command(
         raise fail(invocation, *problems, as_json=as_json)
     programs = [(path, load_program(invocation, path)) for path in below]
     from sglc.recorded.goldens import GoldenFault, Goldens, golden_path
+    from sglc.recorded.pressures import PressureBound
     from sglc.runtime.vm.coverage import BranchCoverage
     from sglc.testing import run_tests
 
+    bound = None if pressure is None else PressureBound(pressure)
     results: list[tuple[Path, Report]] = []
     covered: dict[Path, BranchCoverage] = {}
     for path, program in programs:
@@ -131,6 +141,7 @@ def command(
                 place=path,
                 goldens=goldens,
                 coverage=covered.get(path),
+                pressure=bound,
             )
             for report in _stages(invocation, path, ran):
                 results.append((path, report))
@@ -144,6 +155,9 @@ def command(
             raise fail(invocation, fault("E0822", str(problem))) from None
     if junit is not None:
         _write(invocation, junit, results)
+    unmeasured = bound is not None and not bound.measured
+    if unmeasured and results and all(report.passed for _, report in results):
+        raise fail(invocation, _unmeasured(), as_json=as_json)
     passed = sum(report.passed for _, report in results)
     failed = len(results) - passed
     if as_json:
@@ -157,6 +171,16 @@ def command(
         raise fail(invocation, fault("E0809", f"there is no test {meant}"))
     if failed:
         raise CommandFailed(1)
+
+
+def _unmeasured() -> Diagnostic:
+    """A bound that nothing was held against must not look as if it were kept."""
+    return fault(
+        "E0824",
+        "no test has replayed a run in which pressure was measured",
+        reason="tests run without a model, so it is known of recorded runs alone",
+        hint='record one: `sglc run … --trace run.jsonl`, and replay it in a test: `replay "run.jsonl"`',
+    )
 
 
 def _tell(invocation: Invocation, report: Report, again: str) -> None:

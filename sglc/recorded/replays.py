@@ -14,6 +14,7 @@ from typing import Any
 
 from sglc.recorded.answers import answer_of
 from sglc.recorded.goldens import diff
+from sglc.recorded.pressures import Pressures
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.run import Written
@@ -54,13 +55,14 @@ class Step:
 
 @dataclass(slots=True)
 class RecordedRun:
-    """A run as its trace tells it: the call, the answers to its holes, and its steps."""
+    """A run as its trace tells it: the call, answers to its holes, its steps, the pressure of its masks."""
 
     function: str = ""
     seed: int = 0
     arguments: Mapping[str, Any] = field(default_factory=dict)
     answers: dict[str, list[Written]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
+    pressures: Pressures = field(default_factory=Pressures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ def read_run(path: Path) -> RecordedRun:
                         raise ReplayFault(f"line {event.line} of {path} is no end of a hole") from None
                     run.answers.setdefault(name, []).append(answer)
                 joined.add(event.kind, event.data, event.text("branch"), event.text("span"))
+                run.pressures.add(event)
     except FileNotFoundError:
         raise ReplayFault(f"there is no file {path}") from None
     except OSError as problem:

@@ -162,6 +162,14 @@ ENTRIES: tuple[Entry, ...] = (
         "of these words itself stands in quotes.",
     ),
     Entry(
+        "E0824",
+        "masks that fight the model too much",
+        "Pressure is -log of the probability that the model gave all legal tokens together, in nats a drawn "
+        "token: 0.3 where it gives what is legal 74 %. `sglc test --pressure 0.3` holds each hole of the "
+        "runs that tests replay against the bound. Such a prompt does not show the form of its answers, or "
+        "not so that this model understands it. A bound that no replayed run was held against fails, too.",
+    ),
+    Entry(
         "E0825",
         "an sgl.toml that cannot be used",
         "`sgl.toml` is TOML with the tables `[project]`, `[models]`, `[run]` and `[engine]`. A key that it "

@@ -13,6 +13,7 @@ from sglc.driver import compile_source
 from sglc.recorded import goldens, replays
 from sglc.recorded.differences import differences
 from sglc.recorded.goldens import GoldenFault, Goldens, diff, golden_path
+from sglc.recorded.pressures import Pressures
 from sglc.recorded.replays import ReplayFault, read_run
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
@@ -20,6 +21,7 @@ from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import TraceWriter
 from sglc.source import Source
+from sglc.viewer.reading import Event
 
 PROGRAM = """\
 record Crew:
@@ -244,3 +246,58 @@ def test_a_difference_has_a_bound() -> None:
     for count, cut in ((38, False), (39, True)):
         shown = diff([], [f"{number}" for number in range(count)]).splitlines()
         assert ("lines more" in shown[-1]) is (count + 1 > goldens.SHOWN_LINES), (count, cut)
+
+
+def _pressed(folder: Path, pressures: list[float]) -> None:
+    """A recorded run whose tokens have these pressures, in turn."""
+    _record(folder, PROGRAM, [ADA, BO], {"themes": ["a", "b"]})
+    trace = folder / "run.jsonl"
+    left = iter(pressures)
+    lines = []
+    for line in trace.read_text().splitlines():
+        event = json.loads(line)
+        event.pop("pressure", None)
+        if event["event"] == "token" and (pressure := next(left, None)) is not None:
+            event["pressure"] = pressure
+        lines.append(json.dumps(event))
+    trace.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(("bound", "code"), [("0.5", 0), ("0.49", 1)])
+def test_masks_of_a_replayed_run_are_held_against_a_bound(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], bound: str, code: int
+) -> None:
+    _pressed(tmp_path, [1.25, 0.0, 0.25, 0.5])
+    path = _written(tmp_path, PROGRAM + REPLAY)
+    assert main(["test", path, "--pressure", bound]) == code
+    shown = capsys.readouterr().err
+    assert ("E0824" in shown) == bool(code)
+    if code:
+        assert "`crew.member` has a pressure of 0.50 nats a drawn token, 0.49 is allowed" in shown
+        assert "1.25 nats" in shown and shown.index("1.25 nats") < shown.index("0.50 nats:")
+
+
+def test_a_bound_that_nothing_is_held_against_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _pressed(tmp_path, [])
+    assert main(["test", _written(tmp_path, PROGRAM + REPLAY), "--pressure", "9"]) == 1
+    assert "no test has replayed a run in which pressure was measured" in capsys.readouterr().err
+    assert (
+        main(["test", _written(tmp_path, PROGRAM + 'test "t":\n    expect 1 == 1\n'), "--pressure", "9"]) == 1
+    )
+    assert "E0824" in capsys.readouterr().err
+
+
+def test_a_choice_counts_as_one_token() -> None:
+    pressures = Pressures()
+    for kind, data in (
+        ("hole_start", {}),
+        ("hole_end", {"text": "calm", "pressure": 0.75}),
+        ("hole_start", {}),
+        ("hole_end", {"text": "cross", "pressure": 0.25}),
+    ):
+        pressures.add(Event(kind, {"hole": "f.mood", **data}, 1))
+    (hole,) = pressures.holes.values()
+    assert (hole.mean, hole.drawn) == (0.5, 2)
+    assert hole.shown().splitlines()[0] == '  0.75 nats: "calm" at the beginning'
