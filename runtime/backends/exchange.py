@@ -11,9 +11,10 @@ from sglc.targets.projection.capabilities import Capabilities
 from sglc.targets.projection.enforcement import Enforcement
 
 GREEDY = Sampling()
-Cause = Literal["connection", "overloaded", "rate", "access", "request", "protocol"]
+Cause = Literal["connection", "overloaded", "rate", "access", "request", "protocol", "deadline", "budget"]
 """Why a backend failed: it was not reached or the connection broke; it is overloaded or faulty (5xx); it
-limits the rate (429); the key is refused; the request is refused; the answer breaks the protocol."""
+limits the rate (429); the key is refused; the request is refused; the answer breaks the protocol. Policies
+give up with two more: the deadline has passed; a budget is used up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,9 @@ class Query:
 
     `begun` is the text of the assistant's message so far, empty at its beginning. A backend that does not
     continue messages is never asked with one. `seed` and `max_tokens` are None where the backend decides;
-    `deadline` is a time of the clock. `purpose` names the hole, for traces: it is never sent.
+    `deadline` is a time of the clock. `purpose` names the hole, for traces: it is never sent. `live` says
+    that somebody reads the answer as it comes: what was told cannot be taken back when the answer breaks off.
+    An answer that is not live may be told when it is whole.
     """
 
     messages: tuple[Message, ...]
@@ -43,6 +46,7 @@ class Query:
     top_logprobs: int = 0
     deadline: float | None = None
     purpose: str = ""
+    live: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,41 @@
+"""Faults of backends as errors of the language."""
+
+from __future__ import annotations
+
+from sglc.runtime.backends.exchange import BackendFault, Cause
+from sglc.runtime.errors import SglError
+
+HINTS: dict[Cause, str] = {
+    "connection": "see whether the address can be reached and `timeouts` of sgl.toml are long enough",
+    "overloaded": "try again later, or name another model in `fallback` of sgl.toml",
+    "rate": "set `limits` in sgl.toml to what the key may do, or lower `--concurrency`",
+    "access": "see whether the environment has the key, and whether the key may use the model",
+    "budget": "raise `budget` in sgl.toml, or bound holes by fewer tokens",
+    "deadline": "allow more time with `--timeout`, or bound holes by fewer tokens",
+}
+"""What a user can do, by what went wrong."""
+
+
+def language_error(fault: BackendFault) -> SglError:
+    """The error that a program meets: `Timeout` where the deadline passed, `Budget` where a budget is used
+    up, else `Backend` with its fields. `partial` is the text of the answer that had come."""
+    partial, hint = fault.partial or None, HINTS.get(fault.cause, "")
+    if fault.cause == "deadline":
+        return SglError("Timeout", fault.message, partial=partial, hint=hint)
+    if fault.cause == "budget":
+        return SglError("Budget", fault.message, partial=partial, hint=hint)
+    fields: dict[str, object] = {
+        "cause": fault.cause,
+        "endpoint": fault.endpoint,
+        "attempts": fault.attempts,
+        "retry_after": fault.retry_after,
+    }
+    return SglError("Backend", _said(fault), fields=fields, partial=partial, hint=hint)
+
+
+def _said(fault: BackendFault) -> str:
+    """The message, with what the reader needs to look for the reason."""
+    where = f"{fault.endpoint}: " if fault.endpoint else ""
+    status = f" (status {fault.status})" if fault.status is not None else ""
+    tries = f", after {fault.attempts} requests" if fault.attempts > 1 else ""
+    return f"{where}{fault.message}{status}{tries}"
