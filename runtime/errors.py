@@ -26,6 +26,11 @@ CODES: dict[str, str] = {
 }
 """Built-in errors of the language and their codes; a declared error has DECLARED."""
 DECLARED = "E0711"
+BACKEND: Mapping[str, object] = {"cause": "local", "endpoint": "", "attempts": 1, "retry_after": None}
+"""What a program reads of a `Backend` that says nothing of it. `cause` is what failed: `connection`,
+`overloaded`, `rate`, `access`, `request`, `protocol` of models elsewhere, else `local`; `endpoint` the
+address without keys; `attempts` the requests that were sent; `retry_after` the seconds after which it may
+succeed."""
 
 
 class SglError(Exception):
@@ -61,6 +66,14 @@ class SglError(Exception):
     def code(self) -> str:
         """The code of its diagnostic, such as `E0704`."""
         return CODES.get(self.name, DECLARED)
+
+    @property
+    def parts(self) -> dict[str, object]:
+        """What a handler can read: the fields, and of a built-in error what it says nothing of."""
+        known = dict(BACKEND) if self.name == "Backend" else {}
+        if self.name in CODES:
+            known["partial"] = self.partial or ""
+        return known | self.fields
 
     def __str__(self) -> str:
         return f"{self.name}: {self.message}" if self.message else self.name

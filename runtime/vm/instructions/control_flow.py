@@ -127,7 +127,7 @@ def do_error(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     """Push the error that was caught last."""
     error = frame.caught
     assert error is not None
-    frame.stack.append(ErrorValue(error.name, error.message, dict(error.fields), error))
+    frame.stack.append(ErrorValue(error.name, error.message, error.parts, error))
     return None
 
 

@@ -129,7 +129,7 @@ class ErrorValue(MachineValue):
         return f"{self.name}: {self.message}" if self.message else self.name
 
     def attribute(self, name: str) -> object:
-        """A declared field, else `name` or `message`."""
+        """A field, else `name` or `message`."""
         if name not in self.fields and name in ("name", "message"):
             found: object = getattr(self, name)
             return found

@@ -24,7 +24,7 @@ from sglc.check.names.builtins import (
     SCORED_ATTRIBUTES,
     STR_METHODS,
 )
-from sglc.check.names.errors import error_fields
+from sglc.check.names.errors import caught_parts
 from sglc.check.names.foreign_names import kind_of, size_advice
 from sglc.check.names.hole_figures import HoleFigures
 from sglc.check.names.scopes import Scopes, path_of
@@ -198,8 +198,7 @@ class Attributes:
             case BranchOf(value, holes):
                 return {"value": value, **{name: type for name, type in holes if name != "value"}}
             case ErrorOf(error):
-                fields = () if error is None else error_fields(self.module.program, error).fields
-                own = {field: type for field, type, _ in fields}
+                own = {} if error is None else caught_parts(self.module.program, error)
                 return {"name": STR, "message": STR, **own}
         return {}
 

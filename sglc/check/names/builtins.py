@@ -152,3 +152,7 @@ ERRORS: dict[str, tuple[str, ...]] = {
     "Foreign": ("message",),
 }
 """Errors that need no declaration, with their fields; every bound error also has `.name` and `.message`."""
+UNFINISHED = frozenset(
+    ("Truncated", "Rejected", "Refused", "Unsatisfiable", "Unsupported", "Timeout", "Backend", "Budget")
+)
+"""Those that can leave a text unfinished; it is their `.partial`."""

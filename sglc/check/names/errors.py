@@ -5,10 +5,19 @@ from __future__ import annotations
 from itertools import chain
 
 from sglc.check.core.context import WORDS, ErrorFields, ModuleContext, ProgramState
-from sglc.check.core.result import DefaultArgument
-from sglc.check.names.builtins import ERRORS
-from sglc.check.types.kinds import STR
+from sglc.check.core.result import DefaultArgument, ExpressionType
+from sglc.check.names.builtins import ERRORS, UNFINISHED
+from sglc.check.types.kinds import FLOAT, INT, STR
 from sglc.syntax.tree import ast
+from sglc.types.type import Optional
+
+OF_BACKENDS: dict[str, ExpressionType] = {
+    "cause": STR,
+    "endpoint": STR,
+    "attempts": INT,
+    "retry_after": Optional(FLOAT),
+}
+"""What a caught `Backend` tells besides its message; `sglc.runtime.errors.BACKEND` says what it means."""
 
 
 def error_named(module: ModuleContext, name: ast.Name) -> str | None:
@@ -45,3 +54,12 @@ def error_fields(program: ProgramState, name: str) -> ErrorFields:
     if known is None:
         known = ErrorFields(name, ())
     return known
+
+
+def caught_parts(program: ProgramState, name: str) -> dict[str, ExpressionType]:
+    """What can be read of an error that was caught, by its qualified name: its fields, and of built-in errors
+    what the machine knows of them."""
+    found = {field: type for field, type, _ in error_fields(program, name).fields}
+    if name in UNFINISHED:
+        found["partial"] = STR
+    return found | (OF_BACKENDS if name == "Backend" else {})

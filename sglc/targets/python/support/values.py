@@ -22,6 +22,8 @@ class SglError(Exception):
     fields: tuple[str, ...] = ("message",)
     called: str = ""
     """The name that the program calls it by; empty for the errors of the language, whose classes have it."""
+    partial: str = ""
+    """Text that had come of a value that could not be finished."""
 
     def __init__(self, *values: Any) -> None:
         self.values = values
@@ -67,7 +69,12 @@ class Timeout(SglError):
 
 
 class Backend(SglError):
-    """The model failed."""
+    """The model failed. Who asks it sets why, where it was asked, how often, when it may be asked again."""
+
+    cause: str = "local"
+    endpoint: str = ""
+    attempts: int = 1
+    retry_after: float | None = None
 
 
 class Cancelled(SglError):
@@ -234,7 +241,7 @@ def attribute(value: Any, name: str) -> Any:
     elif isinstance(value, SglError):
         if name in value.fields:
             return value.values[value.fields.index(name)]
-        if name in ("name", "message"):
+        if name in ("name", "message", "partial", "cause", "endpoint", "attempts", "retry_after"):
             return getattr(value, name)
     elif isinstance(value, Enum) and name == "name":
         return value.value
