@@ -6,6 +6,9 @@ GrammarError.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from sglc.automata.charset import ALL, invert, meet
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 
@@ -84,5 +87,11 @@ def _class(points: g.CodePoints) -> str:
             return "\\" + char
         return char if char.isprintable() and char not in "|&~" else _code(point)
 
-    parts = (shown(low) if low == high else f"{shown(low)}-{shown(high)}" for low, high in points)
-    return f"[{''.join(parts)}]"
+    def listed(ranges: Sequence[tuple[int, int]]) -> str:
+        return "".join(shown(low) if low == high else f"{shown(low)}-{shown(high)}" for low, high in ranges)
+
+    others = meet(invert(tuple(sorted(points))), ALL)
+    if not others:
+        return r"[\s\S]"
+    inside, outside = listed(points), listed(others)
+    return f"[^{outside}]" if len(outside) + 1 < len(inside) else f"[{inside}]"

@@ -16,7 +16,12 @@ field `value` is the value as JSON."""
 
 @dataclass(frozen=True, slots=True)
 class Enforcement:
-    """What an answer has to be, in a notation. `text` is that of a grammar or a pattern."""
+    """What an answer has to be, in a notation.
+
+    `text` is that of a grammar or a pattern; a grammar begins with the rule `root` (GBNF) or `start` (Lark),
+    and of a pattern the whole text must match. `options` are the texts of a choice, and with a schema those
+    that its value may be.
+    """
 
     notation: Notation
     text: str = ""
@@ -25,6 +30,8 @@ class Enforcement:
     reading: Reading = "text"
     absent_as_null: bool = False
     """Whether fields that may be absent are null in the answer."""
+    tuples_as_objects: bool = False
+    """Whether tuples are objects with the fields `item_1`, `item_2`, … in the answer."""
 
 
 @dataclass(frozen=True, slots=True)

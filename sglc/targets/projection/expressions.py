@@ -154,10 +154,57 @@ def rules_of(
     def rule(state: int) -> str:
         return f"{name}.{state}"
 
+    def onward(state: int) -> g.Expression:
+        known = counted.get(state)
+        if known is None:
+            return g.Reference(rule(state))
+        points, low, high = known
+        return repeat(written(points), low, high) if points else g.EMPTY
+
+    counted = counted_states(rows, accepting)
     found: dict[str, g.Expression] = {}
     for state, row in enumerate(rows):
-        arms = [sequence(written(points), g.Reference(rule(target))) for points, target in row]
+        if state and state in counted:
+            continue
+        arms = [sequence(written(points), onward(target)) for points, target in row]
         if state in accepting:
             arms.append(g.EMPTY)
         found[rule(state)] = choice(*arms)
     return found
+
+
+def counted_states(
+    rows: Sequence[Sequence[tuple[Ranges, int]]], accepting: Collection[int]
+) -> dict[int, tuple[Ranges, int, int | None]]:
+    """States behind which stands a count of characters of one set: (the set, fewest, most).
+
+    Behind a state without edges stands nothing, which is no character of no set.
+    """
+    found: dict[int, tuple[Ranges, int, int | None]] = {}
+    seen: set[int] = set()
+    for start in range(len(rows)):
+        path, state = [], start
+        while state not in seen and len(rows[state]) == 1:
+            seen.add(state)
+            path.append(state)
+            state = rows[state][0][1]
+        if state not in seen:
+            seen.add(state)
+            if not rows[state]:
+                found[state] = ((), 0, 0)
+        for here in reversed(path):
+            if (made := _counted(here, rows[here][0], found, here in accepting)) is not None:
+                found[here] = made
+    return found
+
+
+def _counted(
+    state: int, edge: tuple[Ranges, int], found: dict[int, tuple[Ranges, int, int | None]], accepting: bool
+) -> tuple[Ranges, int, int | None] | None:
+    points, target = edge
+    if target == state:
+        return (points, 0, None) if accepting else None
+    behind, low, high = found.get(target, ((), -1, None))
+    if low < 0 or (behind and behind != points) or (accepting and low):
+        return None
+    return points, 0 if accepting else low + 1, None if high is None else high + 1

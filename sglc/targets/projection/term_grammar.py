@@ -6,10 +6,12 @@ Most terms have an equal expression. The others get one that accepts more, and i
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from sglc.automata import term as t
+from sglc.automata.analysis.emptiness import few_words
 from sglc.automata.charset import ALL, Ranges, invert, meet
 from sglc.automata.dfa.nfa_union import repeated
 from sglc.automata.dfa.operations import any_char_class, difference, intersect, labelled, words
@@ -23,10 +25,14 @@ from sglc.targets.projection.expressions import (
     rules_of,
     sequence,
 )
+from sglc.targets.projection.spans import pieces
+from sglc.types.json_text import json_text
 
 MOST_STATES = 2_000
 """States of an automaton that is written state by state; engines take seconds to read more. A larger one is
 refused."""
+MOST_LISTED = 1_000
+"""Words of a finite language that are listed one by one where some are left out."""
 _ESCAPED: Ranges = ((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
 """Characters that a JSON string has as escapes."""
 _ONE_CHARACTER = any_char_class(ALL)
@@ -101,7 +107,7 @@ class TermGrammar:
             case t.Except(item, left_out):
                 return self.without(item, left_out)
             case t.Span():
-                raise Refused("`span of`")
+                return self.piece(term)
             case t.Anything():
                 raise Refused("any bytes")
         raise Refused(type(term).__name__)
@@ -125,6 +131,25 @@ class TermGrammar:
                 return repeat(self.encoded(points, term.encoding), low, high)
             dfa = intersect(dfa, self.counted(low, high))
         return self.automaton(dfa, term.encoding)
+
+    def piece(self, term: t.Span) -> g.Expression:
+        """The pieces of a text. Raises Refused for a text of more than `MOST_STATES` characters."""
+        found = self.pieces_of(term)
+        try:
+            return self.text(found)
+        except Refused:
+            self.lose("the length of a piece", "a piece of any length")
+            return self.text(replace(found, min_chars=0, max_chars=None))
+
+    def pieces_of(self, term: t.Span) -> t.Text:
+        """A piece as a text of an automaton."""
+        if len(term.text) > MOST_STATES:
+            raise Refused(f"a piece of a text of {len(term.text):,} characters")
+        dfa, low = pieces(term.text), term.min_chars
+        if low == 1:  # no way leads back to the start, so the automaton can keep this itself
+            dfa, low = replace(dfa, accepting=dfa.accepting - {0}), 0
+        high = None if term.max_chars is None or term.max_chars >= len(term.text) else term.max_chars
+        return t.Text(dfa, term.encoding, low, high)
 
     def counted(self, low: int, high: int | None) -> t.CharDfa:
         """All texts of `low` to `high` characters. Raises Refused for more than `MOST_STATES`."""
@@ -186,10 +211,25 @@ class TermGrammar:
         return g.Literal(text if encoding == "raw" else json.dumps(text, ensure_ascii=False)[1:-1])
 
     def without(self, item: t.Term, left_out: frozenset[bytes]) -> g.Expression:
-        """A term without some words: of a text another automaton, else all of it."""
-        if isinstance(item, t.Text) and item.encoding == "raw":
-            lacking = difference(item.dfa, words([word.decode() for word in left_out]))
-            return self.text(replace(item, dfa=lacking))
+        """A term without some words: of a text another automaton, of few words the others."""
+        match item:
+            case t.Rule(name):
+                return self.without(self.language.rules[name], left_out)
+            case t.Choice(arms):
+                return choice(*(self.without(arm, left_out) for arm in arms))
+            case t.Text(encoding="raw"):
+                return self.text(_lacking(item, [word.decode() for word in left_out]))
+            case t.Span(encoding="raw"):
+                return self.text(_lacking(self.pieces_of(item), [word.decode() for word in left_out]))
+            case t.Sequence(
+                (t.Bytes(b'"'), (t.Text(encoding="json") | t.Span(encoding="json")) as text, t.Bytes(b'"'))
+            ):
+                inner = text if isinstance(text, t.Text) else self.pieces_of(text)
+                quoted = g.Literal('"')
+                return sequence(quoted, self.text(_lacking(inner, list(_unquoted(left_out)))), quoted)
+        words = few_words(t.Language(item, self.language.rules), MOST_LISTED)
+        if words is not None:
+            return choice(*(_literal(word) for word in sorted(frozenset(words) - left_out)))
         self.lose("words that are left out", "these words too")
         return self.expression(item)
 
@@ -304,6 +344,20 @@ class TermGrammar:
         keys = difference(family.keys, words(own)) if own else family.keys
         quoted = sequence(g.Literal('"'), self.automaton(keys, encoding), g.Literal('"'))
         return sequence(quoted, colon, self.arms(family.arms))
+
+
+def _lacking(term: t.Text, texts: list[str]) -> t.Text:
+    return replace(term, dfa=difference(term.dfa, words(texts)))
+
+
+def _unquoted(left_out: frozenset[bytes]) -> Iterator[str]:
+    """The texts of those words that are texts of JSON in the one spelling."""
+    for word in left_out:
+        if len(word) > 1 and word.startswith(b'"'):
+            with suppress(ValueError):
+                text = json.loads(word)
+                if json_text(text).encode() == word:
+                    yield text
 
 
 def _requires(clause: t.Clause) -> bool:
