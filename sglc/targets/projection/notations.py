@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sglc.automata.analysis.emptiness import few_words
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.term import Except, Language
 from sglc.automata.work import OutOfWork
@@ -16,6 +15,7 @@ from sglc.cfg.notation.print_lark import to_lark
 from sglc.cfg.notation.print_regex import to_regex
 from sglc.targets.projection.capabilities import Capabilities, Level, Notation
 from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.few_texts import few_texts
 from sglc.targets.projection.loss import Loss
 from sglc.targets.projection.repetitions import within_repetitions
 from sglc.targets.projection.schemas.dialects import DIALECTS
@@ -75,15 +75,10 @@ def ways(asked: Asked, capabilities: Capabilities) -> Iterator[Way]:
 
 
 def options_of(asked: Asked) -> tuple[str, ...] | None:
-    """The texts of a hole that has few, else None."""
-    found = few_words(asked.language, MOST_OPTIONS + len(asked.excluded))
-    if found is None:
-        return None
-    left = [word for word in found if word not in asked.excluded]
-    try:
-        return tuple(sorted(word.decode() for word in left)) if len(left) <= MOST_OPTIONS else None
-    except UnicodeDecodeError:
-        return None
+    """The texts of a hole that lists them, else None."""
+    texts = asked.texts
+    found = few_texts(texts.root, texts, MOST_OPTIONS)
+    return None if found is None else tuple(sorted(word.decode() for word in found))
 
 
 # -- texts ---------------------------------------------------------------------------------------------

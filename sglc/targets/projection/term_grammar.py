@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 from sglc.automata import term as t
-from sglc.automata.analysis.emptiness import few_words
 from sglc.automata.charset import ALL, Ranges, invert, meet
 from sglc.automata.dfa.nfa_union import repeated
 from sglc.automata.dfa.operations import any_char_class, difference, intersect, labelled, words
@@ -25,6 +24,7 @@ from sglc.targets.projection.expressions import (
     rules_of,
     sequence,
 )
+from sglc.targets.projection.few_texts import few_texts
 from sglc.targets.projection.spans import pieces
 from sglc.types.json_text import json_text
 
@@ -227,9 +227,9 @@ class TermGrammar:
                 inner = text if isinstance(text, t.Text) else self.pieces_of(text)
                 quoted = g.Literal('"')
                 return sequence(quoted, self.text(_lacking(inner, list(_unquoted(left_out)))), quoted)
-        words = few_words(t.Language(item, self.language.rules), MOST_LISTED)
-        if words is not None:
-            return choice(*(_literal(word) for word in sorted(frozenset(words) - left_out)))
+        few = few_texts(item, self.language, MOST_LISTED)
+        if few is not None:
+            return choice(*(_literal(word) for word in sorted(few - left_out)))
         self.lose("words that are left out", "these words too")
         return self.expression(item)
 

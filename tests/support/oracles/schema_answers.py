@@ -1,4 +1,4 @@
-"""Answers that a server may give which enforces a JSON Schema and nothing else: any value, in any spelling."""
+"""Answers of a server that enforces a JSON Schema and nothing else: any value, in any spelling."""
 
 from __future__ import annotations
 
