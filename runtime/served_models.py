@@ -23,9 +23,9 @@ from sglc.runtime.vm.state.models import RunModel, Script
 from sglc.types.model_use import MAIN, ModelUse
 
 if TYPE_CHECKING:
-    from sglc.targets.projection.enforcement import Projection
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.engine.scheduling.branch import Branch
+    from sglc.targets.projection.enforcement import Projection
 
 
 @dataclass(frozen=True, slots=True)

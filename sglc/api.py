@@ -13,7 +13,6 @@ import dataclasses
 import inspect
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from pathlib import Path
@@ -24,10 +23,11 @@ from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.render import render
 from sglc.externs.modules import access_for
 from sglc.options import CompileOptions
-from sglc.python.background import LOOP, shared_engine
+from sglc.python.background import LOOP, shared_model
 from sglc.python.classes import classes_of
 from sglc.python.errors import CompileError, RunError
 from sglc.python.own_classes import OwnTypes, Refused
+from sglc.python.spans import Spans
 from sglc.python.stream import Piece, Stream
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
 from sglc.types.notation.python_names import safe_name
@@ -35,6 +35,7 @@ from sglc.types.type import TAG
 
 if TYPE_CHECKING:
     from sglc.externs.host import Host
+    from sglc.runtime.backends.filling.remote_model import RemoteModel
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.kv.accounts import CacheStats
     from sglc.runtime.kv.eviction import Policy
@@ -200,23 +201,6 @@ class Function:
         return self._module._types.out(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Spans:
-    """OpenTelemetry spans of runs go to this tracer provider, None being the process's own.
-
-    They have prompts and answers only with `texts`. Needs the extra `observe`.
-    """
-
-    provider: Any = None
-    texts: bool = False
-
-    def listening(self, model: str) -> Callable[[str, int], Listener]:
-        """See `metrics.spans.listening`."""
-        from sglc.runtime.metrics.spans import listening, tracer_of
-
-        return listening(tracer_of(self.provider), model, texts=self.texts)
-
-
 class Module:
     """A loaded program: its functions and types are attributes."""
 
@@ -225,10 +209,10 @@ class Module:
         program: Program,
         model: str,
         options: EngineOptions | None = None,
-        engine: Engine | None = None,
+        engine: Engine | RemoteModel | None = None,
         path: Path | None = None,
         spans: Spans | None = None,
-        models: Mapping[str, str | Engine] | None = None,
+        models: Mapping[str, str | Engine | RemoteModel] | None = None,
         own: OwnTypes | None = None,
         python: Host | None = None,
     ) -> None:
@@ -245,7 +229,7 @@ class Module:
         self._types = classes_of(program, None if own is None else own.classes)
         self._lock = threading.Lock()
         self._joined: Session | None = None
-        self._engines: dict[str, Engine] = {}
+        self._engines: dict[str, Engine | RemoteModel] = {}
         """Those of the models that the program names, once they are loaded."""
         self.functions: dict[str, Function] = {}
         for name, index in program.entry.items():
@@ -336,15 +320,15 @@ class Module:
                     self._engines = models or {}
         return self._joined
 
-    def _load(self) -> tuple[Engine, dict[str, Engine]]:
-        """The engines of the module's own model and of those that its program names. Raises ArgumentError."""
+    def _load(self) -> tuple[Engine | RemoteModel, dict[str, Engine | RemoteModel]]:
+        """The module's own model and those that its program names. Raises ArgumentError."""
         from sglc.runtime.served_models import check_names
 
         check_names(self.program, self._models)
         named = {name: self._models[name] for name in self.program.models if name in self._models}
-        engine = self._given_engine or shared_engine(self.model, self._options)
+        engine = self._given_engine or shared_model(self.model, self._options)
         models = {
-            name: shared_engine(each, self._options) if isinstance(each, str) else each
+            name: shared_model(each, self._options) if isinstance(each, str) else each
             for name, each in named.items()
         }
         return engine, models
@@ -359,7 +343,15 @@ class Module:
         return self._recorder
 
     def _served_by(self) -> Engine | None:
-        return self._given_engine if self._joined is None else self._joined.engine
+        from sglc.runtime.backends.filling.opening import is_local
+
+        engine = self._given_engine if self._joined is None else self._joined.engine
+        return engine if is_local(engine) else None
+
+    def _local_engines(self) -> dict[str, Engine]:
+        from sglc.runtime.backends.filling.opening import is_local
+
+        return {name: each for name, each in self._engines.items() if is_local(each)}
 
     def cache_stats(self) -> CacheStats | None:
         """What the engine's memory of keys and values holds and has done, for all modules that share it.
@@ -376,13 +368,15 @@ class Module:
         """What this module's runs took, by function and hole, and the engine's work (docs/observing.md)."""
         from sglc.runtime.metrics.report import report
 
-        return report(self._collector(), self._served_by(), self._engines)
+        return report(self._collector(), self._served_by(), self._local_engines())
 
     def metrics(self) -> str:
         """The same in Prometheus' text format. Needs the extra `observe`."""
         from sglc.runtime.metrics import prometheus
 
-        return prometheus.text(prometheus.MetricsSource(self._collector(), self._served_by(), self._engines))
+        return prometheus.text(
+            prometheus.MetricsSource(self._collector(), self._served_by(), self._local_engines())
+        )
 
 
 class LoadOptions(TypedDict, total=False):
@@ -403,8 +397,8 @@ class LoadOptions(TypedDict, total=False):
     kv_eviction: Policy
     max_queue: int | None
     draft: str | None
-    engine: Engine | None
-    models: Mapping[str, str | Engine] | None
+    engine: Engine | RemoteModel | None
+    models: Mapping[str, str | Engine | RemoteModel] | None
     spans: Spans | None
     allow_outside: bool
     allow_py: tuple[str, ...]

@@ -23,6 +23,8 @@ LARGEST = 1024 * 1024
 """Most bytes of the file: a thousand models take a tenth of it."""
 FAULT = "E0825"
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"(?!scripted:)[a-z][a-z0-9_+-]+:")
+"""What the name of a model elsewhere begins with, which is no path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,8 @@ class _Reader:
 
     def _placed(self, model: str) -> str:
         """A model as `--model` takes it. Relative paths begin at the folder of the file."""
+        if _ELSEWHERE.match(model):
+            return model
         kind, colon, rest = model.rpartition("scripted:")
         path = rest if colon else model
         if not colon and "/" not in path and not path.endswith(".gguf"):

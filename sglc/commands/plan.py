@@ -284,9 +284,15 @@ def _with_run(
     from sglc.externs.modules import access_for
     from sglc.plan.collect import plan_program
     from sglc.plan.measured import from_report
+    from sglc.runtime.backends.filling.opening import is_elsewhere
     from sglc.runtime.mask.artifact.places import program_masks
     from sglc.runtime.metrics.report import report
 
+    if is_elsewhere(model):
+        reason = "plans count in tokens of the model, and its tokenizer is not here"
+        hint = "plan with --model of a like tokenizer, and see what a run takes by `sglc run --stats`"
+        what = f"a run on {model} cannot be shown beside a plan"
+        raise fail(invocation, fault("E0807", what, reason=reason, hint=hint), as_json=as_json)
     code = program.codes[program.entry[name]]
     bound = _bound(invocation, program, code, run, as_json)
     masks = program_masks(file)

@@ -58,8 +58,8 @@ INTERRUPTED = 130
     multiple=True,
     callback=named_models,
     metavar="[NAME=]MODEL",
-    help="Name, folder, GGUF file or scripted:FILE; smollm2 by default. With NAME= the one that the program "
-    "means by `using NAME`.",
+    help="Name, folder, GGUF file, scripted:FILE, or one elsewhere, as openai:NAME or vllm:URL; smollm2 "
+    "by default. With NAME= the one that the program means by `using NAME`.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens to generate.")

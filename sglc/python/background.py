@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sglc.runtime.engine.core.options import EngineOptions
 
 if TYPE_CHECKING:
+    from sglc.runtime.backends.filling.remote_model import RemoteModel
     from sglc.runtime.engine.base import Engine
 
 R = TypeVar("R")
@@ -43,7 +44,20 @@ class BackgroundLoop:
 
 LOOP = BackgroundLoop()
 _ENGINES: dict[tuple[str, EngineOptions], Engine] = {}
+_REMOTE: dict[str, RemoteModel] = {}
 _ENGINE_LOCK = threading.Lock()
+
+
+def shared_model(model: str, options: EngineOptions) -> Engine | RemoteModel:
+    """A model of this process or elsewhere by its name, shared likewise. Raises ArgumentError."""
+    from sglc.runtime.backends.filling.opening import is_elsewhere, opened
+
+    if not is_elsewhere(model):
+        return shared_engine(model, options)
+    with _ENGINE_LOCK:
+        if model not in _REMOTE:
+            _REMOTE[model] = opened(model)
+        return _REMOTE[model]
 
 
 def shared_engine(model: str, options: EngineOptions) -> Engine:

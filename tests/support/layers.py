@@ -211,7 +211,7 @@ LAW: dict[str, set[str]] = {
     | {"sglc.bytecode", "sglc.driver", "sglc.schema", "sglc.frontend"}
     | {"sglc.runtime.session", "sglc.runtime.results", "sglc.runtime.vm"}
     | {"sglc.runtime.engine", "sglc.runtime.errors"}
-    | {"sglc.runtime.mask", "sglc.runtime.repair"},
+    | {"sglc.runtime.mask", "sglc.runtime.repair", "sglc.runtime.backends.filling", "sglc.runtime.metrics"},
     "sglc.compatibility": LEAVES | {"sglc.bytecode"},
     "sglc.externs": LEAVES
     | {"sglc.bytecode", "sglc.library", "sglc.python", "sglc.runtime.errors", "sglc.runtime.vm"},

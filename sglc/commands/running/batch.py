@@ -86,12 +86,11 @@ def run_rows(
         if waiting:
             with Runner.open(invocation, call) as runner:
                 invocation.stage = f"running {call.code.name} on the rows of {data}"
-                engine = runner.engine
-                width = concurrency or (1 if engine is None else engine.concurrency)
+                width = concurrency or runner.width
                 ahead = 0 if call.concurrency == 0 else width // len(waiting)
                 batch = Batch(call, runner, common, results, figures, ahead)
                 with batch_progress(sys.stderr, call.code.name, figures) as progress:
-                    asyncio.run(batch.run(waiting, width, progress))
+                    runner.wait(batch.run(waiting, width, progress))
                 faults = batch.faults
         try:
             results.close()

@@ -6,20 +6,22 @@ import asyncio
 import contextlib
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sglc.bytecode.code import Code, Program
 from sglc.commands.running.narration import Narrator
 from sglc.commands.running.observing import Observer
 from sglc.commands.running.run_options import Observation
-from sglc.commands.shared.invocation import Invocation, fail, fault
+from sglc.commands.shared.invocation import Invocation, counted, fail, fault
 from sglc.commands.shared.progress import progress_bar
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.externs.modules import Access
+from sglc.runtime.backends.filling.opening import is_elsewhere, is_local, opened
+from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.core.options import EngineOptions
 from sglc.runtime.engine.load import load_engine
@@ -29,6 +31,7 @@ from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.results import RunResult
 from sglc.runtime.served_models import check_names, check_unknown
 from sglc.runtime.session import Session
+from sglc.runtime.vm.state.run import Statistics
 from sglc.runtime.vm.state.trace import TraceWriter
 from sglc.types.text.plain_json import dumps
 from sglc.types.values import Value
@@ -36,6 +39,7 @@ from sglc.types.values import Value
 if TYPE_CHECKING:
     from sglc.externs.host import Host
 
+R = TypeVar("R")
 SHOWN_PARTIAL = 2000
 """Most characters of an unfinished answer that a message shows."""
 
@@ -99,9 +103,11 @@ class Outcome:
         lines = [f"check failed: {check['reason']}" for check in self.checks if not check["passed"]]
         if self.statistics:
             numbers = self.statistics
+            remote: Any = numbers.get("remote")
+            asked = f", {counted(remote['requests'], 'request')} elsewhere" if remote else ""
             lines.append(
                 f"{numbers['output_tokens']} tokens, {numbers['forced_tokens']} of them forced, "
-                f"{numbers['forwards']} forward passes, {numbers['seconds']:.1f} s"
+                f"{numbers['forwards']} forward passes{asked}, {numbers['seconds']:.1f} s"
             )
         return lines
 
@@ -128,13 +134,13 @@ class Runner:
     def __init__(
         self,
         call: Call,
-        engine: Engine | None,
+        engine: Engine | RemoteModel | None,
         observer: Observer,
         traceback: bool = False,
-        models: Mapping[str, Engine] | None = None,
+        models: Mapping[str, Engine | RemoteModel] | None = None,
     ) -> None:
-        """`traceback` shows what in sglc lies behind a failure; `models` are the engines of the models that
-        the program names. Raises ArgumentError where two of them cannot be blended."""
+        """`traceback` shows what in sglc lies behind a failure; `models` are those that the program names.
+        Raises ArgumentError where two of them cannot be blended."""
         self._call = call
         self._traceback = traceback
         self._session = Session(
@@ -145,7 +151,11 @@ class Runner:
             models=models,
             python=_host(call),
         )
-        self.engine = engine
+        self.engine = engine if is_local(engine) else None
+        """That of this process; None where the model is elsewhere, or none is asked."""
+        self.width = 1 if engine is None else engine.concurrency
+        """Runs that are worth keeping going at the same time."""
+        self._remote = {id(each): each for each in (engine, *(models or {}).values())}
         self.observer = observer
 
     @classmethod
@@ -168,7 +178,7 @@ class Runner:
             with observer.watching(None):
                 yield cls(call, None, observer, invocation.traceback)
             return
-        engines: dict[str, Engine] = {}
+        engines: dict[str, Engine | RemoteModel] = {}
         try:
             check_names(call.program, call.models)
             check_unknown(call.program, call.models)
@@ -177,7 +187,8 @@ class Runner:
             startup.lap("model")
             engine = engines[call.model]
             models = {name: engines[path] for name, path in call.models.items()}
-            with observer.watching(engine, models):
+            named = {name: each for name, each in models.items() if is_local(each)}
+            with observer.watching(engine if is_local(engine) else None, named):
                 runner = cls(call, engine, observer, invocation.traceback, models)
                 startup.lap("session")
                 yield runner
@@ -185,7 +196,8 @@ class Runner:
             raise fail(invocation, problem.diagnostic()) from None
         finally:
             for each in engines.values():
-                each.close()
+                if is_local(each):
+                    each.close()
 
     def run(
         self, arguments: Mapping[str, Value], *, trace: Path | None = None, narrator: Narrator | None = None
@@ -194,7 +206,7 @@ class Runner:
         heard = narrator or Narrator(self._call.program, Unseen(), self._call.code.name)
         writer = TraceWriter.open(trace) if trace is not None else None
         try:
-            return asyncio.run(self.outcome(arguments, trace=writer, heard=heard))
+            return self.wait(self.outcome(arguments, trace=writer, heard=heard))
         except KeyboardInterrupt:
             stopped = SglError("Cancelled", "interrupted")
             failed = Failed(stopped, _drawn(stopped, self._call.program))
@@ -203,6 +215,19 @@ class Runner:
             if writer is not None:
                 with contextlib.suppress(OSError):
                     writer.close()
+
+    def wait(self, work: Coroutine[Any, Any, R]) -> R:
+        """Run a coroutine to its end, in a loop in which connections of models elsewhere are closed too."""
+
+        async def whole() -> R:
+            try:
+                return await work
+            finally:
+                for each in self._remote.values():
+                    if isinstance(each, RemoteModel):
+                        await each.close()
+
+        return asyncio.run(whole())
 
     async def outcome(
         self,
@@ -254,9 +279,11 @@ def _host(call: Call) -> Host | None:
     return host
 
 
-def _loaded(invocation: Invocation, model: str, options: EngineOptions) -> Engine:
-    """The engine of a model; one that cannot be had ends the command."""
+def _loaded(invocation: Invocation, model: str, options: EngineOptions) -> Engine | RemoteModel:
+    """A model by its name; one that cannot be had ends the command. Raises ArgumentError."""
     invocation.stage = f"loading the model {model}"
+    if is_elsewhere(model):
+        return opened(model)
     try:
         with progress_bar(sys.stderr, f"preparing {model}") as progress:
             return load_engine(model, progress=progress, **options.keywords())
@@ -290,9 +317,18 @@ def _numbers(result: RunResult) -> dict[str, object]:
         "sampled_tokens": found.sampled_tokens,
         "forced_tokens": found.forced_tokens,
         "retries": found.retries,
+        **_remote_numbers(found),
         "seconds": round(found.seconds, 3),
         "outside_median_ms": round(found.outside_median_ms, 4),
     }
+
+
+def _remote_numbers(found: Statistics) -> dict[str, object]:
+    """What models elsewhere took; nothing where none answered."""
+    remote = found.remote
+    if not remote.requests:
+        return {}
+    return {"reproducible": False, "remote": asdict(remote)}
 
 
 def _checks(result: RunResult) -> Iterator[dict[str, object]]:
