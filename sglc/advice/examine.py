@@ -29,11 +29,15 @@ def examine(
     # What a program does outside of itself may be in any of its modules; the rest is about the main one.
     module = lower(checked, only_called=not outer)
     if outer:
+        from sglc.advice.open_choices import open_choices
         from sglc.advice.outside import outside
+        from sglc.analysis.trust import flows
 
-        found = outside(module)
+        known = flows(module)
+        found = outside(module, known)
         if found:
             return [*diagnostics, *found]
+        diagnostics = [*diagnostics, *open_choices(checked, module, known, library)]
     if checked.main.unread_holes:
         from sglc.advice.unread_holes import unread
 

@@ -5,8 +5,10 @@ See `sglc.analysis.replays` and `sglc.analysis.trust`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sglc.analysis.replays import Replay, replays
-from sglc.analysis.trust import Leak, leaks
+from sglc.analysis.trust import Leak
 from sglc.diagnostics.diagnostic import Diagnostic, Label
 from sglc.ir.module import TEST_MARK, Module
 
@@ -14,10 +16,11 @@ REPLAY = "E0441"
 LEAK = "E0443"
 
 
-def outside(module: Module) -> list[Diagnostic]:
-    """The findings. `module` is the code of a program before any pass."""
+def outside(module: Module, flows: Sequence[Leak]) -> list[Diagnostic]:
+    """The findings. `module` is the code of a program before any pass, `flows` are those of it."""
+    leaks = [each for each in flows if each.goal.hole is None]
     found = [_replay(module, each) for each in replays(module)]
-    return found + [_leak(each) for each in leaks(module) if not each.path[0].startswith(TEST_MARK)]
+    return found + [_leak(each) for each in leaks if not each.path[0].startswith(TEST_MARK)]
 
 
 def _leak(found: Leak) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""Where text that is not trusted goes: into the system's message, or into what is written outside.
+"""Where text that is not trusted goes: into the system's message, what is written outside, before a hole.
 
     pub fn answer(mail: untrusted str) -> str:     mail comes from outside
         let topic = first(mail)                    a text made of it is no better
@@ -30,6 +30,8 @@ _ASKING = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "matches"
 _TRUSTED = frozenset({"trust", "len", "any", "all"})
 """Built-in functions whose result says nothing of its own."""
 _ROLE = "%role"
+_SEEN = "%seen"
+"""What has been inserted into the conversation."""
 _CALLER = "of the caller"
 
 
@@ -46,10 +48,12 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """Where a value arrives: `system`, a `write` by name, or a message of the caller of a part."""
+    """Where a value arrives: `system`, a `write` by name, a message of the caller of a part, or a hole."""
 
     what: str
     span: Span | None
+    hole: int | None = None
+    """The hole that reads it, by its number in the module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +83,8 @@ Taint = frozenset[Origin]
 NOTHING: Taint = frozenset()
 
 
-def leaks(module: Module) -> list[Leak]:
-    """All of them, in the order of the module, each pair of source and goal once."""
+def flows(module: Module) -> list[Leak]:
+    """All ways to goals, holes too, in the order of the module, each pair of source and goal once."""
     reading = _Reading(module)
     for _ in range(ROUNDS):
         before = sum(each.size for each in reading.summaries.values()) + sum(map(len, reading.forks.values()))
@@ -98,6 +102,11 @@ def leaks(module: Module) -> list[Leak]:
                 if known is None or len(known.path) > len(leak.path):
                     found[origin.span, goal] = leak
     return list(found.values())
+
+
+def leaks(module: Module) -> list[Leak]:
+    """The ways to where such text must not get: all of `flows` but those to holes."""
+    return [each for each in flows(module) if each.goal.hole is None]
 
 
 class _Reading:
@@ -142,10 +151,17 @@ class _Reading:
             elif isinstance(op, ops.OpenRole | ops.CloseRole):
                 role = op.role if isinstance(op, ops.OpenRole) else ""
                 state = frozenset({pair for pair in state if pair[0] != _ROLE} | {(_ROLE, role)})
-            elif isinstance(op, ops.Insert) and noting:
-                for role in _roles(state):
+            elif isinstance(op, ops.Insert):
+                taint = temps.get(op.value, NOTHING)
+                for role in _roles(state) if noting else ():
                     if role in ("system", _CALLER):
-                        self._arrive(function, temps.get(op.value, NOTHING), Goal(role, op.span), ())
+                        self._arrive(function, taint, Goal(role, op.span), ())
+                state = state | {(_SEEN, origin) for origin in taint}
+            elif isinstance(op, ops.CallPart):
+                taint = self._inserted(op, [temps.get(temp, NOTHING) for temp in operands(op)])
+                state = state | {(_SEEN, origin) for origin in taint}
+            elif isinstance(op, ops.Generate | ops.SelectOption) and noting:
+                self._arrive(function, _of(state, _SEEN), Goal("a hole", op.span, op.hole), ())
             if made is not None:
                 temps[made] = self._value(function, state, op, temps, noting)
         if noting and isinstance(block.end, Return):
@@ -178,6 +194,17 @@ class _Reading:
             case ops.RunFork(function=name):
                 return self._forked(function, state, name, given[0], noting)
         return NOTHING.union(*given)
+
+    def _inserted(self, op: ops.CallPart, given: list[Taint]) -> Taint:
+        """What a part writes into the message of its caller."""
+        callee = self.functions[op.function]
+        bound = {p.slot: taint for p, taint in zip(callee.parameters, given, strict=True)}
+        found: Taint = NOTHING
+        for origin, goal in self.summaries[op.function].arrivals:
+            if goal.what == _CALLER:
+                taint = bound.get(origin.parameter, NOTHING) if origin.parameter else frozenset({origin})
+                found = found | taint
+        return found
 
     def _called(
         self,
