@@ -15,7 +15,8 @@ from sglc.runtime.decoding.conversations.conversation import Chat, PlainChat
 from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.errors import SglError
-from sglc.runtime.session import BYTES, Session
+from sglc.runtime.mask.vocabulary.vocabulary import BYTES
+from sglc.runtime.session import Session
 from sglc.runtime.tokenizer import Tokenizer
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.preview.record import Record, RecordedConversation

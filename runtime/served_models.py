@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import Program
 from sglc.diagnostics.suggest import nearest
-from sglc.runtime.backends.filling.remote_model import BYTES, RemoteModel
+from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.decoding.conversations.conversation import PlainChat
 from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.filling.local import LocalFiller
@@ -19,6 +19,7 @@ from sglc.runtime.engine.drafting.drafts import Drafting
 from sglc.runtime.engine.scheduling.branch import Admission
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.mask.artifact.places import MaskPlaces
+from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.runtime.vm.state.models import RunModel, Script
 from sglc.types.model_use import MAIN, ModelUse
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Literal
 from sglc.bytecode.code import Code, Prefix, Program
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.arguments import bound_arguments
-from sglc.runtime.backends.filling.remote_model import BYTES, RemoteModel
+from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.decoding.conversations.conversation import Conversation, PlainChat
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.scheduling.pinned_prefixes import MOST_NAMED
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.mask.artifact.places import MaskPlaces
+from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.runtime.results import RunResult, TestResult
 from sglc.runtime.served_models import Served, ServedElsewhere, Urgency, serve
 from sglc.runtime.vm.coverage import BranchCoverage

@@ -12,7 +12,7 @@ from sglc.bytecode.serial import dumps, loads
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.session import BYTES
+from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.source import Source
 from sglc.types.dependent import bind, ended_before, erased, why_empty
 from sglc.types.language.language import language

@@ -17,7 +17,7 @@ from sglc.bytecode.verify import verify
 from sglc.driver import compile_file, compile_source
 from sglc.options import CompileOptions
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.session import BYTES
+from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.source import Source
 from sglc.types.json_values import json_number_text, number_of

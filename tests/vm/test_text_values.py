@@ -16,7 +16,7 @@ from sglc.cli import main
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.session import BYTES
+from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.source import Source
 from sglc.testing import run_tests
 from sglc.types.language.language import language

@@ -25,7 +25,6 @@ from sglc.runtime.backends.filling.asking import Wrong, fault_of, turns_of
 from sglc.runtime.backends.filling.faults import backend_error, refused_error
 from sglc.runtime.backends.filling.pieces import LegalPieces
 from sglc.runtime.backends.filling.projecting import projection_of, readings
-from sglc.runtime.backends.filling.remote_model import BYTES
 from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
 from sglc.runtime.decoding.filling.filler import FillObserver, FillRequest
@@ -36,6 +35,7 @@ from sglc.runtime.decoding.room import Room
 from sglc.runtime.decoding.validated import FINAL
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.targets.projection.enforcement import Projection
 
 MOST_ASKED = 8
@@ -204,8 +204,8 @@ class RemoteFill:
         answer = "".join(parts)
         if ending is None:
             endpoint = self._backend.endpoint
-            fault = BackendFault("protocol", "the answer has no end", endpoint=endpoint, partial=answer)
-            raise self._failed(fault)
+            cut = BackendFault("protocol", "the answer has no end", endpoint=endpoint, partial=answer)
+            raise self._failed(cut)
         self._count(answer, ending)
         return answer, ending
 

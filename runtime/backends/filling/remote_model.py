@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.runtime.backends.exchange import Backend
-from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
-BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
-"""Every byte a token: what answers are checked with, whatever tokens they were made of."""
 CONCURRENCY = 64
 """Calls of a program that are worth keeping going at the same time, where no limit says less: servers batch
 some dozens of requests, and a request costs this process no more than a connection."""

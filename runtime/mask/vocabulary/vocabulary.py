@@ -165,3 +165,7 @@ class Vocabulary:
         places = np.flatnonzero(bits)
         ids: np.ndarray = (words[places >> 5] << 5) + (places & 31)
         return ids
+
+
+BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
+"""Every byte a token: for texts that no model of this process writes."""

@@ -24,7 +24,7 @@ from sglc.importers.typescript.reader import read_typescript
 from sglc.lalr import tables
 from sglc.library import Library
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.session import BYTES
+from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.source import Source
 from sglc.types.language.language import language

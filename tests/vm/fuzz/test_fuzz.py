@@ -10,7 +10,8 @@ import pytest
 
 from sglc.driver import compile_source
 from sglc.runtime.decoding.requests import Constraints, HoleRequest
-from sglc.runtime.session import BYTES, Session
+from sglc.runtime.mask.vocabulary.vocabulary import BYTES
+from sglc.runtime.session import Session
 from sglc.runtime.shrinking import RUNS, Least, failures_of, shrink
 from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.runtime.vm.state.lengths import LONGEST, Lengths, length_class
