@@ -188,6 +188,7 @@ class Session:
         trace_top: int = 0,
         concurrency: int | None = None,
         decode: Literal["local"] | None = None,
+        select: Literal["choose"] | None = None,
     ) -> RunResult:
         """Run one function.
 
@@ -200,7 +201,8 @@ class Session:
         which all legal ones are counted, only if `detailed` (None: if anyone listens). `pressure` says
         whether the pressure of masks is measured (None: if tokens are heard of or the recorder asks),
         `trace_top` how many of the most probable tokens are told with each token that is heard of. With
-        `decode` every hole is drawn token by token, whatever the program says. Raises ArgumentError before it
+        `decode` every hole is drawn token by token, whatever the program says; with `select` a model
+        elsewhere that tells no scores writes the option of a `select` itself. Raises ArgumentError before it
         starts, SglError when it fails, and what a listener raises, which ends it; cancelling the task stops
         it at the next token.
         """
@@ -224,6 +226,7 @@ class Session:
                 trace_top,
                 concurrency,
                 decode == "local",
+                select == "choose",
             )
         except ListenerFault as fault:
             raise fault.reason from None
@@ -242,6 +245,7 @@ class Session:
         trace_top: int,
         concurrency: int | None,
         local: bool,
+        unscored: bool,
     ) -> RunResult:
         """As `run`; raises ListenerFault where a listener fails."""
         code = self.function(name)
@@ -259,6 +263,7 @@ class Session:
             weighed=weighed,
             top=trace_top,
             local=local,
+            unscored=unscored,
         )
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
@@ -414,6 +419,7 @@ class Session:
         weighed: bool = False,
         top: int = 0,
         local: bool = False,
+        unscored: bool = False,
         again: Again | None = None,
     ) -> Run:
         """The state of a new run; without an urgency it is one that asks no model. See `run`."""
@@ -448,6 +454,7 @@ class Session:
             weighed=weighed,
             top=top,
             local=local,
+            unscored=unscored,
             recorder=self.recorder,
             tasks=Tasks(ahead) if ahead else None,
             python=self.python,

@@ -62,6 +62,7 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "pressure": ("None, True or False", lambda value: value is None or isinstance(value, bool)),
     "trace_top": ("a whole number from 0 on", lambda value: _is_whole(value) and value >= 0),
     "decode": ('None or "local"', lambda value: value is None or value == "local"),
+    "select": ('None or "choose"', lambda value: value is None or value == "choose"),
     "trace": ("None or a listener", lambda value: value is None or callable(value)),
 }
 """Options of a call, what they are, and the test. A wrong one would be met in the middle of other calls."""
@@ -73,7 +74,8 @@ class Function:
     Besides the parameters, a call takes `seed_`, `max_tokens_`, `timeout_` (seconds), `priority_`,
     `concurrency_` (most calls of the program that run ahead of their turn, 0 for none), `pressure_` (whether
     `run` tells how much the masks of holes fight the model), `decode_` ("local": every hole is drawn token by
-    token, whatever `decode` says), `trace_` (a listener) and `trace_top_` (how many of the most probable
+    token, whatever `decode` says), `select_` ("choose": a model elsewhere that tells no scores writes the
+    option of a `select` itself), `trace_` (a listener) and `trace_top_` (how many of the most probable
     tokens `trace_` hears of with each token), with an underscore so that they never collide with a parameter.
     """
 

@@ -91,6 +91,11 @@ INTERRUPTED = 130
     type=click.Choice(["local"]),
     help="Draw every hole token by token, whatever the program says.",
 )
+@click.option(
+    "--select",
+    type=click.Choice(["choose"]),
+    help="Let a model elsewhere that tells no scores write the option of a `select` itself.",
+)
 @click.option("--sequential", is_flag=True, help="Begin no call of the program before its turn.")
 @engine_options
 @observation_options
@@ -117,6 +122,7 @@ def command(
     retry_errors: bool,
     concurrency: int | None,
     decode: Literal["local"] | None,
+    select: Literal["choose"] | None,
     sequential: bool,
     engine: EngineOptions,
     observation: Observation,
@@ -187,6 +193,7 @@ def command(
         ahead,
         trace_top or 0,
         setting(project.run, "decode", decode),
+        select,
         access_for(file, invocation.python),
     )
     if data is not None and out is not None:

@@ -30,7 +30,7 @@ from sglc.runtime.decoding.conversations.conversation_pair import ConversationPa
 from sglc.runtime.decoding.filling.filler import FillObserver, FillRequest
 from sglc.runtime.decoding.filling.scores import Scores
 from sglc.runtime.decoding.hole_text import only_value
-from sglc.runtime.decoding.requests import Budget, Constraints, HoleResult, RemoteWork
+from sglc.runtime.decoding.requests import COMPILED, Budget, Constraints, HoleResult, RemoteWork
 from sglc.runtime.decoding.room import Room
 from sglc.runtime.decoding.validated import FINAL
 from sglc.runtime.errors import SglError
@@ -96,6 +96,8 @@ class RemoteFiller:
             capabilities = self.backend.capabilities
             found = projection_of(asked.type, request.language, asked.table, capabilities)
             if not request.passing:
+                if len(self.projections) >= COMPILED:
+                    del self.projections[next(iter(self.projections))]
                 self.projections[request.key] = found
         return found
 

@@ -11,11 +11,12 @@ from typing import Any
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
 from sglc.runtime.decoding.filling.filler import FillRequest
-from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
+from sglc.runtime.decoding.requests import HoleRequest, HoleResult
 from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, Verdicts
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.vm.holes import scoring
+from sglc.runtime.vm.holes import scoring, unscored
+from sglc.runtime.vm.holes.budgets import budget_of
 from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.drawing import figures_source, random_text
 from sglc.runtime.vm.holes.fuzz import random_figures, random_scores
@@ -43,15 +44,6 @@ PIECE = 4
 """Characters of a piece of a mock or random text in a stream: about those of a token of English."""
 MOST_PIECES = 64
 """Most of these pieces of one text: each is read with all that is there before it."""
-
-
-def _budget(frame: Frame, most: int | None) -> Budget | None:
-    """The smallest of the hole's own bound and the bounds that its frame runs under."""
-    tightest = None if most is None else Budget(max(0, most), f"`max {most} tok`")
-    for allowance in frame.allowances:
-        if tightest is None or allowance.left < tightest.tokens:
-            tightest = Budget(allowance.left, allowance.source, allowance.fatal)
-    return tightest
 
 
 def _request(
@@ -97,8 +89,8 @@ def _request(
         stops=spec.stops,
         end_of_message=spec.end_of_message,
         excluded=excluded,
-        budget=_budget(frame, options.whole("max_tokens")),
-        whole=_budget(frame, None),
+        budget=budget_of(frame, options.whole("max_tokens")),
+        whole=budget_of(frame, None),
         sampling=options.sampling(),
         seed=frame.seeds.hole(options.whole("seed"), attempt, frame.conversation.digest()),
         blend=options.blend(spec.models.rule) if spec.models and spec.models.teacher else None,
@@ -223,9 +215,12 @@ async def _filled(
     texts = scoring.choices(machine, spec, request, values, type)
 
     async def ask(use: ModelUse | None) -> HoleResult:
-        if texts is not None:
+        if texts is not None and unscored.is_scored(machine, spec, use):
             return await scoring.choose(machine, frame, index, request, texts, use)
-        return await _generated(machine, frame, index, request, type, verdicts, use)
+        result = await _generated(machine, frame, index, request, type, verdicts, use)
+        if texts is not None and spec.told:
+            result.scores = unscored.certain_scores(result.text, texts)
+        return result
 
     result = await first_answer(machine, frame, spec, ask)
     if texts is not None:

@@ -14,17 +14,18 @@ from sglc.bytecode.code import HoleSpec
 from sglc.runtime.decoding.conversations.conversation import Conversation, Transcript
 from sglc.runtime.decoding.filling.filler import Filler
 from sglc.runtime.decoding.filling.scores import Scores
-from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
+from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult, RemoteWork
 from sglc.runtime.decoding.strategies.drawn_texts import drawn_texts
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.holes import selection
 from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.drawing import drawn_scores
-from sglc.runtime.vm.holes.models import filler_of, viewed
+from sglc.runtime.vm.holes.models import filler_of, remote_shown, viewed
 from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
 from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, note_asked, scores_shown
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
+from sglc.runtime.vm.holes.unscored import written_option
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.run import Written
 from sglc.runtime.vm.state.strand import Strand
@@ -189,6 +190,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
     if run.asked is not None:
         words = Language(Words(frozenset(text.encode() for text in texts)))
         note_asked(machine, frame, spec, words)
+    remote: RemoteWork | None = None
     mocked = run.mocked(spec.name, machine.branch)
     if mocked is not None:
         wanted = mocked[0].text if isinstance(mocked[0], Written) else display(mocked[0], table)
@@ -214,6 +216,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
                 return await _scored(machine, frame, spec, use or ModelUse(), texts, repairs, result)
 
             top, probabilities = await first_answer(machine, frame, spec, ask)
+            remote = result.remote
         except BaseException as raised:
             error = error_name(raised)
             raise
@@ -224,10 +227,12 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
     assert frame.conversation is not None
     frame.conversation.text(texts[top])
     scores = dict(zip(texts, probabilities, strict=True))
-    keep(machine, frame, index, scored, HoleResult(texts[top], ended="select", scores=scores))
+    took = HoleResult(texts[top], ended="select", scores=scores, remote=remote)
+    keep(machine, frame, index, scored, took)
     if run.listeners:
         machine.emit("generated", {"hole": spec.name, "text": texts[top]})
         shown = {"hole": spec.name, "text": texts[top], "ended": "select", **scores_shown(scores)}
+        shown.update(remote_shown(remote))
         machine.emit("hole_end", shown)
 
 
@@ -252,6 +257,8 @@ async def _scored(
     script, filler = model.script, filler_of(model)
     begun = seen.mark()
     try:
+        if not filler.scores_texts:
+            return await written_option(machine, frame, spec, filler, seen, texts, result)
         scores = await _measured(machine, filler, seen, spec, texts, result)
         if script is not None:
             wish = script.option(spec.name, texts)
@@ -285,7 +292,7 @@ async def _measured(
     """Scores of options behind a conversation as their model reads it. `result` gets what they took."""
     scores = await filler.score(conversation, texts, _follow(spec))
     result.work.add(scores.work)
-    result.prompt = scores.prompt
+    result.prompt, result.remote = scores.prompt, scores.remote
     machine.run.statistics.forwards += scores.work.forwards
     return scores
 

@@ -277,6 +277,7 @@ class Run:
         weighed: bool = False,
         top: int = 0,
         local: bool = False,
+        unscored: bool = False,
         recorder: Recorder | None = None,
         handlers: tuple[Step, ...] | None = None,
         tasks: Tasks | None = None,
@@ -299,6 +300,8 @@ class Run:
         """How many of the most probable tokens are told with each that is drawn."""
         self.local = local
         """Whether every hole is drawn token by token, whatever the program says."""
+        self.unscored = unscored
+        """Whether a `select` may be one option that the model writes, where it tells no scores."""
         self.recorder = recorder
         self.handlers = handlers
         """What instructions do in place of the machine's own table."""

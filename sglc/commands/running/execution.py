@@ -65,6 +65,8 @@ class Call:
     """How many of the most probable tokens a trace has with each token."""
     decode: Literal["local"] | None = None
     """What takes the place of the strategies of all holes."""
+    select: Literal["choose"] | None = None
+    """What a `select` is at a model elsewhere that tells no scores; None refuses it."""
     access: Access = field(default_factory=Access)
     """Which modules of Python the program may import."""
 
@@ -253,6 +255,7 @@ class Runner:
                 trace_top=call.trace_top,
                 concurrency=call.concurrency if concurrency is None else concurrency,
                 decode=call.decode,
+                select=call.select,
             )
         except SglError as error:
             if self._traceback and error.__cause__ is not None:
