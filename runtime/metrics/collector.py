@@ -80,6 +80,14 @@ class Collector:
             figures.queue_seconds += work.queued
             figures.forward_seconds += work.seconds
             figures.seconds.add(seconds)
+            if (remote := result.remote) is not None:
+                figures.requests += remote.requests
+                figures.charged_prompt += remote.prompt
+                figures.charged_cached += remote.cached
+                figures.charged_output += remote.output
+                if not error:
+                    answered = figures.answered
+                    answered[remote.answered_by] = answered.get(remote.answered_by, 0) + 1
 
     def end(self, function: str, statistics: Statistics, error: str) -> None:
         with self.lock:

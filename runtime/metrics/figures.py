@@ -101,6 +101,16 @@ class HoleFigures:
     queue_seconds: float = 0.0
     """From a request until a forward pass began with it."""
     forward_seconds: float = 0.0
+    requests: int = 0
+    """Requests to models elsewhere."""
+    charged_prompt: int = 0
+    """Tokens of their prompts, as the servers count them."""
+    charged_cached: int = 0
+    """Of these, tokens that the servers had."""
+    charged_output: int = 0
+    """Tokens of their answers; bytes where a server told none."""
+    answered: dict[str, int] = field(default_factory=dict)
+    """Fillings by the model elsewhere that answered."""
     seconds: Histogram = field(default_factory=Histogram)
 
     def add(self, other: HoleFigures) -> None:
@@ -108,6 +118,8 @@ class HoleFigures:
         for name in SUMMED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.drafts.merge(other.drafts)
+        for name, count in other.answered.items():
+            self.answered[name] = self.answered.get(name, 0) + count
 
     def plain(self) -> dict[str, object]:
         """As JSON has it."""
@@ -115,8 +127,16 @@ class HoleFigures:
         rounded = {
             name: round(value, 6) if isinstance(value, float) else value for name, value in numbers.items()
         }
+        remote = {name: rounded.pop(name) for name in REMOTE}
+        told = {**remote, "answered_by": dict(self.answered)} if self.requests else {}
         drafts = self.drafts.plain()
-        return {"mode": self.mode, **rounded, "drafts": drafts, "seconds": round(self.seconds.total, 6)}
+        return {
+            "mode": self.mode,
+            **rounded,
+            **told,
+            "drafts": drafts,
+            "seconds": round(self.seconds.total, 6),
+        }
 
 
 SUMMED = (
@@ -141,8 +161,16 @@ SUMMED = (
     "mask_seconds",
     "queue_seconds",
     "forward_seconds",
+    "requests",
+    "charged_prompt",
+    "charged_cached",
+    "charged_output",
 )
 """The figures of a hole that are added up."""
+
+
+REMOTE = ("requests", "charged_prompt", "charged_cached", "charged_output")
+"""Of these, what models elsewhere took; told where one was asked."""
 
 
 @dataclass(slots=True)

@@ -52,6 +52,10 @@ HOLES = {
     "drafted": ("drafted_tokens", "Tokens computed ahead for the hole."),
     "accepted": ("accepted_tokens", "Drafted tokens that came."),
     "mask_seconds": ("mask_seconds", "Time on masks and on drawing tokens."),
+    "requests": ("requests", "Requests to models elsewhere."),
+    "charged_prompt": ("charged_prompt_tokens", "Prompt tokens that models elsewhere counted."),
+    "charged_cached": ("charged_cached_tokens", "Of these, tokens that they had."),
+    "charged_output": ("charged_output_tokens", "Tokens of their answers; bytes where none were told."),
     "queue_seconds": ("queue_seconds", "Time until a forward pass began with the hole's request."),
 }
 """Figure of a hole to the metric's name and help."""

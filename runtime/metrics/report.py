@@ -12,6 +12,7 @@ from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.core.step_time import StepMeasure
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.metrics.collector import Collector
+from sglc.runtime.metrics.figures import REMOTE
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
@@ -83,6 +84,8 @@ def process(collector: Collector, engine: Engine | None) -> dict[str, object]:
         "mask_seconds": round(whole.mask_seconds, 6),
         "drafts": whole.drafts.plain(),
     }
+    if whole.requests:
+        found["remote"] = {name: getattr(whole, name) for name in REMOTE} | {"answered_by": whole.answered}
     if engine is not None:
         found["engine"] = _work(engine)
     if isinstance(engine, BatchingEngine):

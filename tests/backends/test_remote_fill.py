@@ -32,6 +32,11 @@ pub fn f(theme: str) -> Crew:
     assistant: | ?{member: Crew}
     return member
 """
+CAUGHT = """    try:
+        assistant: | ?{member: Crew}
+        return member
+    except Rejected:
+        return Crew("Bea", 20)"""
 ADA = '{"name": "Ada", "age": 36}'
 
 
@@ -101,6 +106,13 @@ def test_answers_that_stay_wrong_are_an_error_and_no_value() -> None:
     error = failing(CREW, backend, arguments={"theme": "x"})
     assert (error.name, error.partial) == ("Rejected", '{"name": "Ada", "age": 7')
     assert len(backend.asked) == MOST_ASKED
+
+
+def test_requests_that_came_to_nothing_count_too() -> None:
+    text = CREW.replace("    assistant: | ?{member: Crew}\n    return member", CAUGHT)
+    backend = FakeBackend(lambda query: "no")
+    result, _ = run(text, backend, {"theme": "x"})
+    assert result.statistics.remote.requests == MOST_ASKED and result.statistics.holes == 0
 
 
 LINE = """pub fn f() -> str:

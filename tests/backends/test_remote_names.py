@@ -64,6 +64,36 @@ def test_a_command_runs_on_models_elsewhere(cli: Cli, program: Path, backends: A
     assert [end["answered_by"] for end in ends] == ["openai:gpt-Hi", "vllm:http://h:8000/v1-Ho"]
 
 
+def test_statistics_and_metrics_tell_what_was_asked(
+    cli: Cli, program: Path, backends: Any, tmp_path: Path
+) -> None:
+    call = (
+        "run",
+        program,
+        "f",
+        "--arg",
+        "text=x",
+        "--model",
+        "openai:gpt-Hi",
+        "--model",
+        "fast=openai:gpt-Hi",
+    )
+    code, _, err = cli(*call, "--stats")
+    assert (
+        code == 0
+        and (
+            "elsewhere: 2 requests, 20 prompt tokens, 8 of them cached, 2 output tokens; answered by openai:gpt-Hi 2"
+        )
+        in err
+    )
+    metrics = tmp_path / "m.txt"
+    code, _, err = cli(*call, "--stats=json", "--metrics", metrics)
+    found = json.loads(err)
+    assert found["process"]["remote"]["requests"] == 2
+    assert found["holes"]["one.short"]["answered_by"] == {"openai:gpt-Hi": 1}
+    assert 'sglc_hole_charged_prompt_tokens_total{function="one",hole="short"} 10.0' in metrics.read_text()
+
+
 def test_local_and_remote_models_mix(cli: Cli, program: Path, backends: Any, tmp_path: Path) -> None:
     script = tmp_path / "s.json"
     script.write_text('{"f.hello": "Hey", "one.short": "no"}')

@@ -22,7 +22,14 @@ from sglc.runtime.vm.holes.drawing import figures_source, random_text
 from sglc.runtime.vm.holes.fuzz import random_figures, random_scores
 from sglc.runtime.vm.holes.models import asked, remote_shown, shares_shown
 from sglc.runtime.vm.holes.options import Options
-from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, note_asked, shown_figures
+from sglc.runtime.vm.holes.records import (
+    constant_behind,
+    error_name,
+    keep,
+    note_asked,
+    note_remote,
+    shown_figures,
+)
 from sglc.runtime.vm.holes.reporting import Report
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
 from sglc.runtime.vm.state.dependent_types import Bound
@@ -358,6 +365,7 @@ async def _generated(
     finally:
         for allowance in frame.allowances:
             allowance.slack = min(allowance.slack, allowance.left - work.needed)
+        note_remote(machine, work.result)
         if run.recorder is not None:
             work.result.behind = behind
             run.recorder.hole(

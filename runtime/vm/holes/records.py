@@ -54,8 +54,6 @@ def keep(
     statistics.forwards += result.sampled - result.saved
     statistics.forced_tokens += result.forced
     statistics.output_tokens += result.tokens
-    if result.remote is not None:
-        statistics.remote.add(result.remote)
     for allowance in frame.allowances:
         allowance.spent += result.tokens + result.lost
     frame.holes[_short(name)] = value
@@ -64,6 +62,12 @@ def keep(
         figures = {each: figure for each, figure in told(result).items() if figure is not None}
         value = Filled(value, figures if scored is None else {"scores": scored}, name)
     frame.stack.append(value)
+
+
+def note_remote(machine: Strand, result: HoleResult) -> None:
+    """Count what a hole took of a model elsewhere, whether it was filled or not."""
+    if result.remote is not None:
+        machine.run.statistics.remote.add(result.remote)
 
 
 def told(result: HoleResult) -> dict[str, Any]:

@@ -23,7 +23,14 @@ from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.drawing import drawn_scores
 from sglc.runtime.vm.holes.models import filler_of, remote_shown, viewed
 from sglc.runtime.vm.holes.options import SCORED_LIMIT, Options, finite_values
-from sglc.runtime.vm.holes.records import constant_behind, error_name, keep, note_asked, scores_shown
+from sglc.runtime.vm.holes.records import (
+    constant_behind,
+    error_name,
+    keep,
+    note_asked,
+    note_remote,
+    scores_shown,
+)
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
 from sglc.runtime.vm.holes.unscored import written_option
 from sglc.runtime.vm.state.frame import Frame
@@ -109,6 +116,7 @@ async def choose(
     finally:
         seen.restore(begun)
         conversation.restore(mark)
+        note_remote(machine, result)
         if run.recorder is not None:
             run.recorder.hole(spec.name, spec.mode, result, perf_counter() - started, error)
     conversation.text(result.text)
@@ -221,6 +229,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
             error = error_name(raised)
             raise
         finally:
+            note_remote(machine, result)
             if run.recorder is not None:
                 run.recorder.hole(spec.name, spec.mode, result, perf_counter() - started, error)
     scored = Scored(options[texts[top]], tuple(options.values()), tuple(probabilities))

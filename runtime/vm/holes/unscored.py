@@ -77,11 +77,11 @@ async def written_option(
         spec.name, words, Language(Words(words)), stops=spec.stops, budget=budget, whole=budget
     )
     work = filler.begin(seen, FillRequest(request, poll=machine.run.check), Unheard())
-    found = await work.run()
-    result.remote, result.tokens, result.sampled, result.saved = (
-        *(found.remote, found.tokens, found.sampled),
-        found.saved,
-    )
+    try:
+        found = await work.run()
+    finally:
+        result.remote = work.result.remote
+    result.tokens, result.sampled, result.saved = found.tokens, found.sampled, found.saved
     place = texts.index(found.text)
     return place, [*certain_scores(found.text, texts).values()]
 

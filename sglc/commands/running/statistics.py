@@ -87,6 +87,14 @@ def _process(report: dict[str, Any]) -> str:
         f"{counted(process['runs'], 'run')}, {counted(process['tokens'], 'token')} in "
         f"{duration(process['seconds'])}: {process['tokens_per_second']:.1f} tok/s"
     ]
+    remote = process.get("remote")
+    if remote is not None:
+        answered = ", ".join(f"{name} {count}" for name, count in remote["answered_by"].items())
+        by_whom = f"; answered by {answered}" if answered else ""
+        lines.append(
+            f"elsewhere: {counted(remote['requests'], 'request')}, {remote['charged_prompt']} prompt tokens, "
+            f"{remote['charged_cached']} of them cached, {remote['charged_output']} output tokens{by_whom}"
+        )
     engine = process.get("engine")
     if engine is not None:
         found = f", {engine['tokens_reused']} found again" if engine["tokens_reused"] else ""
