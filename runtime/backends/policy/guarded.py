@@ -89,7 +89,7 @@ class _Guarded:
 
     async def stream(self, query: Query) -> AsyncGenerator[Event, None]:
         answer, tally = Answer(query), Tally()
-        told: asyncio.Queue[Event | Exception] = asyncio.Queue(WAITING)
+        told: asyncio.Queue[Event | Exception | None] = asyncio.Queue(WAITING)
 
         async def once(member: Member, suited: Query) -> Ending:
             return await _answered(member, suited, answer, tally, told)
@@ -102,7 +102,7 @@ class _Guarded:
 
         async def ring(seconds: float) -> None:
             await self.clock.sleep(seconds)
-            await told.put(_overdue(tally, answer))
+            await told.put(None)
 
         tasks = []
         if query.deadline is not None:
@@ -110,11 +110,15 @@ class _Guarded:
         tasks.append(asyncio.create_task(ask()))
         try:
             while not isinstance(event := await told.get(), Ending):
+                if event is None:
+                    break
                 if isinstance(event, Exception):
                     raise event
                 yield event
         finally:
             await _end(tasks)
+        if event is None:
+            raise _overdue(tally, answer)
         yield event
 
     async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
@@ -130,11 +134,11 @@ class _Guarded:
         timer = asyncio.create_task(_slept(self.clock, self._left(query, tally, answer)))
         try:
             await asyncio.wait({work, timer}, return_when=asyncio.FIRST_COMPLETED)
-            if not work.done():
-                raise _overdue(tally, answer)
-            return work.result()
+            if work.done():
+                return work.result()
         finally:
             await _end([work, timer])
+        raise _overdue(tally, answer)
 
     async def close(self) -> None:
         for member in self.members:
@@ -178,7 +182,7 @@ class _Guarded:
 
 
 async def _answered(
-    member: Member, suited: Query, answer: Answer, tally: Tally, told: asyncio.Queue[Event | Exception]
+    member: Member, suited: Query, answer: Answer, tally: Tally, told: asyncio.Queue[Event | Exception | None]
 ) -> Ending:
     """One request for an answer, or for what is missing of it. Its pieces are told."""
     query = answer.request(suited, member.backend.capabilities)

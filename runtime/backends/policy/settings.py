@@ -8,9 +8,9 @@ from typing import Literal
 
 from sglc.runtime.backends.exchange import Usage
 
-RETRIES = 8
-"""Requests after a first one that failed. Where a third of all requests fail (0.35), one query in 12,000 uses
-up eight; four would lose one in 190."""
+RETRIES = 10
+"""Requests after a first one that failed. Where a third of all requests fail (0.35), one query in 100,000
+uses up ten; four would lose one in 190."""
 MILLION = 1_000_000
 
 
