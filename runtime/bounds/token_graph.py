@@ -134,6 +134,27 @@ class TokenGraph:
                         return True
         return False
 
+    # -- places without a way on ---------------------------------------------------------------------
+
+    def stuck(self) -> bytes | None:
+        """The shortest text, in tokens, from which no tokens lead to an end of the value; None where none was
+        found. Beyond what was explored an end is taken for possible."""
+        texts: dict[int, bytes] = {config: b"" for config in self._before[-1:]}
+        layer = list(texts)
+        while layer:
+            for config in layer:
+                if self.rest(config) >= FAR:
+                    return texts[config]
+            behind = []
+            for config in layer:
+                for tokens, to in self.groups.get(config, ()):
+                    if to not in texts and to != DEAD:
+                        written = self._vocabulary.token_bytes[int(tokens[0])] or b""
+                        texts[to] = texts[config] + written
+                        behind.append(to)
+            layer = behind
+        return None
+
     # -- distances to the end ------------------------------------------------------------------------
 
     def rest(self, config: int) -> int:

@@ -138,6 +138,12 @@ def command(
         show(invocation, diagnostics)
         click.echo(summary(diagnostics), err=True)
         raise CommandFailed(1)
+    if model is not None and built.program is not None:
+        from sglc.commands.building.dead_ends import dead_ends
+        from sglc.commands.building.masks import read_tokenizer
+
+        vocabulary = read_tokenizer(invocation, model).vocabulary()
+        diagnostics = [*diagnostics, *dead_ends(built.program, vocabulary, model)]
     if not as_json:
         show(invocation, diagnostics)
     data, functions = built.data, built.functions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -45,7 +45,11 @@ FORMATS = ("text", "json", "sarif", "github")
     metavar="CODE",
     help="With --fix or --diff: make also the edits that findings of this code offer.",
 )
-@click.option("--model", metavar="NAME", help="Tell lengths of text in tokens of this model too.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="Tell lengths of text in tokens of this model, and what its tokens cannot write.",
+)
 @outside_option
 @click.pass_obj
 def command(
@@ -88,7 +92,8 @@ def command(
         raise click.UsageError("--accept goes with --fix or --diff")
     if accepted:
         _known(accepted)
-    measure = _measure(invocation, model)
+    tokenizer = None if model is None else _tokenizer(invocation, model)
+    measure = None if tokenizer is None else lambda text: len(tokenizer.encode(text))
     below, problems = programs_below(files)
     if fix or diff:
         from sglc.commands.shared.fixing import Fixer
@@ -104,19 +109,33 @@ def command(
         from sglc.commands.shared.programs import check_path
 
         def look(path: Path) -> list[Diagnostic]:
-            return check_path(path, invocation.options.allow_outside, measure)
+            found = check_path(path, invocation.options.allow_outside, measure)
+            if model is None or has_errors(found):
+                return found
+            return found + _dead_ends(invocation, path, tokenizer, model)
 
         _report(invocation, below, problems + _each(invocation, below, look), form, strict, None)
 
 
-def _measure(invocation: Invocation, model: str | None) -> Callable[[str], int] | None:
-    """How many tokens of a model a text has."""
-    if model is None:
-        return None
+def _tokenizer(invocation: Invocation, model: str) -> Any:
     from sglc.commands.building.masks import read_tokenizer
 
-    tokenizer = read_tokenizer(invocation, model)
-    return lambda text: len(tokenizer.encode(text))
+    return read_tokenizer(invocation, model)
+
+
+def _dead_ends(invocation: Invocation, path: Path, tokenizer: Any, model: str) -> list[Diagnostic]:
+    """What the tokens of a model cannot write of the holes of a program without errors."""
+    from sglc.commands.building.dead_ends import dead_ends
+    from sglc.commands.shared.programs import build_path
+    from sglc.runtime.bounds.dead_ends import lacking
+
+    vocabulary = tokenizer.vocabulary()
+    if not lacking(vocabulary):
+        return []
+    built, _ = build_path(path, invocation.options, told=False, runs=True)
+    if built is None or built.program is None:
+        return []
+    return dead_ends(built.program, vocabulary, model)
 
 
 def _known(codes: tuple[str, ...]) -> None:

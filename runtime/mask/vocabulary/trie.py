@@ -6,7 +6,7 @@ Node `i` stands for a byte string: the bytes on the path to it. Its descendants 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,17 +52,19 @@ class Trie:
 
     def longest(self, data: bytes) -> tuple[int, int]:
         """(a token, its size): the longest that is a beginning of `data`; (-1, 0) if there is none."""
+        return max(self.beginnings(data), key=lambda found: found[1], default=(NO_TOKEN, 0))
+
+    def beginnings(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """(a token, its size) for each beginning of `data` that is one, the shortest first."""
         node, stop = 0, self.size
-        found = NO_TOKEN, 0
         for depth, wanted in enumerate(data, 1):
             while node < stop and self.byte[node] != wanted:
                 node = int(self.end[node])
             if node >= stop:
                 break
             if ids := self.ids(node):
-                found = ids[0], depth
+                yield ids[0], depth
             node, stop = node + 1, int(self.end[node])
-        return found
 
     def ids(self, node: int) -> list[int]:
         """All token ids at a node."""

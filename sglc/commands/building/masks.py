@@ -195,10 +195,10 @@ def _hole_languages(
 ) -> Iterator[_HoleLanguages]:
     """All that a run may ask for, as far as it does not depend on values of the run that nobody knows."""
     for index, hole in enumerate(program.holes):
-        if hole.type is None or _why_left_to_the_run(program, index):
+        if hole.type is None or why_left_to_the_run(program, index):
             continue
         try:
-            value = _value_language(program, index, hole.type)
+            value = value_language(program, index, hole.type)
         except SglError as problem:
             built.left_out[hole.name] = str(problem)
             continue
@@ -210,7 +210,7 @@ def _hole_languages(
                 yield _HoleLanguages(hole.name, alone, None)
 
 
-def _value_language(program: Program, index: int, type_index: int) -> Language:
+def value_language(program: Program, index: int, type_index: int) -> Language:
     """The language of a hole's values, as a run makes it. Raises SglError where there is none."""
     hole, kind = program.holes[index], program.types[type_index]
     given = given_values(program, index)
@@ -222,11 +222,11 @@ def _value_language(program: Program, index: int, type_index: int) -> Language:
 def _left_to_the_run(program: Program) -> Iterator[tuple[str, str]]:
     """(hole, why): holes whose constraints are not known before the run."""
     for index, hole in enumerate(program.holes):
-        if why := _why_left_to_the_run(program, index):
+        if why := why_left_to_the_run(program, index):
             yield hole.name, why
 
 
-def _why_left_to_the_run(program: Program, index: int) -> str:
+def why_left_to_the_run(program: Program, index: int) -> str:
     if program.holes[index].mode == "select":
         return "it scores its options and needs no masks"
     if given_values(program, index) is None:
