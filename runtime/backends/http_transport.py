@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import httpx2
 
 from sglc.runtime.backends.exchange import BackendFault
-from sglc.runtime.backends.transport import HttpReply, HttpRequest, Timeouts
+from sglc.runtime.backends.transport import HttpReply, HttpRequest, Timeouts, shown_address
 
 MOST_BYTES = 64 << 20
 """Bytes of one reply, decompressed. The longest answers of models are some hundred thousand tokens, a few MB
@@ -185,18 +185,6 @@ class _Waiting:
             case _:
                 message = "the connection broke"
         return BackendFault("connection", message, endpoint=self.endpoint, again=True)
-
-
-def shown_address(url: str) -> str:
-    """An address without what may be secret of it: user, password, query, fragment. Empty if it is none."""
-    try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port is not None else ""
-    except ValueError:
-        return ""
-    host = parts.hostname or ""
-    host = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{host}{port}{parts.path}"
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

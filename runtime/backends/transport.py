@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +59,15 @@ class Transport(Protocol):
 
     async def close(self) -> None:
         """Close all connections."""
+
+
+def shown_address(url: str) -> str:
+    """An address without what may be secret of it: user, password, query, fragment. Empty if it is none."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError:
+        return ""
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{host}{port}{parts.path}"

@@ -15,8 +15,8 @@ import pytest
 
 from backends.raw_server import Answer, Seen, raw_server, reply
 from sglc.runtime.backends.exchange import BackendFault
-from sglc.runtime.backends.http_transport import HttpTransport, shown_address
-from sglc.runtime.backends.transport import HttpRequest, Timeouts
+from sglc.runtime.backends.http_transport import HttpTransport
+from sglc.runtime.backends.transport import HttpRequest, Timeouts, shown_address
 
 PATIENT = Timeouts(connect=60, first=60, between=60, whole=60)
 KEY = "sk-canary-7h3s3cr3t"

@@ -181,7 +181,8 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.bounds": BELOW_VM,
     "sglc.runtime.repair": BELOW_VM | {"sglc.schema"},
     "sglc.runtime.vm": BELOW_VM,
-    "sglc.runtime.backends": BELOW_VM | {"sglc.runtime.repair", "sglc.targets.projection"},
+    "sglc.runtime.backends": BELOW_VM
+    | {"sglc.runtime.repair", "sglc.runtime.adapters", "sglc.targets.projection", "sglc.cfg"},
     "sglc.runtime.backends.filling": BELOW_VM
     | {"sglc.runtime.backends", "sglc.targets.projection", "sglc.targets"},
     "sglc.runtime.served_models": BELOW_VM
@@ -250,6 +251,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "pytest": {"sglc.pytest_plugin"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},
+    "litellm": {"sglc.runtime.backends"},
     "httpx2": {"sglc.runtime.backends"},
     "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
 }

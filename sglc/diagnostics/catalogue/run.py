@@ -135,4 +135,30 @@ ENTRIES: tuple[Entry, ...] = (
         "`using blend(base, teacher)` draws one token from both models. So they need the same vocabulary, "
         "and both must give logits. Scripted models give texts.",
     ),
+    Entry(
+        "E0731",
+        "not the name of a backend",
+        "`--model` takes models elsewhere by a kind and what is behind a colon: `openai:NAME`, "
+        "`anthropic:NAME`, `vllm:URL`, `sglang:URL`, `llama:URL`, `chat:URL#NAME`, `litellm:NAME`, "
+        "`hf:NAME`, `repair:COMMAND`. An address begins with http:// or https://. `#NAME` "
+        "says which model of a server is meant, where it has several.",
+    ),
+    Entry(
+        "E0732",
+        "the key of a backend is missing",
+        "Keys are read from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY, VLLM_API_KEY and so on. "
+        "`key_from` of a model in sgl.toml names another variable.",
+    ),
+    Entry(
+        "E0733",
+        "a key where others can read it",
+        "Names and addresses are shown in messages, traces and recordings, so they may not have a key, a "
+        "user or a query in them. And a key is not sent without encryption, unless the host is on this "
+        "machine or in a private network. `plain_http = true` of a model in sgl.toml allows it elsewhere.",
+    ),
+    Entry(
+        "E0734",
+        "the package of a backend is not installed",
+        "Some kinds of backends need a package that is not installed with sglc. The hint says how to get it.",
+    ),
 )

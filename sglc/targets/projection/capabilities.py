@@ -33,6 +33,7 @@ class Capabilities:
     top_logprobs     most log-probabilities that it tells of each token; 0 for none
     seed             whether it takes a seed
     repetitions      most repetitions that its grammars may have; None without a bound
+    temperature      whether it takes a temperature; where not, it samples as it likes
     samplers         the options of sampling that it takes, besides a temperature
     context_length   tokens of prompt and answer; None where nobody says
     """
@@ -45,5 +46,6 @@ class Capabilities:
     top_logprobs: int = 0
     seed: bool = False
     repetitions: int | None = None
+    temperature: bool = True
     samplers: frozenset[Literal["top_k", "top_p", "min_p"]] = field(default_factory=frozenset)
     context_length: int | None = None

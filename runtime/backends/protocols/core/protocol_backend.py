@@ -1,0 +1,96 @@
+"""A backend of a protocol: checks what is asked, and makes whole text of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sglc.runtime.backends.event_stream import closed_after
+from sglc.runtime.backends.exchange import BackendFault, Ending, Event, Piece, Query, TextScore
+from sglc.runtime.backends.protocols.core.answer_text import AnswerText
+from sglc.targets.projection.capabilities import Capabilities
+
+
+class Answering(Protocol):
+    """How one protocol asks and reads. Its answers may be cut anywhere; they end with an `Ending`."""
+
+    def answer(self, query: Query) -> AsyncIterator[Event]:
+        """The answer as it comes. Raises BackendFault."""
+
+    async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
+        """Scores of texts behind the query's begun message. Asked only where the capabilities say so."""
+
+    async def context_length(self) -> int | None:
+        """Tokens of prompt and answer, if the service tells. It may find out more at the same time."""
+
+    async def close(self) -> None:
+        """Give connections back."""
+
+
+@dataclass(slots=True)
+class ProtocolBackend:
+    """A `Backend` of a protocol."""
+
+    name: str
+    endpoint: str
+    capabilities: Capabilities
+    protocol: Answering
+    _prepared: bool = False
+
+    async def prepare(self) -> None:
+        """Ask the service what only it knows, once: how long its context is. Raises BackendFault."""
+        if not self._prepared:
+            found = await self.protocol.context_length()
+            if self.capabilities.context_length is None:
+                self.capabilities = replace(self.capabilities, context_length=found)
+            self._prepared = True
+
+    async def stream(self, query: Query) -> AsyncIterator[Event]:
+        """As `Backend.stream`. The fault of an answer that broke off has its text as `partial`."""
+        self._check(query)
+        text = AnswerText(query.stops)
+        try:
+            async with closed_after(self.protocol.answer(query)) as events:
+                async for event in events:
+                    if isinstance(event, Ending):
+                        rest = text.end()
+                        if rest:
+                            yield Piece(rest)
+                        yield event
+                        return
+                    told = text.take(event.text)
+                    if told or event.top:
+                        yield replace(event, text=told)
+                    if text.stopped:
+                        yield Ending("stop")
+                        return
+            raise BackendFault("connection", "the answer ended in its middle", again=True)
+        except BackendFault as fault:
+            fault.endpoint = fault.endpoint or self.endpoint
+            fault.partial = fault.partial or text.told
+            raise
+
+    async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
+        """As `Backend.score`."""
+        self._check(query)
+        if not self.capabilities.scores:
+            raise self._cannot("score texts")
+        try:
+            return await self.protocol.score(query, texts)
+        except BackendFault as fault:
+            fault.endpoint = fault.endpoint or self.endpoint
+            raise
+
+    async def close(self) -> None:
+        """As `Backend.close`."""
+        await self.protocol.close()
+
+    def _check(self, query: Query) -> None:
+        if query.begun and not self.capabilities.continues:
+            raise self._cannot("go on behind a begun answer")
+        if query.enforced is not None and query.enforced.notation not in self.capabilities.notations:
+            raise self._cannot(f"enforce {query.enforced.notation}")
+
+    def _cannot(self, what: str) -> BackendFault:
+        return BackendFault("request", f"{self.name} cannot {what}", endpoint=self.endpoint)

@@ -1,0 +1,126 @@
+"""From a name to a backend. Other packages bring kinds by entry points of the group `sglc.backends`.
+
+An entry point is named as its kind and leads to a function that takes an `Opening` and gives a `Backend`. It
+is looked for only where a name has a kind that is not our own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import cast
+
+from sglc.runtime.backends.backend_settings import SETTINGS, BackendSettings
+from sglc.runtime.backends.exchange import Backend, Clock
+from sglc.runtime.backends.kinds import KINDS, Kind
+from sglc.runtime.backends.names import (
+    BackendName,
+    check_secrecy,
+    checked_url,
+    key_of,
+    parse_name,
+)
+from sglc.runtime.backends.transport import Transport
+from sglc.runtime.errors import ArgumentError
+from sglc.targets.projection.capabilities import Capabilities
+
+GROUP = "sglc.backends"
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a backend is made of. `transport` is None where nobody gave one: a backend makes its own then.
+
+    `capabilities` are those of its kind, changed by the settings; nothing for kinds of other packages.
+    """
+
+    name: BackendName
+    settings: BackendSettings
+    capabilities: Capabilities
+    url: str = ""
+    key: str = field(default="", repr=False)
+    transport: Transport | None = None
+    clock: Clock | None = None
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+Opener = Callable[[Opening], Backend]
+
+
+def open_backend(
+    name: str,
+    settings: BackendSettings = SETTINGS,
+    environment: Mapping[str, str] | None = None,
+    transport: Transport | None = None,
+    clock: Clock | None = None,
+) -> Backend:
+    """The backend of a name. It asks nothing before it is asked.
+
+    `environment` has the keys; `transport` stands in for the network. Raises ArgumentError where the name,
+    the settings or the key do not do (E0731, E0732, E0733), or a package is missing (E0734).
+    """
+    environment = environment or {}
+    others = _others()
+    parsed = parse_name(name, others)
+    kind = KINDS.get(parsed.kind)
+    if kind is None:
+        opener = cast(Opener, others[parsed.kind].load())
+        none = _set(Capabilities(), settings)
+        return opener(Opening(parsed, settings, none, "", "", transport, clock, environment))
+    opening = Opening(
+        parsed,
+        settings,
+        _set(kind.capabilities, settings),
+        _address(kind, parsed, settings, environment),
+        key_of(kind, settings, environment),
+        transport,
+        clock,
+        environment,
+    )
+    check_secrecy(opening.url, opening.key, settings)
+    return cast(Opener, import_module(kind.module).open_backend)(opening)
+
+
+def missing_package(package: str, extra: str) -> ArgumentError:
+    """The error of a kind whose package is not installed."""
+    return ArgumentError(
+        "E0734", f"the package {package} is not installed", hint=f"pip install 'sglc[{extra}]'"
+    )
+
+
+def _address(kind: Kind, name: BackendName, settings: BackendSettings, environment: Mapping[str, str]) -> str:
+    if name.url and settings.base_url:
+        raise ArgumentError("E0731", f"`{kind.form}` has its address in its name; `base_url` is a second one")
+    if name.url:
+        return name.url
+    if settings.base_url and kind.base:
+        return checked_url(settings.base_url, "base_url")
+    given = environment.get(kind.base_variable, "")
+    return checked_url(given, kind.base_variable) if given else kind.base
+
+
+def _set(capabilities: Capabilities, settings: BackendSettings) -> Capabilities:
+    """Capabilities, as the settings have them."""
+    changes: dict[str, object] = {}
+    if settings.notations is not None:
+        changes["notations"] = settings.notations
+        if "json_schema" not in settings.notations:
+            changes["dialect"] = None
+    if settings.dialect is not None:
+        changes["dialect"] = settings.dialect
+    if settings.context_length is not None:
+        changes["context_length"] = settings.context_length
+    if "temperature" in settings.leave_out:
+        changes["temperature"] = False
+    if "seed" in settings.leave_out:
+        changes["seed"] = False
+    changes["samplers"] = capabilities.samplers - settings.leave_out
+    return dataclasses.replace(capabilities, **changes)  # type: ignore[arg-type]
+
+
+def _others() -> dict[str, EntryPoint]:
+    """Kinds of other packages that are installed. Our own names are never theirs."""
+    return {each.name: each for each in entry_points(group=GROUP) if each.name not in KINDS}
