@@ -182,7 +182,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.repair": BELOW_VM | {"sglc.schema"},
     "sglc.runtime.vm": BELOW_VM,
     "sglc.runtime.backends": BELOW_VM
-    | {"sglc.runtime.repair", "sglc.runtime.adapters", "sglc.targets.projection", "sglc.cfg"},
+    | {"sglc.runtime.repair", "sglc.runtime.adapters", "sglc.targets.projection", "sglc.cfg", "sglc.project"},
     "sglc.runtime.backends.filling": BELOW_VM
     | {"sglc.runtime.backends", "sglc.targets.projection", "sglc.targets"},
     "sglc.runtime.served_models": BELOW_VM

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from sglc.project.prices import shown
 from sglc.runtime.backends.exchange import BackendFault, Query, Usage
 from sglc.runtime.backends.policy.settings import Policy
 
@@ -65,7 +66,7 @@ class Accounts:
     def reserve(self, name: str, expected: Usage, policy: Policy) -> None:
         """Put aside what a request may take. Raises BackendFault (`budget`) where it would go beyond what is
         allowed: the request must not be sent then."""
-        cost = policy.price.of(expected) if policy.price is not None else Decimal(0)
+        cost = _cost(expected, policy)
         tokens = expected.prompt + expected.output
         spent = self._spendings.setdefault(name, Spending())
         reserved = self._reserved.setdefault(name, _Reserved())
@@ -88,9 +89,9 @@ class Accounts:
         spent.usage += taken
         if not told:
             spent.estimated += taken.prompt + taken.output
+        reserved.cost -= _cost(expected, policy)
+        spent.cost += _cost(taken, policy)
         if policy.price is not None:
-            reserved.cost -= policy.price.of(expected)
-            spent.cost += policy.price.of(taken)
             spent.currency = policy.price.currency
 
 
@@ -103,9 +104,7 @@ def _money_left(name: str, spent: Decimal, wanted: Decimal, allowed: Decimal, la
     return f"{name}: {sums[0]} of {sums[1]} are spent, and a request may cost {sums[2]}"
 
 
-def shown(amount: Decimal, currency: str) -> str:
-    """Money as people read it: two places, or three digits of an amount that has no cents."""
-    places = max(2, 2 - amount.adjusted()) if amount else 2
-    digits = f"{amount:.{places}f}".rstrip("0")
-    whole, _, cents = digits.partition(".")
-    return f"{whole}.{cents.ljust(2, '0')} {currency}".strip()
+def _cost(usage: Usage, policy: Policy) -> Decimal:
+    """What a usage costs; nothing where no price is known."""
+    price = policy.price
+    return Decimal(0) if price is None else price.of(usage.prompt, usage.output, usage.cached)

@@ -6,31 +6,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from sglc.runtime.backends.exchange import Usage
+from sglc.project.prices import Price
 
 RETRIES = 10
 """Requests after a first one that failed. Where a third of all requests fail (0.35), one query in 100,000
 uses up ten; four would lose one in 190."""
-MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """Money for a million tokens: of prompts, of prompts that the backend had (`cached`), of answers."""
-
-    input: Decimal
-    output: Decimal
-    cached: Decimal | None = None
-    """None: as `input`."""
-    currency: str = "USD"
-    """A label; nothing is converted."""
-
-    def of(self, usage: Usage) -> Decimal:
-        """What a usage costs, exactly."""
-        cached = min(usage.cached, usage.prompt)
-        held = self.input if self.cached is None else self.cached
-        total = (usage.prompt - cached) * self.input + cached * held + usage.output * self.output
-        return total / MILLION
 
 
 @dataclass(frozen=True, slots=True)

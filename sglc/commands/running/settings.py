@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from sglc.commands.shared.invocation import Invocation, fail
-from sglc.project import Project, project_of
+from sglc.project.file import Project, project_of
 from sglc.types.model_use import MAIN
 
 if TYPE_CHECKING:

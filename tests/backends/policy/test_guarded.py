@@ -12,11 +12,12 @@ import pytest
 
 from backends.acted import END, ActedBackend, Step, overloaded, read
 from backends.virtual_time import run
+from sglc.project.prices import Price
 from sglc.runtime.backends.exchange import Backend, BackendFault, Ending, Message, Piece, Query, Usage
 from sglc.runtime.backends.policy.accounts import Accounts
 from sglc.runtime.backends.policy.clock import LoopClock
 from sglc.runtime.backends.policy.guarded import guarded
-from sglc.runtime.backends.policy.settings import Allowance, Limits, Policy, Price
+from sglc.runtime.backends.policy.settings import Allowance, Limits, Policy
 from sglc.targets.projection.capabilities import Capabilities
 from sglc.targets.projection.enforcement import Enforcement
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from backends.virtual_time import run
+from sglc.project.prices import Price
 from sglc.runtime.backends.exchange import BackendFault, Cause, Message, Query, Usage
 from sglc.runtime.backends.policy import backoff, breaker, hedging, rates, retry_budget
-from sglc.runtime.backends.policy.accounts import Accounts, estimate, shown
+from sglc.runtime.backends.policy.accounts import Accounts, estimate
 from sglc.runtime.backends.policy.backoff import Backoff
 from sglc.runtime.backends.policy.breaker import Breaker
 from sglc.runtime.backends.policy.clock import LoopClock
@@ -22,7 +23,7 @@ from sglc.runtime.backends.policy.errors import HINTS, language_error
 from sglc.runtime.backends.policy.hedging import FirstTokens
 from sglc.runtime.backends.policy.rates import RateLimits, TokenBucket
 from sglc.runtime.backends.policy.retry_budget import RetryBudget
-from sglc.runtime.backends.policy.settings import Allowance, Limits, Policy, Price
+from sglc.runtime.backends.policy.settings import Allowance, Limits, Policy
 
 
 @dataclass
@@ -353,27 +354,14 @@ def test_reserved_and_used_tokens_count_against_a_budget() -> None:
     assert (spent.requests, spent.tokens, spent.estimated) == (1, 15, 0)
 
 
-def test_prices_are_exact_and_of_cached_tokens_their_own() -> None:
-    price = Price(Decimal("0.1"), Decimal("0.4"), Decimal("0.025"))
-    assert price.of(Usage(3_000_000, 1_000_000, 1_000_000)) == Decimal("0.625")
-    assert Price(Decimal("0.1"), Decimal("0.4")).of(Usage(10, 0, 4)) == Decimal("0.000001")
-    assert price.of(Usage(5, 0, 9)) == Decimal("0.000000125")
-
-
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [
-        ("0", "0.00 USD"),
-        ("5", "5.00 USD"),
-        ("1234.5", "1234.50 USD"),
-        ("0.09300", "0.093 USD"),
-        ("0.000123456", "0.000123 USD"),
-        ("0.1", "0.10 USD"),
-        ("12.3456", "12.35 USD"),
-    ],
-)
-def test_money_is_shown_with_the_digits_that_say_something(amount: str, text: str) -> None:
-    assert shown(Decimal(amount), "USD") == text
+@pytest.mark.parametrize("policy", [Policy(), Policy(price=Price(Decimal(1), Decimal(2)))])
+def test_money_is_counted_where_a_price_is_known(policy: Policy) -> None:
+    accounts = Accounts()
+    accounts.reserve("m", Usage(30, 20), policy)
+    accounts.settle("m", Usage(30, 20), Usage(1_000_000, 500_000, 10), policy, told=False)
+    spent = accounts.spendings["m"]
+    assert spent.cost == (0 if policy.price is None else 2) and spent.estimated == 1_500_000
+    assert spent.currency == ("" if policy.price is None else "USD")
 
 
 def test_faults_are_errors_of_the_language() -> None:

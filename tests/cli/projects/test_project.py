@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sglc import project
 from sglc.cli import main
-from sglc.project import Project, project_of, read
+from sglc.project import checks, file
+from sglc.project.file import Project, find, project_of, read
 
 WHOLE = """# a project
 [project]
@@ -49,7 +49,7 @@ def test_all_keys_are_read(tmp_path: Path) -> None:
         "told": f"scripted:{root}/answers/a.json",
     }
     assert found.run["seed"] == 7 and found.engine["threads"] == 2
-    assert {f"{table}.{key}" for table, keys in project.KEYS.items() for key in keys} <= {
+    assert {f"{table}.{key}" for table, keys in checks.KEYS.items() for key in keys} <= {
         f"{table}.{key}" for table in ("project", "run", "engine") for key in _keys(WHOLE, table)
     }
 
@@ -84,7 +84,6 @@ def test_an_empty_file_is_a_good_one(text: str) -> None:
         ("[models]\nbig = 3", "the model `big` is no text", "big"),
         ("[models]\nbig = ''", "the model `big` is no text", "big"),
         ("models = 3", "`models` is a table", "models"),
-        ("[models.big]\npath = 'x'", "the model `big` is no text", "models.big"),
     ],
 )
 def test_a_mistake_is_told_with_its_place(text: str, message: str, at: str) -> None:
@@ -99,7 +98,7 @@ def test_a_secret_is_refused() -> None:
 
 
 def test_the_file_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project, "LARGEST", 50)
+    monkeypatch.setattr(file, "LARGEST", 50)
     path = tmp_path / "sgl.toml"
     path.write_text("#" * 50)
     assert project_of(tmp_path / "p.sgl")[1] == []
@@ -145,4 +144,4 @@ def test_a_command_takes_the_file_and_its_own_options_win(
 
 
 def test_without_a_file_nothing_is_said(tmp_path: Path) -> None:
-    assert project_of(tmp_path / "p.sgl")[0] == Project() or project.find(tmp_path / "p.sgl") is not None
+    assert project_of(tmp_path / "p.sgl")[0] == Project() or find(tmp_path / "p.sgl") is not None

@@ -1,0 +1,70 @@
+"""A model of a project: which one it is, where it is asked, and under what policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal
+
+from sglc.project.prices import Price
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """What `[models.NAME]` says; None and empty where it says nothing. Times are seconds."""
+
+    use: str
+    """As `--model` has it; paths are absolute."""
+    base_url: str = ""
+    key_variable: str = ""
+    """The environment variable that has the key."""
+    timeouts: Mapping[str, float] = field(default_factory=dict)
+    """By `connect`, `first`, `between`, `whole`."""
+    retries: int | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    at_once: int | None = None
+    most_tokens: int | None = None
+    most_cost: Decimal | None = None
+    """In the currency of the price."""
+    hedge: float | Literal["p95"] | None = None
+    fallback: tuple[str, ...] = ()
+    price: Price | None = None
+    context_length: int | None = None
+
+
+def settings_of(values: Mapping[str, Any], placed: Callable[[str], str]) -> ModelSettings:
+    """What a table says whose keys and values are good; `placed` makes the path of a model absolute."""
+    limits, budget, price = (values.get(name, {}) for name in ("limits", "budget", "price"))
+    hedge = values.get("hedge")
+    return ModelSettings(
+        placed(values["use"]),
+        values.get("base_url", ""),
+        values.get("key_variable", ""),
+        {name: float(each) for name, each in values.get("timeouts", {}).items()},
+        values.get("retries"),
+        limits.get("requests_per_minute"),
+        limits.get("tokens_per_minute"),
+        limits.get("at_once"),
+        budget.get("tokens"),
+        _money(budget, "cost"),
+        hedge if hedge is None or hedge == "p95" else float(hedge),
+        tuple(placed(each) for each in values.get("fallback", ())),
+        _price(price) if price else None,
+        values.get("context_length"),
+    )
+
+
+def _price(values: Mapping[str, Any]) -> Price:
+    return Price(
+        Decimal(values["input"]),
+        Decimal(values["output"]),
+        _money(values, "cached"),
+        values.get("currency", "USD"),
+    )
+
+
+def _money(values: Mapping[str, Any], name: str) -> Decimal | None:
+    found = values.get(name)
+    return None if found is None else Decimal(found)
