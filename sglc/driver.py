@@ -100,8 +100,9 @@ def _lowered(
     if not reaches_outside(checked):
         return module, diagnostics
     from sglc.advice.outside import outside
+    from sglc.analysis.trust import flows
 
-    found = outside(module)
+    found = outside(module, flows(module))
     return (None if found else module), [*diagnostics, *found]
 
 

@@ -7,6 +7,7 @@ import pytest
 from sglc.advice.examine import examine
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.edits import edited
+from sglc.driver import compile_source
 from sglc.library import Library
 from sglc.source import Source
 
@@ -106,3 +107,7 @@ def test_the_edit_adds_an_answer(text: str, with_edit: str) -> None:
 def test_an_edit_that_breaks_the_program_is_not_offered() -> None:
     (found,) = told(ENUM + USE + MATCH)
     assert found.offered == () and "`other`" in found.hint
+
+
+def test_a_program_with_the_finding_compiles() -> None:
+    assert compile_source(Source("p.sgl", ROUTE.replace("DESK", DESK))).program is not None
