@@ -171,7 +171,17 @@ class Function:
         except SglError as error:
             fields = {name: types.out(value) for name, value in error.fields.items()}
             found = diagnostic_of(error, self._module.program)
-            raise RunError(error.name, error.code, error.message, fields, error.partial, found) from None
+            told = (error.name, error.code, error.message, fields, error.partial, found)
+            raised = types.error(error.name) or RunError
+            failure = raised(*told)
+            own = None if self._module._own is None else self._module._own.classes
+            try:
+                mine = None if own is None else own.error(error.name, error.fields)
+            except Refused as fault:
+                raise failure from fault.__cause__
+            if mine is not None:
+                raise mine from failure
+            raise failure from None
 
     def _partial(self, hole: str, text: str) -> Any:
         from sglc.types.text.decode import DecodeError, decode_partial
@@ -251,14 +261,16 @@ class Module:
             return self.functions[name]
         if name in self.program.table:
             return self._types.of(name)
+        if (error := self._types.error(name)) is not None:
+            return error
         from sglc.diagnostics.suggest import nearest
 
-        near = nearest(name, [*self.functions, *self.program.table])
+        near = nearest(name, [*self.functions, *self.program.table, *self._types.errors])
         hint = f"; did you mean `{near}`?" if near else ""
-        raise AttributeError(f"{self!r} has no function or type `{name}`{hint}")
+        raise AttributeError(f"{self!r} has no function, type or error `{name}`{hint}")
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.functions, *self._types.names()})
+        return sorted({*super().__dir__(), *self.functions, *self._types.names(), *self._types.errors})
 
     def __repr__(self) -> str:
         return f"<SGL module {self.program.name}>"

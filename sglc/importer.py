@@ -119,11 +119,13 @@ class SglLoader(Loader):
 
 
 def fill(module: ModuleType, program: Module) -> None:
-    """Put a program's functions and types into a module, in place of those of the program that it had."""
+    """Put a program's functions, types and errors into a module, in place of what it had of a program."""
     for name in vars(module).pop(_NAMES, ()):
         vars(module).pop(name, None)
     names = {safe_name(name): each for name, each in program.functions.items()}
     names |= {safe_name(name): each for name, each in program.types.items() if "." not in name}
+    declared = [error.name for error in program.program.errors if "." not in error.name]
+    names |= {safe_name(name): getattr(program, name) for name in declared}
     vars(module).update(names)
     vars(module).update(
         {

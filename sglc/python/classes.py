@@ -21,10 +21,11 @@ from weakref import WeakValueDictionary
 from sglc.bytecode.code import Program
 from sglc.bytecode.serial import dumps, loads
 from sglc.python.annotations import annotation
+from sglc.python.errors import RunError
 from sglc.python.own_classes import OwnClasses
 from sglc.python.values import plain
 from sglc.types.language.membership import MemberError
-from sglc.types.notation.python_names import attribute_names, member_name
+from sglc.types.notation.python_names import attribute_names, member_name, safe_name
 from sglc.types.text.plain_json import from_json
 from sglc.types.type import TAG, AliasType, EnumType, Named, RecordType, Type, UnionType
 from sglc.types.values import TOO_DEEP, EnumValue, RecordValue, is_too_deep
@@ -56,10 +57,13 @@ class PythonClasses:
         self.table = program.table
         self.own = own
         """The user's own classes, where the program was written with them."""
+        self.errors = {error.name: error.fields for error in program.errors}
+        """Fields of the declared errors, by qualified name."""
         self.portable = portable
         """The declarations as an artefact: what an object takes along when it is pickled."""
         self._module = f"{PACKAGE}.{program.name}"
         self._classes: dict[str, Any] = {}
+        self._errors: dict[str, type[RunError]] = {}
         self._lock = threading.RLock()
 
     def names(self) -> Iterator[str]:
@@ -73,6 +77,21 @@ class PythonClasses:
         with self._lock:
             made = self._classes.get(name)
             return self._make(name) if made is None else made
+
+    def error(self, name: str) -> type[RunError] | None:
+        """The class of a declared error: a RunError with its fields as attributes. None where there is none,
+        or where the program was written with a class of its own."""
+        if name not in self.errors or (self.own is not None and name in self.own.classes):
+            return None
+        with self._lock:
+            made = self._errors.get(name)
+            if made is None:
+                short = name.rpartition(".")[2]
+                parts = {"__module__": self._module, "__reduce__": _reduce_error, "__sgl_error__": True}
+                made = type(short, (RunError,), {**parts, "__sgl__": (self.portable, name)})
+                made.__getattr__ = _field_of_error  # type: ignore[attr-defined]
+                self._errors[name] = made
+            return made
 
     def annotation(self, type: Type) -> Any:
         """A type as a Python annotation."""
@@ -235,6 +254,21 @@ def _reduce_record(self: Any) -> tuple[Any, ...]:
     return _record_again, (binding.classes.portable, binding.name, binding.variant, fields)
 
 
+def _field_of_error(self: Any, name: str) -> Any:
+    """A field of a declared error that is no attribute of every RunError."""
+    fields = self.__dict__.get("fields", {})
+    safe = {safe_name(each): each for each in fields}
+    if name not in safe:
+        raise AttributeError(f"{type(self).__name__} has no field `{name}`")
+    return fields[safe[name]]
+
+
+def _reduce_error(self: Any) -> tuple[Any, ...]:
+    portable, name = self.__sgl__
+    told = (self.name, self.code, self.reason, self.fields, self.partial, self.diagnostic)
+    return _error_again, (portable, name, told)
+
+
 def _reduce_member(self: Any, protocol: int) -> tuple[Any, ...]:
     binding: Binding = self.__sgl__
     return _member_again, (binding.classes.portable, binding.name, self.value)
@@ -245,6 +279,11 @@ def _record_again(portable: bytes, name: str, variant: str | None, fields: tuple
     base = _classes_again(portable).of(name)
     made = base if variant is None else getattr(base, variant)
     return made(**dict(zip(attribute_names(made.__sgl__.shape).values(), fields, strict=True)))
+
+
+def _error_again(portable: bytes, name: str, told: tuple[Any, ...]) -> Any:
+    made = _classes_again(portable).error(name) or RunError
+    return made(*told)
 
 
 def _member_again(portable: bytes, name: str, value: str) -> Any:
@@ -262,7 +301,7 @@ def classes_of(program: Program, own: OwnClasses | None = None) -> PythonClasses
 
     With classes of the user's `own` they are the program's alone.
     """
-    portable = dumps(Program(program.name, (), {}, (), (), (), program.table, ()))
+    portable = dumps(Program(program.name, (), {}, (), (), (), program.table, (), program.errors))
     return _shared(program, portable) if own is None else PythonClasses(program, portable, own)
 
 

@@ -11,10 +11,12 @@ a checker of Python types knows no ranges.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+from sglc.check.core.result import CheckedModule
 from sglc.ir.module import Function
+from sglc.syntax.tree import ast
 from sglc.targets.core.comments import lost
 from sglc.targets.core.names import distinct, plain
 from sglc.targets.core.target import Subject, Written
@@ -43,6 +45,7 @@ from sglc.types.type import (
     SpanOf,
     Str,
     TupleOf,
+    Type,
     TypeTable,
     UnionType,
 )
@@ -73,13 +76,18 @@ _R = TypeVar("_R")
 def {form}(of: Callable[_P, _R], /) -> SglFunction[_P, _R]: ...
 """
 """What makes of a function one with the forms of a call: `f(…)`, `f.aio(…)`, `f.run(…)`, `f.stream(…)`."""
+_OF_ERRORS = frozenset(
+    ("name", "code", "reason", "fields", "partial", "diagnostic", "args", "add_note", "with_traceback")
+)
+"""Attributes of every RunError; a field of such a name is in `fields` alone."""
+NO_ERRORS: Mapping[str, Mapping[str, Type]] = {}
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _WORD = re.compile(r"\b[^\W\d]\w*\b")
 _IMPORTED = re.compile(r"(?<= import )\w+|(?<=, )\w+")
 _TAKEN = frozenset(
     (
         *_IMPORTED.findall(f"{_HEADER}{_FORMS}"),
-        *("_P", "_R", "bool", "dict", "float", "int", "list", "str", "tuple"),
+        *("RunError", "_P", "_R", "bool", "dict", "float", "int", "list", "str", "tuple"),
     )
 )
 """Names that annotations need; no class has them."""
@@ -88,15 +96,28 @@ _TAKEN = frozenset(
 def write(subject: Subject) -> Written:
     """The classes of all declared types in the order of the program, and the functions of the main module."""
     functions = [f for f in subject.module.functions if f.kind in ("fn", "pure") and f.of_program]
-    return write_stubs(subject.checked.table, functions)
+    return write_stubs(subject.checked.table, functions, errors_of(subject.checked.main))
 
 
-def write_stubs(table: TypeTable, functions: Sequence[Function]) -> Written:
-    """The same of a table of types and some functions."""
+def errors_of(main: CheckedModule) -> dict[str, dict[str, Type]]:
+    """The errors that a module declares: their fields and the types of these."""
+    return {
+        node.name.text: {field.name.text: main.resolved[id(field.type)] for field in node.fields}
+        for node in main.module.declarations
+        if isinstance(node, ast.ErrorDeclaration)
+    }
+
+
+def write_stubs(
+    table: TypeTable, functions: Sequence[Function], errors: Mapping[str, Mapping[str, Type]] = NO_ERRORS
+) -> Written:
+    """The same of a table of types, some functions, and errors with the types of their fields."""
     stubs = _Stubs(table)
     taken = {*stubs.names.values(), *map(_called, functions)}
     form = distinct("_function", taken.__contains__)
-    parts = [stubs.declaration(name) for name in table]
+    parts = ["from sglc import RunError\n"] if errors else []
+    parts += [stubs.declaration(name) for name in table]
+    parts += [stubs.error(name, fields) for name, fields in errors.items()]
     parts += [stubs.function(function, form) for function in functions]
     forms = [_FORMS.format(form=form)] if functions else []
     text = "\n".join((_HEADER, *forms, *(part for part in parts if part)))
@@ -180,6 +201,15 @@ class _Stubs:
         lines += ["_: KW_ONLY", *keyed] if keyed else []
         body = "".join(f"    {line}\n" for line in lines or ["..."])
         return f"@dataclass(frozen=True)\nclass {here}{base}:\n{body}"
+
+    def error(self, name: str, fields: Mapping[str, Type]) -> str:
+        """An exception with its fields as attributes, but for those that every RunError has."""
+        here = safe_name(plain(name))
+        lines = []
+        for field, type in fields.items():
+            if safe_name(field) not in _OF_ERRORS:
+                lines.append(f"{safe_name(field)}: {fold(type, self)}")
+        return f"class {here}(RunError):\n" + "".join(f"    {line}\n" for line in lines or ["..."])
 
     def function(self, function: Function, form: str) -> str:
         """A function with the options of a call, which `form` gives the forms of a call."""

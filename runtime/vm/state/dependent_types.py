@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from sglc.automata.analysis.ambiguity import junction_conflict
 from sglc.automata.dfa.operations import TooLarge
@@ -83,7 +84,7 @@ class BoundTypes:
             self._bound.popitem(last=False)
         return found
 
-    def hold(self, value: Value, index: int, type: Type, values: Sequence[Value], table: TypeTable) -> None:
+    def hold(self, value: object, index: int, type: Type, values: Sequence[Any], table: TypeTable) -> None:
         """Raises the program's own Failure unless a value is one of type number `index` with these values."""
         key = (index, *map(_key, values))
         known = self._types.get(key)
