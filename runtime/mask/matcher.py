@@ -167,6 +167,11 @@ class Matcher:
         with self.machine.lock, self._account:
             return int(np.count_nonzero(self.machine.first(self._config)))
 
+    def next_bytes(self) -> bytes:
+        """The bytes that may come next, ascending."""
+        with self.machine.lock, self._account:
+            return np.flatnonzero(self.machine.first(self._config)).astype(np.uint8).tobytes()
+
     def forced_tokens(self, encode: Callable[[bytes], Sequence[int]] | None = None) -> list[int]:
         """Tokens of the bytes that must come next, as far as no other token can write their beginning.
 

@@ -20,6 +20,10 @@ by chance, as `[` does in a list of lists: then the answer is read as a continua
 So may texts of equal rows: one whose first half, of half so many bytes at most, comes again in it is read as
 a shorter one."""
 BLANKS = b" \t\r\n"
+MOST_PROSE = 4_096
+"""Bytes that a model may write before a value: an explanation has some hundreds, and more does not lead to
+one."""
+FENCE = b"```"
 
 
 @dataclass(slots=True)
@@ -64,11 +68,19 @@ class Answer:
         *,
         stops: Sequence[str] = (),
         most: int | None = None,
+        values: bytes = b"",
+        whole_words: bool = False,
         count: Callable[[str], int] = lambda piece: len(piece.encode("utf-8", "surrogatepass")),
         told: Callable[[bytes], None] = lambda kept: None,
     ) -> None:
-        """`most`: tokens after which it stops. `told` hears of what is certain to be kept, as it grows."""
+        """`most`: tokens after which it stops. `values`: bytes that a value begins with; where there are any,
+        an answer that is all of the text may have prose and fences of Markdown before it. `whole_words`: a
+        text that is complete behind a letter or a digit is read on until it is seen whether the word ends
+        there too. `told` hears of what is certain to be kept, as it grows."""
         self._text = text
+        self._values = b"" if text else values
+        self._is_value = bool(values)
+        self._whole_words = whole_words
         self._start = matcher
         self._stops = tuple(stops)
         self._most = most
@@ -107,6 +119,11 @@ class Answer:
     def limited(self) -> bool:
         """Whether the model may have ended it for its length: a token has a byte at least."""
         return self.cut_short or (self.length is not None and len(self._raw) >= self.length)
+
+    @property
+    def raw(self) -> str:
+        """All that the model wrote, as far as it was read."""
+        return self._raw.decode("utf-8", "replace") + self._rest
 
     def feed(self, piece: str, tokens: int | None = None) -> bool:
         """Take a piece; whether more of the answer is of use. `tokens` are those of the whole answer so far,
@@ -179,6 +196,8 @@ class Answer:
         self._look_for_overlaps(at)
         if self._blank:
             self._look_behind_blanks()
+        if self._values:
+            self._look_for_values(at)
         if not self._rest:
             self._tell()
 
@@ -206,6 +225,36 @@ class Answer:
         if blanks and not self._blank:
             self._begin(blanks)
 
+    def _look_for_values(self, at: int) -> None:
+        """Begin a reading at each byte of the new ones that a value may begin with, as long as none is read
+        and none was found."""
+        direct = self._starts_with_value()
+        for place in range(at, len(self._raw)):
+            if self._raw[place] not in self._values or self._found(place):
+                continue
+            if any(place < each.skip + each.kept for each in self._readings):
+                continue
+            if direct is None or place == direct:
+                self._begin(place)
+
+    def _starts_with_value(self) -> int | None:
+        """Where the value begins that is the beginning of the answer, or of a fence there; None for prose."""
+        at = len(self._raw) - len(self._raw.lstrip(BLANKS))
+        if self._raw.startswith(FENCE, at) and (line := self._raw.find(b"\n", at)) >= 0:
+            rest = self._raw[line:]
+            at = len(self._raw) - len(rest.lstrip(BLANKS))
+        return at if at < len(self._raw) and self._raw[at] in self._values else None
+
+    def _found(self, upto: int) -> bool:
+        """Whether a value was read and left before a byte, whole or so much of it that it is no prose."""
+        ended = (each for each in self._readings if each.skip + each.kept < upto)
+        return any(each.kept >= RESTART or (each.kept and each.matcher.is_accepting()) for each in ended)
+
+    def _is_prose(self) -> bool:
+        """Whether a value may still come behind prose."""
+        prose = len(self._raw) < MOST_PROSE and self._starts_with_value() is None
+        return prose and not self._found(len(self._raw))
+
     def _may_repeat(self, size: int) -> bool:
         """Whether the first bytes of the answer may repeat what is there. They do not where they are legal
         behind the text, but for all of the text: rows of a table may be equal, and go on with the next."""
@@ -213,7 +262,7 @@ class Answer:
         return whole or self._readings[0].kept < size
 
     def _begin(self, skip: int) -> None:
-        if not self._may_repeat(skip):
+        if not self._values and not self._may_repeat(skip):
             return
         reading = _Reading(skip, self._start.clone())
         reading.feed(bytes(self._raw[skip:]))
@@ -233,6 +282,9 @@ class Answer:
         unless that ends within the text, and read as a new beginning it would be whole. Then the longest
         overlap counts that makes all of the answer legal, and at last whatever keeps the most bytes.
         """
+        if self._values:
+            kept = max(self._readings, key=lambda each: each.kept)
+            return next((each for each in self._readings if each.alive and not self._found(each.skip)), kept)
         size = len(self._text)
         whole = next((each for each in self._readings[1:] if each.skip == size), None)
         if self._restarts():
@@ -249,8 +301,12 @@ class Answer:
         """Whether a byte may still come that is kept."""
         chosen, direct = self._chosen(), self._readings[0]
         settled = chosen is not None and chosen.alive and (chosen is direct or not direct.alive)
-        if self._rest or (settled and chosen is not None and chosen.matcher.is_complete()):
+        if self._rest:
             return False
+        if settled and chosen is not None and is_whole(chosen.matcher, self._is_value):
+            return self._whole_words and self._raw[-1:].isalnum()
+        if self._values and not self._blank and self._is_prose():
+            return True
         return self._blank or bool(self._overlaps) or any(each.alive for each in self._readings)
 
     def _tell(self) -> None:
@@ -260,6 +316,13 @@ class Answer:
             reading = alive[0]
             if all(reading is each or reading.kept > each.kept for each in self._readings):
                 self._told(bytes(self._raw[reading.skip : reading.skip + reading.kept]))
+
+
+def is_whole(matcher: Matcher, value: bool) -> bool:
+    """Whether nothing can follow a legal text; behind a value of JSON blanks count as nothing."""
+    if matcher.is_complete():
+        return True
+    return value and matcher.is_accepting() and not matcher.next_bytes().strip(BLANKS)
 
 
 def _places(text: bytes, byte: int) -> list[int]:

@@ -15,7 +15,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sglc.runtime.repair.calling import BadAnswer, Expired, Failed, Stream, Worker, Writes, stream_of
+from sglc.runtime.repair.calling import BadAnswer, Expired, Failed, Stream, Worker, stream_of
 from sglc.runtime.repair.local_model import LocalStream
 from sglc.runtime.repair.loop import Ask, Draft, Drafted, Pick, Repair, Reply
 from sglc.runtime.repair.picking import picked
@@ -32,7 +32,7 @@ the caller goes on. A process is gone in milliseconds. What takes longer, or nev
 class Models:
     """Who is asked: to write, to write a word under the mask, to pick a word."""
 
-    write: Writes
+    write: Callable[[Ask], Any]
     draft: Callable[[Draft], Coroutine[Any, Any, Drafted]] | None = None
     pick: Callable[[Pick], Any] | None = None
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Literal
 
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.repair.answer import BLANKS, Answer, Settled
+from sglc.runtime.repair import naming
+from sglc.runtime.repair.answer import BLANKS, Answer, Settled, is_whole
 from sglc.runtime.repair.picking import first_word
 from sglc.runtime.repair.result import Bounds, By, Correction, Ended, RepairResult
 
@@ -29,35 +31,54 @@ WORDS = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Fault:
+    """Why an answer does not stand, for a model that is asked for all of it again.
+
+    answer  what the model wrote, as far as it was read
+    reason  what is wrong with it, as a sentence without a full stop
+    """
+
+    answer: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """Let the model write behind `prompt + text` into `answer`, at most `length` tokens if it can be told so.
 
-    The reply is None, or the exception that the model raised.
+    `fault`: why its last answer was not taken, where it was asked for all of it. The reply is None, or the
+    exception that the model raised.
     """
 
     prompt: str
     text: str
     length: int | None
     answer: Answer
+    fault: Fault | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Let the draft model write a word behind `prompt + text` under `matcher`. The reply is a `Drafted`."""
+    """Let the draft model write a word behind `prompt + text` under `matcher`. The reply is a `Drafted`.
+
+    `wrong` is what the model had written there.
+    """
 
     prompt: str
     text: str
     matcher: Matcher
+    wrong: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
     """What a draft model wrote, and how many tokens it drew; nothing where it cannot say, or `ended` the
-    text."""
+    text. `by` says whose word it is."""
 
     text: str
     tokens: int
     ended: bool = False
+    by: Literal["draft", "chance"] = "draft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +95,7 @@ class Pick:
     may_end: bool
 
 
+Bound = Literal["calls", "corrections", "tokens", "seconds", "budget"]
 Request = Ask | Draft | Pick
 Reply = BaseException | Drafted | str | None
 Steps = Generator[Request, Reply, RepairResult]
@@ -87,7 +109,13 @@ class Options:
     drafts     whether a draft model is at hand
     picks      whether somebody picks words
     complete   whether a bound that is reached ends the text by a shortest ending, and not by an error
+    budget     tokens after which the text gets a shortest ending in any case; None for any number
+    again      whether the model does not go on behind a text: an answer that is wrong is asked for again, all
+               of it, with what was wrong
+    values     bytes that a value begins with, where an answer may have prose and fences around it
+    check      why a whole legal text does not stand, empty where it does; then all of it is asked for again
     on_piece   hears of legal text as soon as it is certain
+    on_again   hears that the pieces so far are not those of the text, as it is asked for again
     on_event   hears what happens, as traces have it: the kind of an event and its keys (docs/trace.md)
     count      tokens of a piece that the model wrote
     """
@@ -97,7 +125,12 @@ class Options:
     drafts: bool = False
     picks: bool = False
     complete: bool = False
+    budget: int | None = None
+    again: bool = False
+    values: bytes = b""
+    check: Callable[[str], str] = lambda text: ""
     on_piece: Callable[[str], None] | None = None
+    on_again: Callable[[], None] = lambda: None
     on_event: Callable[[str, Mapping[str, object]], None] | None = None
     count: Callable[[str], int] = lambda piece: len(piece.encode("utf-8", "surrogatepass"))
 
@@ -120,6 +153,10 @@ class Repair:
         """Corrections, each as often as it counts."""
         self._calls = self._tokens = self._written = 0
         self._length: int | None = None
+        self._fault: Fault | None = None
+        """What was wrong with the answer that was left last."""
+        self._left = b""
+        """The longest legal beginning that was left."""
 
     @property
     def text(self) -> str:
@@ -158,20 +195,32 @@ class Repair:
             raise self._error("Unsupported", f"the constraint cannot follow the text: {fault}") from fault
 
     def _run(self) -> Steps:
+        step = self._whole_step if self._options.again else self._step
         while True:
             self._write_forced()
-            if self._matcher.is_complete():
-                return self._finished("complete")
-            if spent := self._spent():
-                return self._out_of_bounds(spent)
-            ended = yield from self._step()
-            if ended is not None:
+            ended: Ended | None = "complete" if self._is_whole() else None
+            if ended is None and (spent := self._spent()):
+                return self._out_of_bounds(*spent)
+            if ended is None:
+                ended = yield from step()
+            if ended is not None and self._stands():
                 return self._finished(ended)
+
+    def _stands(self) -> bool:
+        """Whether the whole text may stand. If not, all of it is asked for again. Raises SglError where a
+        bound does not allow that."""
+        reason = self._options.check(self.text)
+        if not reason:
+            return True
+        self._begin_again(Fault(self.text, reason), kept=True)
+        if spent := self._spent():
+            raise self._spent_error(*spent)
+        return False
 
     def _step(self) -> Generator[Request, Reply, Ended | None]:
         """Ask once, and correct what is not legal; how the text ended, if it has."""
         answer, settled = yield from self._asked()
-        if answer.expired or self._matcher.is_complete():
+        if answer.expired or self._is_whole():
             return None
         may_end = self._matcher.is_accepting()
         if settled.legal:
@@ -182,7 +231,7 @@ class Repair:
                 return "stopped"
             if settled.kept:
                 return None
-        put, by = yield from self._correct()
+        put, by = yield from self._correct(settled.wrong)
         self._note(Correction(len(self.text), settled.wrong, put, by))
         self._weight += 1 if settled.kept else 2
         self._length = None if answer.streamed else SHORT
@@ -191,21 +240,55 @@ class Repair:
         self._append(put.encode())
         return None
 
+    def _whole_step(self) -> Generator[Request, Reply, Ended | None]:
+        """Ask for all of the text. An answer is taken if it is legal, or legal up to the end of a word at
+        which the text may end; else all of it is asked for again."""
+        self._text.clear()
+        self._matcher = self._start.clone()
+        answer, settled = yield from self._asked()
+        if answer.expired or (self._options.budget is not None and self._tokens >= self._options.budget):
+            return None
+        if settled.legal:
+            self._write_forced()
+            if not answer.cut_short and (self._matcher.is_accepting() or self._back_to_end()):
+                return "complete" if self._is_whole() else "stopped"
+        elif self._matcher.is_accepting() and not _splits_word(self.text, settled.wrong):
+            self._note(Correction(len(self.text), settled.wrong, "", "end"))
+            return "cut"
+        reason = naming.fault(self.text, self._matcher, settled.wrong)
+        self._begin_again(Fault(answer.raw, reason), kept=bool(settled.kept))
+        return None
+
+    def _begin_again(self, fault: Fault, *, kept: bool) -> None:
+        """Leave the text, so that all of it is asked for again. `kept`: whether some of it was legal."""
+        self._note(Correction(0, fault.answer, "", "again"))
+        self._weight += 1 if kept else 2
+        self._fault = fault
+        self._left = max(self._left, bytes(self._text), key=len)
+        self._text.clear()
+        self._matcher = self._start.clone()
+        if self._sent:
+            self._options.on_again()
+        self._sent = 0
+
     def _asked(self) -> Generator[Request, Reply, tuple[Answer, Settled]]:
         """One answer of the model, its legal beginning taken."""
         options = self._options
-        left = None if options.bounds.tokens is None else options.bounds.tokens - self._tokens
+        bounds = (each for each in (options.bounds.tokens, options.budget) if each is not None)
+        left = min((each - self._tokens for each in bounds), default=None)
         length = min((size for size in (self._length, left) if size is not None), default=None)
         answer = Answer(
             bytes(self._text),
             self._matcher,
             stops=options.stops,
             most=left,
+            values=options.values,
+            whole_words=options.again,
             count=options.count,
             told=self._hear,
         )
         self._calls += 1
-        fault = yield Ask(self._prompt, self.text, length, answer)
+        fault = yield Ask(self._prompt, self.text, length, answer, self._fault)
         settled = answer.settle()
         self._tokens += answer.tokens
         self._written += answer.written
@@ -219,20 +302,20 @@ class Repair:
 
     # -- corrections ---------------------------------------------------------------------------------
 
-    def _correct(self) -> Generator[Request, Reply, tuple[str, By]]:
-        """What stands where the model wrote nothing legal, and who says so; empty where the text ends."""
+    def _correct(self, wrong: str) -> Generator[Request, Reply, tuple[str, By]]:
+        """What stands where the model wrote something wrong, and who says so; empty where the text ends."""
         matcher, options = self._matcher, self._options
         forced = whole(matcher.forced())
         if forced:
             return forced, "forced"
         if options.drafts:
-            drafted = yield Draft(self._prompt, self.text, matcher.clone())
+            drafted = yield Draft(self._prompt, self.text, matcher.clone(), wrong)
             if isinstance(drafted, BaseException):
                 raise self._failed(drafted) from drafted
             assert isinstance(drafted, Drafted)
             self._tokens += drafted.tokens
             if drafted.text or drafted.ended:
-                return drafted.text, "draft"
+                return drafted.text, drafted.by
         if options.picks and self._calls < options.bounds.calls:
             words = tuple(whole(word) for word in matcher.words(WORDS) if whole(word).encode() == word)
             picked = None
@@ -258,7 +341,12 @@ class Repair:
 
     # -- text ----------------------------------------------------------------------------------------
 
+    def _is_whole(self) -> bool:
+        return is_whole(self._matcher, bool(self._options.values))
+
     def _write_forced(self) -> None:
+        if self._options.again and not self._text and self._fault is not None:
+            return  # all of it is asked for
         while forced := whole(self._matcher.forced()):
             self._append(forced.encode())
         self._emit(bytes(self._text))
@@ -314,27 +402,44 @@ class Repair:
 
     # -- ends ----------------------------------------------------------------------------------------
 
-    def _spent(self) -> str:
-        """Which bound is reached, empty for none."""
-        bounds = self._options.bounds
+    def _spent(self) -> tuple[Bound, str] | None:
+        """Which bound is reached, and what was spent; None for none."""
+        bounds, budget = self._options.bounds, self._options.budget
+        if budget is not None and self._tokens >= budget:
+            return "budget", f"{self._tokens} tokens were written"
         if self._calls >= bounds.calls:
-            return f"the model was called {self._calls} times"
+            return "calls", f"the model was called {self._calls} times"
         if self._weight >= bounds.corrections:
-            return f"it took {len(self._corrections)} corrections, {self._weight} by their weight"
+            return (
+                "corrections",
+                f"it took {len(self._corrections)} corrections, {self._weight} by their weight",
+            )
         if bounds.tokens is not None and self._tokens >= bounds.tokens:
-            return f"{self._tokens} tokens were written"
+            return "tokens", f"{self._tokens} tokens were written"
         if self.left() == 0.0:
-            return f"{bounds.seconds} seconds have passed"
-        return ""
+            return "seconds", f"{bounds.seconds} seconds have passed"
+        return None
 
-    def _out_of_bounds(self, spent: str) -> RepairResult:
-        if not self._options.complete:
-            hint = "give it more room (max_calls, max_corrections, max_tokens, max_seconds), or `complete`"
-            raise self._error("Truncated", f"the text is not complete: {spent}", hint)
+    def _out_of_bounds(self, bound: Bound, spent: str) -> RepairResult:
+        """A shortest ending where options say so. Raises SglError where they do not, and where that text does
+        not stand."""
+        if bound != "budget" and not self._options.complete:
+            raise self._spent_error(bound, spent)
+        if len(self._left) > len(self._text):
+            self._text, self._matcher = bytearray(self._left), self._start.clone()
+            self._matcher.accept_bytes(self._left)
         ending = self._completion()
+        if self._options.check(self.text + ending):
+            raise self._spent_error(bound, spent)
         self._note(Correction(len(self.text), "", ending, "completion"))
         self._append(ending.encode())
         return self._finished("completed")
+
+    def _spent_error(self, bound: Bound, spent: str) -> SglError:
+        hint = "give it more room (max_calls, max_corrections, max_tokens, max_seconds), or `complete`"
+        error = self._error("Truncated", f"the text is not complete: {spent}", hint)
+        error.fields["bound"] = bound
+        return error
 
     def _failed(self, fault: BaseException) -> SglError:
         """What is raised where the model, the draft model or who picks a word has failed."""
@@ -347,13 +452,19 @@ class Repair:
 
     def _error(self, name: str, message: str, hint: str = "") -> SglError:
         fields = {"corrections": tuple(self._corrections), "calls": self._calls, "tokens": self._tokens}
-        return SglError(name, message, fields=fields, partial=self.text, hint=hint)
+        legal = max(bytes(self._text), self._left, key=len).decode()
+        return SglError(name, message, fields=fields, partial=legal, hint=hint)
 
     def _finished(self, ended: Ended) -> RepairResult:
         self._emit(bytes(self._text), last=True)
         seconds = self._clock() - self._began
         corrections = tuple(self._corrections)
         return RepairResult(self.text, corrections, self._calls, self._tokens, self._written, seconds, ended)
+
+
+def _splits_word(text: str, wrong: str) -> bool:
+    """Whether a word goes on behind a text, in what was wrong there: `42` of `4200` is no answer."""
+    return text[-1:].isalnum() and wrong[:1].isalnum()
 
 
 def _utf8(text: str) -> str:

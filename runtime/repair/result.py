@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-By = Literal["forced", "draft", "ask", "completion", "end"]
+By = Literal["forced", "chance", "draft", "ask", "completion", "end", "again"]
 Ended = Literal["complete", "stopped", "cut", "completed"]
 
 
@@ -17,8 +17,10 @@ class Correction:
     at     characters of the result before it
     wrong  what the model had written from there on, refused; empty where it had written nothing
     put    what stands there instead, the beginning of a legal text; empty where the text ends there
-    by     who said so: `forced` (nothing else was legal), `draft` (the draft model), `ask` (who was asked to
-           pick a word), `completion` (a shortest legal ending), `end` (the text was complete without it)
+    by     who said so: `forced` (nothing else was legal), `chance` (the model itself, by the probabilities
+           that it told), `draft` (the draft model), `ask` (who was asked to pick a word), `completion` (a
+           shortest legal ending), `end` (the text was complete without it), `again` (none of the answer was
+           kept, and all of it was asked for again)
     """
 
     at: int
