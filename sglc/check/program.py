@@ -175,9 +175,22 @@ def _unread_lines(diagnostics: list[Diagnostic]) -> dict[Source, _Unread]:
     for fault in sorted(faults, key=lambda span: span.start):
         unread = found.setdefault(fault.source, _Unread([], {}))
         unread.starts.append(fault.start)
-        for word in _WORD.findall(fault.source.line(fault.source.position(fault.start)[0])):
+        for word in _WORD.findall(_with_block(fault)):
             unread.words.setdefault(word, fault.start)
     return found
+
+
+def _with_block(fault: Span) -> str:
+    """The line of a fault, and the lines below it that are indented more."""
+    source, number = fault.source, fault.source.position(fault.start)[0]
+    lines = [source.line(number)]
+    column = len(lines[0]) - len(lines[0].lstrip())
+    for below in range(number + 1, len(source.line_starts) + 1):
+        line = source.line(below)
+        if column == 0 or (line.strip() and len(line) - len(line.lstrip()) <= column):
+            break
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _follows_from_syntax(diagnostic: Diagnostic, unread: dict[Source, _Unread], misread: bool) -> bool:
@@ -197,6 +210,9 @@ def _follows_from_syntax(diagnostic: Diagnostic, unread: dict[Source, _Unread], 
     if diagnostic.code in UNKNOWN_NAMES:
         first = lines.words.get(span.text)
         return first is not None and (first < span.start or diagnostic.code != "E0201")
+    if diagnostic.code == "E0350":
+        begins = span.source.declaration_start
+        return any(begins(fault) == begins(span.start) for fault in lines.starts)
     if diagnostic.code == "W0211":
         return lines.starts[0] < span.start
     return diagnostic.code in ("E0338", "E0417") and lines.starts[-1] > span.start

@@ -16,7 +16,7 @@ from sglc.check.names.builtins import ERRORS
 from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.resolve import BUILTIN_TYPES
-from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import FieldType, Optional, Type
@@ -113,13 +113,18 @@ class Signatures:
         """What an `extern py` says of its function: where it is, its key and its timeout."""
         report = self.module.report
         if not is_target(node.target):
+            module, _, last = node.target.rpartition(".")
+            meant = f'"{module}:{last}"' if is_target(f"{module}:{last}") else ""
             report(
                 "E0440",
                 f'"{node.target}" names no function of Python',
                 node.target_span,
                 label="not `module:function`",
                 reason="a module is dotted names; a function is one name, and none that begins with `_`",
-                hint='write `extern py "tools:double" fn …` for `double` in `tools.py`',
+                hint=f"write `extern py {meant}`"
+                if meant
+                else 'write `extern py "tools:double" fn …` for `double` in `tools.py`',
+                edits=(Edit(node.target_span, meant),) if meant else (),
             )
         if node.key is not None:
             key = node.key.text
@@ -144,13 +149,22 @@ class Signatures:
         if node.timeout is not None:
             count, unit = node.timeout
             if unit.text != "s" or not Decimal("0.001") <= count.value <= MAX_TIMEOUT:
+                made, place = _seconds(count.value, unit.text), count.span.to(unit.span)
                 report(
                     "E0440",
                     f"a timeout is 0.001 to {MAX_TIMEOUT} seconds",
-                    count.span.to(unit.span),
-                    label="not so long",
-                    hint="write it as `timeout 2.5 s`",
+                    place,
+                    label="not so long" if unit.text == "s" else "no seconds",
+                    hint=f"write `timeout {made or '2.5 s'}`",
+                    edits=(Edit(place, made),) if made else (),
                 )
+
+
+def _seconds(count: Decimal, unit: str) -> str:
+    """A timeout of another unit in seconds; empty where the unit is unknown."""
+    size = {"ms": Decimal("0.001"), "m": Decimal(60), "min": Decimal(60), "minutes": Decimal(60)}.get(unit)
+    size = Decimal(1) if unit in ("seconds", "sec", "secs", "second") else size
+    return "" if size is None else f"{(count * size).normalize():f} s"
 
 
 def _optional(field: FieldType) -> Type:

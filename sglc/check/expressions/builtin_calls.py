@@ -104,13 +104,23 @@ class BuiltinCalls:
                 hint=hint,
             )
         for label, argument in by_name.items():
-            self.inference.infer(argument.value)
-            self.module.report("E0328", f"{what} takes no `{label}`", argument.span, label="unknown name")
+            self._unknown_name(node, row, label, argument)
         self.module.arguments[id(node)] = tuple(bound)
         if any(isinstance(type, Unknown) for type in found):
             simple = SIMPLE.get(row.result)
             return simple if simple is not None else UNKNOWN
         return self.results.result(row, owner if owner is not None else NULL, tuple(found), node)
+
+    def _unknown_name(self, node: ast.Call, row: Builtin, label: str, argument: ast.Argument) -> None:
+        """An argument by a name that a built-in function has not."""
+        hint = ""
+        if row.name in ("sorted", "min", "max") and label == "key" and node.arguments:
+            method = "sort" if row.name == "sorted" else row.name
+            hint = f"write `{node.arguments[0].span.text}.{method}(by = …)`, where `it` is the item"
+        else:
+            self.inference.infer(argument.value)
+        what = f"`{row.name}` takes no `{label}`"
+        self.module.report("E0328", what, argument.span, label="unknown name", hint=hint)
 
     def _argument(
         self, node: ast.Expression, kind: str, owner: ExpressionType | None, what: str

@@ -198,7 +198,7 @@ class Calls:
                 f"`{name.name}` is no part: it has a conversation of its own",
                 node.span,
                 label="called like a part",
-                hint=f"write `{name.name}(…)` without `part`",
+                hint=f"write `{name.name}(…)` alone, or declare it as a `part` or an `aside`",
                 secondary=(Label(signature.declaration.name.span, "declared here"),),
             )
         elif self.scopes.function.kind in ("pure", "const") and signature.kind != "pure":

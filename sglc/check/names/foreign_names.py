@@ -72,6 +72,10 @@ _NO_FUNCTIONS = {
     "select": "write `?{name: choose [a, b]}` in text, or `let name = choose [a, b]` in code",
     "exit": "a function ends with `return`, or with `raise E(…)`",
     "super": "records have no methods",
+    "gather": "calls in a comprehension run at the same time: leave it out",
+    "stream": "a result as it is written is a loop: `for part in stream f(x):`",
+    "trusted": "what was checked is said by `trust(x)`",
+    "sanitize": "what was checked is said by `trust(x)`",
 }
 
 _STR_METHODS = {
@@ -188,6 +192,11 @@ def method_advice(node: ast.Call, function: ast.Attribute, kind: str) -> Advice 
     meant = table.get(label)
     if meant is not None:
         return Advice(f"write `.{meant}(…)`", (Edit(function.name.span, meant),))
+    if label in ("prob", "probability", "probs", "confidence"):
+        asked = values[0] if values else "option"
+        return Advice(f"the probability of an option of `choose` or `select` is `{owner}.p({asked})`")
+    if kind == "list" and label in ("reduce", "fold"):
+        return Advice("go through the list with `for` and a `var`")
     if kind == "list" and label == "forEach":
         return Advice("go over it with `for x in xs:`, or make a list: `xs.map(…)`")
     if label in ("substring", "substr", "slice") and kind and 1 <= len(values) <= 2:

@@ -35,6 +35,11 @@ def unbound(scopes: Scopes, node: ast.Reference, name: str) -> ExpressionType:
         hint = name_advice(name) or (f"did you mean `{close}`?" if close else "")
         if not hint and name == "it":
             hint = "`it` is the result inside `fuzz`, and an item in `xs.map(it * 2)`"
+        if scopes.function.scope.find("it") is not None and name in ("self", "this"):
+            hint = "the value here is `it`; a condition on two fields is one on the whole record: "
+            hint += "`type T = R where it.a < it.b`"
+        elif scopes.function.scope.find("it") is not None and not hint:
+            hint = "the value here is `it`"
     scopes.module.report(
         "E0201",
         f"there is no `{name}` here",

@@ -145,11 +145,18 @@ class StatementsOfTests:
                 "E0302",
                 f"{what} can never have this value",
                 node.span,
-                label=f"no value of {said(type)}",
-                reason=reason,
+                label=f"no value of {said(type)}" if not _called(type) else "no call of the tool",
+                reason="" if _called(type) else reason,
+                hint=self._answered(node, type),
             )
             return
         self.module.constants[id(node)] = convert(self.module.table, value, type)
+
+    def _answered(self, node: ast.Expression, type: Type) -> str:
+        """How a mock that has no value of the type may be meant."""
+        if _called(type):
+            return f"write a call of the tool: `{_called(type)}(…)`"
+        return "a mock answers once: write one for each answer" if isinstance(node, ast.ListDisplay) else ""
 
     def fuzz(self, node: ast.Fuzz) -> bool:
         """A call that is repeated with random values for its holes."""
@@ -208,3 +215,9 @@ class StatementsOfTests:
         if found is not None:
             self.module.symbols[id(node)] = self.module.symbols[id(node.error)] = ErrorSymbol(found)
         return False
+
+
+def _called(type: Type) -> str:
+    """The tool whose arguments a type has; empty where it is another one."""
+    name = type.name if isinstance(type, Named) else ""
+    return name.removesuffix(".arguments") if name.endswith(".arguments") else ""

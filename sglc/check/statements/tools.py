@@ -11,6 +11,7 @@ from sglc.check.expressions.constants import Constants
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import said
+from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import given_types
@@ -111,7 +112,15 @@ class Tools:
 
     def _tool(self, node: ast.Expression) -> ToolFacts | None:
         if not isinstance(node, ast.Reference):
-            self._refuse("a tool is named by its function", node.span, "write the name of a function")
+            meant = node.function.span.text if isinstance(node, ast.Call) else node.span.text.strip('"')
+            named = meant in self.module.names
+            self._refuse(
+                "a tool is named by its function",
+                node.span,
+                f"write `{meant}`" if named else "write the name of a function",
+                label="called here" if isinstance(node, ast.Call) else "no name",
+                edits=(Edit(node.span, meant),) if named else (),
+            )
             return None
         entity = self.module.look_up(node.name)
         signature = None if entity is None else self.module.program.signatures.get(entity.name)
@@ -127,7 +136,12 @@ class Tools:
         entity.used = True
         reason = next(self._unfit(signature), "")
         if reason:
-            self._refuse(f"`{node.name}` cannot be a tool: {reason}", node.span, "change its header")
+            bound = "give it one in the header, such as `str max 80 chars` or `int in 0..99`"
+            self._refuse(
+                f"`{node.name}` cannot be a tool: {reason}",
+                node.span,
+                bound if "has no bound" in reason else "change its header",
+            )
             return None
         record = f"{signature.name}.arguments"
         declaration = signature.declaration
@@ -169,5 +183,13 @@ class Tools:
             "function": {"name": name, "description": description, "parameters": parameters},
         }
 
-    def _refuse(self, message: str, span: Span, hint: str, *, label: str = "not a tool") -> None:
-        self.module.report("E0442", message, span, label=label, hint=hint)
+    def _refuse(
+        self,
+        message: str,
+        span: Span,
+        hint: str,
+        *,
+        label: str = "not a tool",
+        edits: tuple[Edit, ...] = (),
+    ) -> None:
+        self.module.report("E0442", message, span, label=label, hint=hint, edits=edits)

@@ -30,6 +30,7 @@ from sglc.check.types.nesting import MAX_LEVELS, levels_of, names_in
 from sglc.check.types.refinements import check_counts, refine
 from sglc.check.types.union_refinements import refined_union
 from sglc.check.types.unknown_types import report_arguments, report_unknown_type
+from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import erased
@@ -344,6 +345,7 @@ class TypeResolver:
                 label="unknown form",
                 reason=f"values are written as {', '.join(FORMS[:-1])} or {FORMS[-1]}",
                 hint=f"did you mean `as {close}`?" if close else "",
+                edits=(Edit(node.span, f"as {close}"),) if close == node.name.lower() else (),
             )
         return found
 

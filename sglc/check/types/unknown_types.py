@@ -16,6 +16,9 @@ _BOUNDS = {
 }
 """How the bounds of a built-in type are written."""
 
+_PIECES = ("span", "substring", "quote", "excerpt")
+"""What a piece of a text is called elsewhere."""
+
 IN_THE_LIBRARY = {
     "date": "std.time",
     "time": "std.time",
@@ -39,8 +42,15 @@ def report_unknown_type(module: ModuleContext, node: ast.TypeName, known: Iterab
 
     close = module.nearest(node.name, known)
     meant = TYPE_NAMES.get(node.name) or (close if close and close.lower() == node.name.lower() else None)
+    copied = meant is None and node.name in _PIECES
+    of = node.arguments[0].span.text if copied and len(node.arguments) == 1 else ""
+    meant = f"span of {of}" if of else meant
     home = IN_THE_LIBRARY.get(node.name)
     hint = f"write `{meant}`" if meant else SEVERAL.get(node.name, "")
+    if copied and not of:
+        hint = "a piece of a text is `span of x`"
+    if node.name == "untrusted":
+        hint = "the type stands behind it: `untrusted str`"
     if not hint and home is not None:
         hint = f"add `use {home} ({node.name})` at the top of the file"
     if not hint and close:

@@ -335,7 +335,9 @@ ENTRIES: tuple[Entry, ...] = (
         "a header that is not written as one",
         "The header of a function is `fn name(parameter: Type, …) -> Type:`. Each parameter has its "
         "type behind "
-        "its name and a colon, an arrow stands before the type of the result.",
+        "its name and a colon, an arrow stands before the type of the result. Other lines: "
+        '`assistant with tools [f] limit 4 calls:`, `extern py "module:f" fn f(…) -> T`, `retry 2 resample`, '
+        "`fork i in 0..<3:`, `fuzz f(x) times 100:`, `forget:`, `think max 200 tok`.",
         "pub pure fn double(n: int): int:\n    return n * 2\n",
         "pub pure fn double(n: int) -> int:\n    return n * 2\n",
     ),

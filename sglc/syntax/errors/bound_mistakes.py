@@ -17,6 +17,8 @@ def bound_mistake(run: Run, line: Line) -> Mistake | None:
     """`max 20`, `max 20 tokens`, `in 1-5`, `in 1...5`, `in [1, 5]`, `>= 1`."""
     if run.could_take("chars"):
         return _unit(run, line)
+    if run.could_take("tok") and _UNITS.get(line.token) == "tok":
+        return _named_unit(line, "tok")
     if run.could_take("..") and line.token == "-" and line.tokens.kinds[line.index + 1] == "NUMBER":
         return _range(line, line.starts(line.index), line.end, "..")
     if line.token == "." and line.at(line.index - 1) == ".." and line.touching(line.index - 1, line.index):
@@ -56,15 +58,7 @@ def _unit(run: Run, line: Line) -> Mistake:
     tokens_too = run.could_take("tok")
     unit = _UNITS.get(line.token, "")
     if unit == "chars" or (unit and tokens_too):
-        return Mistake(
-            "E0147",
-            f"the unit is written `{unit}`",
-            line.start,
-            line.end,
-            label="a unit",
-            hint=f"write `{unit}`",
-            edits=((line.start, line.end, unit),),
-        )
+        return _named_unit(line, unit)
     place = line.ends(index - 1)
     edits: list[tuple[int, int, str]] = [] if tokens_too else [(place, place, " chars")]
     following = line.at(index + 2)
@@ -84,6 +78,18 @@ def _unit(run: Run, line: Line) -> Mistake:
         hint=f"write `{written} chars`"
         + (f", or `{written} tok` for a budget of tokens" if tokens_too else ""),
         edits=tuple(edits),
+    )
+
+
+def _named_unit(line: Line, unit: str) -> Mistake:
+    return Mistake(
+        "E0147",
+        f"the unit is written `{unit}`",
+        line.start,
+        line.end,
+        label="a unit",
+        hint=f"write `{unit}`",
+        edits=((line.start, line.end, unit),),
     )
 
 

@@ -21,6 +21,7 @@ from sglc.syntax.errors.foreign.operators import foreign_operator
 from sglc.syntax.errors.foreign.types import foreign_type
 from sglc.syntax.errors.foreign.words import foreign_word, prefixed_text
 from sglc.syntax.errors.mistakes import reserved
+from sglc.syntax.errors.option_mistakes import option_mistake
 from sglc.syntax.errors.unexpected import unexpected
 
 OPTION_WORDS = (
@@ -38,6 +39,10 @@ _FOREIGN_OPTIONS = {
     "length": "max n chars",
     "max_length": "max n chars",
     "min_length": "min n chars",
+    "samples": "n k",
+    "num_samples": "n k",
+    "num_return_sequences": "n k",
+    "best_of": "n k",
 }
 _TAKES_ONE_VALUE = frozenset("choose select of until temp top_p top_k min_p seed n decode weight |".split())
 """Words whose operand is one value, not an expression with operators."""
@@ -63,7 +68,15 @@ def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> M
     found = choice(line)
     if found is not None:
         return found
-    for rule in (bound_mistake, pattern_mistake, _option, foreign_type, foreign_operator, _equals):
+    for rule in (
+        option_mistake,
+        bound_mistake,
+        pattern_mistake,
+        _option,
+        foreign_type,
+        foreign_operator,
+        _equals,
+    ):
         found = rule(run, line)
         if found is not None:
             return found

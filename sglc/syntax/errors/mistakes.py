@@ -19,6 +19,7 @@ from sglc.syntax.errors.bracket_mistakes import (
     named_argument,
     sign_of_another,
 )
+from sglc.syntax.errors.clause_mistakes import clause_mistake
 from sglc.syntax.errors.core.faulty_line import (
     BLOCK_WORDS,
     DECLARATION_WORDS,
@@ -31,7 +32,9 @@ from sglc.syntax.errors.core.faulty_line import (
 from sglc.syntax.errors.core.reporter import Replacements
 from sglc.syntax.errors.declaration_mistakes import declaration_mistake
 from sglc.syntax.errors.foreign.lines import foreign
+from sglc.syntax.errors.option_mistakes import option_mistake
 from sglc.syntax.errors.pattern_mistakes import pattern_mistake as case_mistake
+from sglc.syntax.errors.statement_mistakes import statement_mistake
 from sglc.syntax.errors.text_mistakes import hole, pipe, prose, role, role_name
 from sglc.syntax.errors.unexpected import unexpected
 from sglc.syntax.lexer.keywords import HARD, ROLES
@@ -42,6 +45,8 @@ def line_mistake(run: Run, line: Line, module_level: bool) -> Mistake:
     for rule in (
         _arm,
         role,
+        clause_mistake,
+        statement_mistake,
         role_name,
         case_mistake,
         foreign,
@@ -67,7 +72,7 @@ def line_mistake(run: Run, line: Line, module_level: bool) -> Mistake:
 
 
 def _bound(run: Run, line: Line, module_level: bool) -> Mistake | None:
-    return bound_mistake(run, line) or pattern_mistake(run, line)
+    return option_mistake(run, line) or bound_mistake(run, line) or pattern_mistake(run, line)
 
 
 def _arm(run: Run, line: Line, module_level: bool) -> Mistake | None:
@@ -161,6 +166,14 @@ def _misplaced(run: Run, line: Line, module_level: bool) -> Mistake | None:
         where = "outside a function" if module_level else "inside a declaration"
         return Mistake(
             "E0122", f"prompt text {where}", line.start, line.start + 1, hint="pipe lines stand in functions"
+        )
+    if module_level and line.at(line.first + 2) == "TypeVar":
+        return Mistake(
+            "E0113",
+            "type parameters stand behind the name of a function",
+            *line.written,
+            label="from another language",
+            hint=f"leave the line out, and write `fn f[{word}](…)`",
         )
     if module_level:
         following = line.at(line.first + 1)

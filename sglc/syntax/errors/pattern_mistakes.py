@@ -15,7 +15,7 @@ _USE = re.compile(
 
 def pattern_mistake(run: Run, line: Line, module_level: bool) -> Mistake | None:
     """Whether it is one of these slips."""
-    for rule in (_several_patterns, _member, _several_variables, _use, _field):
+    for rule in (_several_patterns, _list, _member, _several_variables, _use, _field):
         found = rule(run, line)
         if found is not None:
             return found
@@ -39,6 +39,23 @@ def _several_patterns(run: Run, line: Line) -> Mistake | None:
         edits=((start, line.end, " |"),),
         repair="|",
         skip=1,
+    )
+
+
+def _list(run: Run, line: Line) -> Mistake | None:
+    """`case [a, b]:`, `case [first, *rest]:`."""
+    if line.word != "case" or line.token not in ("[", "{") or not run.could_take("null"):
+        return None
+    close = line.closing(line.index)
+    return Mistake(
+        "E0143",
+        "lists and maps have no patterns",
+        line.start,
+        line.end if close is None else line.ends(close),
+        label="tuples, records and variants have them",
+        hint="ask for the length and the items: `if len(xs) == 2:`, `xs[0]`"
+        if line.token == "["
+        else "ask for the entries: `if map contains key:`, `map[key]`",
     )
 
 

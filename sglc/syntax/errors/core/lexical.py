@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,16 @@ from sglc.syntax.lexer.tokens import MAX_BRACKETS, MAX_INDENTS, MAX_LINE, Fault
 
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 _MEANT = {"&": "and", "&&": "and", "!": "not", "^": "**", "|": "or"}
+_WORD = re.compile(r"@?\w+")
+_ATTRIBUTES = {
+    "description": "what a field means stands behind `##`, at the end of its line",
+    "alias": "the model writes the name of the field: give it the name that it should write",
+    "assert": "a condition stands behind `where`, and calls the value `it`: `int where it > 0`",
+    "check": "a condition stands behind `where`, and calls the value `it`: `int where it > 0`",
+    "skip": "leave the field out",
+    "dynamic": "values that are known in the run are `one of xs`",
+}
+"""What stands here for BAML's attributes of fields."""
 _QUOTES = "‘’“”„«»"
 
 
@@ -259,6 +270,9 @@ def _character(fault: Fault, span: Span) -> Diagnostic:
     if char == "@" and _begins_its_line(span):
         hint = "there are no decorators: leave the line out"
         edits = _without_decorator(span)
+    elif char == "@":
+        word = _WORD.match(span.source.text, span.end)
+        hint = _ATTRIBUTES.get("" if word is None else word[0], "")
     if char in _QUOTES:
         hint = 'text stands in straight double quotes: "…"'
     shown = f"`{span.text[:10]}`"

@@ -52,6 +52,7 @@ _MODIFIERS = {
     "static": ("there is no `static`", ""),
 }
 """Words before `fn`, `record`, …: what to say, and what stands there instead."""
+_MODIFIED = tuple("fn pure def function func record enum union type const extern part aside".split())
 
 _NOT_HERE = {
     "lambda": ("there is no `lambda`", "write `xs.map(x => …)`, or a comprehension: `[… for x in xs]`"),
@@ -119,7 +120,8 @@ def first_word(line: Line, module_level: bool) -> Mistake | None:
             start,
             end,
             label="from another language",
-            hint=f"write `use std.{following}` or `use ./{following}`, and the names in parentheses",
+            hint=f"write `use std.{following}` or `use ./{following}`, and the names in parentheses; "
+            f'a function of Python is declared: `extern py "{following}:f" fn f(…) -> T`',
         )
     if word in _STARTS:
         message, meant = _STARTS[word]
@@ -143,7 +145,7 @@ def modifier(line: Line) -> Mistake | None:
     word, following = line.word, line.at(line.first + 1)
     if word not in _MODIFIERS or line.index > line.first + 1:
         return None
-    if following not in ("fn", "pure", "def", "function", "func", "record", "enum", "union", "type", "const"):
+    if following not in _MODIFIED:
         return None
     message, meant = _MODIFIERS[word]
     start, end = line.starts(line.first), line.ends(line.first)
