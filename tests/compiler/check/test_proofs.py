@@ -479,6 +479,11 @@ pub pure fn f(n: int in 0..9, x: int?) -> int:
 """
 
 
+def test_a_call_without_arguments_is_compared_like_any_value():
+    called = "pub pure fn g() -> int in 0..9:\n    return 1\n\n"
+    assert codes(f"{called}pub pure fn f() -> int:\n    if g() < 10: return 1\n    return 2\n") == ["W0240"]
+
+
 def test_what_a_loop_assigns_to_is_not_known_in_its_next_round():
     assert findings(LOOPS) == []
 
