@@ -22,7 +22,7 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from importlib.resources.abc import Traversable
 
 SUFFIX = ".sgl"
@@ -80,10 +80,12 @@ class Library:
     """Looks modules up and keeps what it read.
 
     `roots` are folders that dotted paths are looked up in, in this order; without any, the project root of
-    the importing file is used. With `allow_outside` files outside of the project are read too.
+    the importing file is used. With `allow_outside` files outside of the project are read too. `known` are
+    sources that stand for files that have their names and texts.
     """
 
-    def __init__(self, *roots: Path | str, allow_outside: bool = False) -> None:
+    def __init__(self, *roots: Path | str, allow_outside: bool = False, known: Iterable[Source] = ()) -> None:
+        self._known = {source.name: source for source in known}
         self._roots = tuple(Path(root) for root in roots)
         self._allow_outside = allow_outside
         self._home: Path | None = None
@@ -141,6 +143,23 @@ class Library:
         Raises LibraryError where it is there but cannot be read as text, or lies outside of the project.
         """
         return self._noted(path, True, importer, self._included)
+
+    def texts_of(self, importer: Source) -> list[tuple[str, str | LibraryError | None]]:
+        """The included files that a source asked for so far, with what was told of each."""
+        return [
+            (path, answer)
+            for path, included, source, answer in self._asked
+            if included and source is importer and not isinstance(answer, Source)
+        ]
+
+    def has_text(self, path: str, importer: Source, answer: str | LibraryError | None) -> bool:
+        """Whether an included file, which is asked for now, is as it was told."""
+        now: str | LibraryError | None
+        try:
+            now = self.read_text(path, importer)
+        except LibraryError as error:
+            now = error
+        return self._digest(now) == self._digest(answer)
 
     def lookups(self) -> list[Lookup]:
         """What was asked of it so far, in order."""
@@ -250,8 +269,9 @@ class Library:
         if key not in self._sources:
             if not _is_file(path):
                 return None
-            source = Source(_shown(path), _read(path, newline=""))
-            self._sources[key] = source
+            name, text = _shown(path), _read(path, newline="")
+            known = self._known.get(name)
+            self._sources[key] = known if known is not None and known.text == text else Source(name, text)
         source = self._sources[key]
         if id(source) not in self._names:
             self._names[id(source)] = _dotted(path, project_root(importer))

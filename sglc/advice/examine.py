@@ -6,19 +6,26 @@ from collections.abc import Callable
 
 from sglc.advice.candidates import late_text_candidates, reaches_outside
 from sglc.check import program
+from sglc.check.core.result import CheckedProgram
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.library import Library
 from sglc.source import Source
 
+Check = Callable[[Source, Library], tuple[CheckedProgram | None, list[Diagnostic]]]
+
 
 def examine(
-    source: Source, library: Library, measure: Callable[[str], int] | None = None
+    source: Source,
+    library: Library,
+    measure: Callable[[str], int] | None = None,
+    check: Check = program.check,
 ) -> list[Diagnostic]:
     """The findings of the checker; of a program without errors those that its code gives behind them.
 
-    `measure` says how many tokens a text has, for findings about its length.
+    `measure` says how many tokens a text has, for findings about its length. `check` is that of a workspace
+    where one process checks more than once.
     """
-    checked, diagnostics = program.check(source, library)
+    checked, diagnostics = check(source, library)
     if checked is None or has_errors(diagnostics):
         return diagnostics
     late, outer = late_text_candidates(checked.main), reaches_outside(checked)

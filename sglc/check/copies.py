@@ -83,12 +83,15 @@ class Copies:
     known: dict[tuple[str, tuple[Type, ...]], Signature] = field(default_factory=dict)
     made: dict[int, list[CheckedCopy]] = field(default_factory=dict)
     """By the identity of the declaration, as in `CheckedProgram`."""
+    asked: int = 0
+    """How often copies were asked for."""
     _counts: dict[str, int] = field(default_factory=dict)
     _text: int = 0
     _waiting: list[_Copy] = field(default_factory=list)
 
     def copy_of(self, generic: Signature, types: tuple[Type, ...], span: Span) -> Signature | None:
         """The copy for these types, first asked for at `span`; None, which is reported, beyond the limit."""
+        self.asked += 1
         key = (generic.name, types)
         found = self.known.get(key)
         if found is not None:

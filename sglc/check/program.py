@@ -1,16 +1,16 @@
 """The API of the checker: a source in, a checked program and its findings out.
 
-Modules are loaded first, imported ones before their importers; then names, types and signatures of all are
-known before any body is read. One fault gives one finding: what depends on it is of unknown type, which
-agrees with everything.
+Modules are checked one after the other, imported ones before their importers. Of each, names, types and
+signatures are known before any body is read. One fault gives one finding: what depends on it is of unknown
+type, which agrees with everything.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from pathlib import Path
 
 from sglc.check.copies import Copies
 from sglc.check.core.context import ModuleContext, ProgramState
@@ -19,6 +19,8 @@ from sglc.check.core.result import CheckedProgram
 from sglc.check.core.work_limit import within_limit
 from sglc.check.declarations.definition_order import read_in_order
 from sglc.check.declarations.effects import FunctionEffects
+from sglc.check.findings import ordered
+from sglc.check.kept_modules import KeptModule, LoadedModule, Mark, ModuleKey, kept_module, still_holds
 from sglc.check.module import ModuleChecker
 from sglc.check.proofs.emptiness import report_dead_arms
 from sglc.check.proofs.field_order import report_field_order
@@ -29,32 +31,17 @@ from sglc.check.unused_names import report_unused_names
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.library import Library, LibraryError
 from sglc.source import Source, Span
-from sglc.syntax.errors.core.reporter import MISREAD_BLOCKS
 from sglc.syntax.parse import parse
 from sglc.syntax.tree import ast
-from sglc.types.type import InForm, Type
+from sglc.types.type import Type
 
 Reader = Callable[[Source], tuple[ast.Module, list[Diagnostic]]]
 """From a source to its tree, and what was found on the way."""
 MAX_MODULES = 500
+MOST_KEPT = 2 * MAX_MODULES
+"""Modules of which a workspace keeps what was found; those that were not asked for longest go first. So many
+that two of the largest programs can be checked in turn."""
 STANDARD = "std."
-AFTER_ALL = ("W0201", "W0203", "W0208")
-"""Findings that errors often cause: said only where there are none."""
-UNKNOWN_NAMES = ("E0201", "E0202", "E0207", "E0212")
-"""Findings about a name that there is not: told once in a declaration."""
-AFTER_MISREAD_BLOCKS = UNKNOWN_NAMES + (
-    "E0209",
-    "E0338",
-    "E0405",
-    "E0406",
-    "E0407",
-    "E0411",
-    "E0415",
-    "E0417",
-    "W0211",
-)
-"""Findings that depend on what stands in which block."""
-_WORD = re.compile(r"\w+")
 
 
 def check(
@@ -66,40 +53,7 @@ def check(
     errors, so that tools can show what is known of it; only one without errors may be lowered. Findings come
     in the order of the text, the main file's first.
     """
-    loader = _Loader(library, read)
-    library.add(source)
-    main = loader.load(source, "", main=True)
-    program = loader.program
-    read_in_order(program)
-    for checker in loader.checkers:
-        checker.define_all()
-    for arms, spans in program.unions:
-        _tell_apart(loader.facts, arms, spans)
-    effects = FunctionEffects(program)
-    effects.infer()
-    effects.check_tests(main)
-    _ask_forms(loader.facts, program.forms)
-    checked_forms = len(program.forms)
-    for checker in loader.checkers:
-        checker.check_bodies()
-    checked_unions = len(program.unions)
-    loader.checkers[-1].check_tests()
-    loader.copies.check()
-    for checker in loader.checkers:
-        checker.check_conditions()
-    report_unused_names(main)
-    report_field_order(program)
-    for arms, spans in program.unions[checked_unions:]:
-        _tell_apart(loader.facts, arms, spans)
-    _ask_forms(loader.facts, program.forms[checked_forms:])
-    for type, span in program.inner:
-        form_shows(loader.facts, type, span)
-    modules = tuple(
-        module.checked() for module in [main, *(other for other in program.order if other is not main)]
-    )
-    table = {name: declared for name, declared in program.table.items() if name not in program.opaque}
-    checked = CheckedProgram(modules[0], modules, table, loader.copies.made, _opened(program))
-    return checked, _ordered(program.diagnostics, source)
+    return Workspace(keeps=False).check(source, library, read)
 
 
 def _tell_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...]) -> None:
@@ -113,12 +67,6 @@ def _tell_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...
     within_limit(facts.program, spans[0], told, None)
 
 
-def _ask_forms(facts: TypeFacts, forms: Sequence[tuple[InForm, Span]]) -> None:
-    """Report types that have not the form that is asked for."""
-    for type, span in forms:
-        within_limit(facts.program, span, lambda type=type, span=span: form_is_known(facts, type, span), None)  # type: ignore[misc]
-
-
 @lru_cache(maxsize=64)
 def _parse_standard(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     """The tree of a module of the standard library, which never changes."""
@@ -130,139 +78,190 @@ def _opened(program: ProgramState) -> tuple[str, ...]:
     return tuple(name for name, opened in program.open_types.items() if opened.parameters)
 
 
-def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
-    """By file, the main one first, then by place; what is found twice is said once."""
-    seen: set[tuple[str, str, object]] = set()
-    kept: list[Diagnostic] = []
-    faulty = any(d.severity == "error" for d in diagnostics)
-    unread = _unread_lines(diagnostics)
-    misread = any(d.code in MISREAD_BLOCKS for d in diagnostics)
-    for diagnostic in diagnostics:
-        if faulty and diagnostic.code in AFTER_ALL:
-            continue
-        if unread and _follows_from_syntax(diagnostic, unread, misread):
-            continue
-        span = diagnostic.span
-        place = None if span is None else (id(span.source), span.start, span.end)
-        if diagnostic.code in UNKNOWN_NAMES and span is not None:
-            place = (id(span.source), span.source.declaration_start(span.start), 0)
-        key = (diagnostic.code, diagnostic.message, place)
-        if key not in seen:
-            seen.add(key)
-            kept.append(diagnostic)
+class Workspace:
+    """Checks programs, and keeps what was found about each module for the programs that come after.
 
-    def order(d: Diagnostic) -> tuple[bool, str, int]:
-        if d.span is None:
-            return (False, "", 0)
-        return (d.span.source is not main, d.span.source.name, d.span.start)
+    A module is not read again while its text is the same. It is not checked again either while the texts that
+    it includes are the same and its imports show the same: `sglc.check.kept_modules` says what that is. Only
+    a module that calls functions with type parameters is checked each time, for these are checked with it.
 
-    return sorted(kept, key=order)
-
-
-@dataclass(frozen=True, slots=True)
-class _Unread:
-    """The lines of one file that could not be read."""
-
-    starts: list[int]
-    """Where their faults begin."""
-    words: dict[str, int]
-    """Words on these lines, each with the first fault on a line that has it."""
-
-
-def _unread_lines(diagnostics: list[Diagnostic]) -> dict[Source, _Unread]:
-    found: dict[Source, _Unread] = {}
-    faults = [d.span for d in diagnostics if d.code.startswith("E01") and d.span is not None]
-    for fault in sorted(faults, key=lambda span: span.start):
-        unread = found.setdefault(fault.source, _Unread([], {}))
-        unread.starts.append(fault.start)
-        for word in _WORD.findall(_with_block(fault)):
-            unread.words.setdefault(word, fault.start)
-    return found
-
-
-def _with_block(fault: Span) -> str:
-    """The line of a fault, and the lines below it that are indented more."""
-    source, number = fault.source, fault.source.position(fault.start)[0]
-    lines = [source.line(number)]
-    column = len(lines[0]) - len(lines[0].lstrip())
-    for below in range(number + 1, len(source.line_starts) + 1):
-        line = source.line(below)
-        if column == 0 or (line.strip() and len(line) - len(line.lstrip()) <= column):
-            break
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _follows_from_syntax(diagnostic: Diagnostic, unread: dict[Source, _Unread], misread: bool) -> bool:
-    """Whether a finding may only be there because a line near it could not be read.
-
-    A name may be bound by such a line, a case or `return` may stand on it; with `misread` blocks it may stand
-    in another declaration than it seems.
+    One that does not keep is for one program. Of one thread at a time.
     """
-    span = diagnostic.span
-    if span is None:
-        return False
-    if diagnostic.code in AFTER_MISREAD_BLOCKS and misread:
-        return True
-    lines = unread.get(span.source)
-    if lines is None:
-        return False
-    if diagnostic.code in UNKNOWN_NAMES:
-        first = lines.words.get(span.text)
-        return first is not None and (first < span.start or diagnostic.code != "E0201")
-    if diagnostic.code == "E0350":
-        begins = span.source.declaration_start
-        return any(begins(fault) == begins(span.start) for fault in lines.starts)
-    if diagnostic.code == "W0211":
-        return lines.starts[0] < span.start
-    return diagnostic.code in ("E0338", "E0417") and lines.starts[-1] > span.start
+
+    def __init__(self, *, keeps: bool = True) -> None:
+        self.keeps = keeps
+        self.kept: dict[ModuleKey, KeptModule] = {}
+        self.checked = 0
+        """How many modules the last check did not find among those that were kept."""
+        self._program = ProgramState(Library())
+        self._facts = TypeFacts(self._program)
+
+    def library(self, *roots: Path | str, allow_outside: bool = False) -> Library:
+        """A new library, which takes the sources of kept modules where their texts are the same."""
+        sources = [kept.module.source for kept in self.kept.values()]
+        return Library(*roots, allow_outside=allow_outside, known=sources)
+
+    def known(self, source: Source) -> Source:
+        """The source of a kept module that has the same file and text, else the source itself: only the same
+        object is the same module."""
+        sources = (kept.module.source for kept in self.kept.values())
+        same = (other for other in sources if other.name == source.name and other.text == source.text)
+        return next(same, source)
+
+    def check(
+        self, source: Source, library: Library | None = None, read: Reader = parse
+    ) -> tuple[CheckedProgram | None, list[Diagnostic]]:
+        """As the function `check`. Without a library, files are read as they are now. One that is given must
+        be new; modules are found again if it is made by `library`, and `source` is `known`."""
+        if library is None:
+            library, source = self.library(), self.known(source)
+        program = self._program
+        program.begin(library)
+        self._facts.begin()
+        copies = program.copies = Copies(program, self._facts)
+        library.add(source)
+        loader = _Loader(program, self.kept, read)
+        loader.load(source, "", main=True)
+        self.checked = 0
+        for loaded in loader.order:
+            self._take(loaded, copies)
+        self._forget(MOST_KEPT if self.keeps else 0)
+        if read is not parse:
+            self.kept.pop(loader.order[-1].key, None)
+        report_field_order(program)
+        *others, last = program.order
+        modules = tuple(module.checked() for module in (last, *others))
+        table = {name: declared for name, declared in program.table.items() if name not in program.opaque}
+        checked = CheckedProgram(modules[0], modules, table, copies.made, _opened(program))
+        return checked, ordered(program.diagnostics, source)
+
+    def _take(self, loaded: LoadedModule, copies: Copies) -> None:
+        """Add a module to the program: as it was kept, if that still holds, else as it is checked now."""
+        before = self.kept.pop(loaded.key, None)
+        kept = before
+        if kept is None or not still_holds(kept, loaded, self._program):
+            checking = _Checking(self._program, self._facts, copies, self.keeps)
+            kept = checking.checked(loaded, before)
+            self.checked += 1
+        loaded.kept = self.kept[loaded.key] = kept
+        self._program.order.append(kept.module)
+
+    def _forget(self, most: int) -> None:
+        """Keep so many modules at most, those that were asked for last."""
+        for key in list(self.kept)[: max(0, len(self.kept) - most)]:
+            del self.kept[key]
+
+
+class _Checking:
+    """Checks modules whose imports are checked."""
+
+    def __init__(self, program: ProgramState, facts: TypeFacts, copies: Copies, keeps: bool) -> None:
+        self.program = program
+        self.facts = facts
+        self.copies = copies
+        self.keeps = keeps
+
+    def checked(self, loaded: LoadedModule, before: KeptModule | None) -> KeptModule:
+        """All that is found about a module. `before` is what was kept of it, and does not hold any more."""
+        program, key = self.program, loaded.key
+        module = ModuleContext(
+            program, loaded.source, loaded.tree, key.name, key.main, key.name.startswith(STANDARD)
+        )
+        mark, asked = Mark.of(program), self.copies.asked
+        program.begun = len(program.diagnostics)
+        program.diagnostics += [*loaded.read, *loaded.problems]
+        checker = ModuleChecker(module, self.facts)
+        program.readers[module.name] = checker
+        imports = {use: other.kept.module for use, other in loaded.imports.items() if other.kept is not None}
+        self._check(checker, imports)
+        final = not loaded.problems and self.copies.asked == asked
+        return kept_module(loaded, checker, mark, before, keeps=self.keeps, final=final)
+
+    def _check(self, checker: ModuleChecker, imports: dict[int, ModuleContext]) -> None:
+        """Names, types and signatures, then what is in bodies."""
+        program, module = self.program, checker.module
+        unions, forms, inner = len(program.unions), len(program.forms), len(program.inner)
+        checker.declare(imports)
+        read_in_order(module)
+        checker.define_all()
+        unions = self._tell_apart(unions)
+        effects = FunctionEffects(module)
+        effects.infer()
+        if module.main:
+            effects.check_tests()
+        forms = self._ask_forms(forms)
+        checker.check_bodies()
+        if module.main:
+            checker.check_tests()
+        self.copies.check()
+        checker.check_conditions()
+        if module.main:
+            report_unused_names(module)
+        self._tell_apart(unions)
+        self._ask_forms(forms)
+        for type, span in program.inner[inner:]:
+            form_shows(self.facts, type, span)
+
+    def _tell_apart(self, first: int) -> int:
+        """Report arms of the unions from `first` on that share a text; how many unions there are."""
+        for arms, spans in self.program.unions[first:]:
+            _tell_apart(self.facts, arms, spans)
+        return len(self.program.unions)
+
+    def _ask_forms(self, first: int) -> int:
+        """Report types from `first` on that have not the form that is asked for; how many there are."""
+        for type, span in self.program.forms[first:]:
+            asked = partial(form_is_known, self.facts, type, span)
+            within_limit(self.program, span, asked, None)
+        return len(self.program.forms)
 
 
 class _Loader:
-    """Reads the modules of a program and enters their names."""
+    """Reads the modules of a program, imported ones before their importers."""
 
-    def __init__(self, library: Library, read: Reader) -> None:
+    def __init__(self, program: ProgramState, kept: Mapping[ModuleKey, KeptModule], read: Reader) -> None:
+        self.program = program
+        self.kept = kept
         self.read = read
-        self.program = ProgramState(library)
-        self.facts = TypeFacts(self.program)
-        self.copies = self.program.copies = Copies(self.program, self.facts)
-        self.checkers: list[ModuleChecker] = []
+        self.order: list[LoadedModule] = []
         """Imported modules before their importers; the main one comes last."""
-        self.library = library
-        self.chain: list[tuple[Source, str]] = []
+        self._loaded: dict[int, LoadedModule] = {}
+        """By the identity of the source."""
+        self._chain: list[tuple[Source, str]] = []
+        """The modules whose imports are being loaded, the main one first, with their names."""
 
-    def load(self, source: Source, name: str, *, main: bool = False) -> ModuleContext:
-        standard = name.startswith(STANDARD)
-        reader = _parse_standard if standard else self.read if main else parse
-        tree, found = reader(source)
-        program = self.program
-        program.diagnostics.extend(found)
-        module = ModuleContext(program, source, tree, name, main, standard)
-        program.modules[id(source)] = module
-        self.chain.append((source, name or _module_of(source)))
-        imports: dict[int, ModuleContext] = {}
+    def load(self, source: Source, name: str, *, main: bool = False) -> LoadedModule:
+        """The module, read, and all that it uses."""
+        key = ModuleKey(source.name, name, main)
+        kept = self.kept.get(key)
+        if kept is not None and kept.module.source is source and (not main or self.read is parse):
+            tree, found = kept.module.tree, list(kept.read)
+        else:
+            reader = _parse_standard if name.startswith(STANDARD) else self.read if main else parse
+            tree, found = reader(source)
+        loaded = self._loaded[id(source)] = LoadedModule(key, source, tree, tuple(found))
+        before = len(self.program.diagnostics)
+        self._chain.append((source, name or _module_of(source)))
         for node in tree.declarations:
             if isinstance(node, ast.Use):
-                target = self._use(node, module)
+                target = self._use(node, source)
                 if target is not None:
-                    imports[id(node)] = target
-        self.chain.pop()
-        checker = ModuleChecker(module, self.facts)
-        self.checkers.append(checker)
-        program.readers[id(module)] = checker
-        program.order.append(module)
-        checker.declare(imports)
-        return module
+                    loaded.imports[id(node)] = target
+        self._chain.pop()
+        loaded.problems = self.program.diagnostics[before:]
+        del self.program.diagnostics[before:]
+        self.order.append(loaded)
+        return loaded
 
-    def _use(self, node: ast.Use, importer: ModuleContext) -> ModuleContext | None:
+    def _use(self, node: ast.Use, importer: Source) -> LoadedModule | None:
         program = self.program
         try:
-            source = self.library.find(node.path, importer.source)
+            source = program.library.find(node.path, importer)
         except LibraryError as error:
             if error.outside:
-                report_outside(importer, node.path, node.span, error)
+                report_outside(program, node.path, node.span, error)
                 return None
-            importer.report(
+            program.report(
                 "E0213",
                 f"module `{node.path}` cannot be read",
                 node.span,
@@ -271,7 +270,7 @@ class _Loader:
             )
             return None
         if source is None:
-            close = importer.nearest(node.path, self.library.standard_modules())
+            close = program.suggestions.nearest(node.path, program.library.standard_modules())
             where = "the standard library has no such module"
             if not node.path.startswith("std."):
                 where = (
@@ -279,7 +278,7 @@ class _Loader:
                     if node.path.startswith(".")
                     else "looked for in the project"
                 )
-            importer.report(
+            program.report(
                 "E0213",
                 f"there is no module `{node.path}`",
                 node.span,
@@ -288,10 +287,10 @@ class _Loader:
                 hint=f"did you mean `{close}`?" if close else "",
             )
             return None
-        for place, (open_source, _) in enumerate(self.chain):
+        for place, (open_source, _) in enumerate(self._chain):
             if open_source is source:
-                round_ = [name for _, name in self.chain[place:]] + [self.chain[place][1]]
-                importer.report(
+                round_ = [name for _, name in self._chain[place:]] + [self._chain[place][1]]
+                program.report(
                     "E0214",
                     "modules use each other in a cycle",
                     node.span,
@@ -300,15 +299,15 @@ class _Loader:
                     hint="move what both need into a third module",
                 )
                 return None
-        known = program.modules.get(id(source))
+        known = self._loaded.get(id(source))
         if known is not None:
             return known
-        if len(program.modules) >= MAX_MODULES:
-            importer.report(
+        if len(self._loaded) >= MAX_MODULES:
+            program.report(
                 "E0213", f"a program has at most {MAX_MODULES} modules", node.span, label="one too many"
             )
             return None
-        return self.load(source, self.library.module_name(source))
+        return self.load(source, program.library.module_name(source))
 
 
 def _module_of(source: Source) -> str:

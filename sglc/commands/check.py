@@ -106,10 +106,13 @@ def command(
         fixer.write(invocation)
         _report(invocation, below, found, form, strict, fixer)
     else:
+        from sglc.check.program import Workspace
         from sglc.commands.shared.programs import check_path
 
+        workspace = Workspace(keeps=len(below) > 1)
+
         def look(path: Path) -> list[Diagnostic]:
-            found = check_path(path, invocation.options.allow_outside, measure)
+            found = check_path(path, invocation.options.allow_outside, measure, workspace)
             if model is None or has_errors(found):
                 return found
             return found + _dead_ends(invocation, path, tokenizer, model)

@@ -124,11 +124,13 @@ class CopyMaker(Protocol):
 
 
 class ProgramState:
-    """All modules of one program and what was found about them."""
+    """All modules of one program and what was found about them, which are checked one after the other."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
         self.diagnostics: list[Diagnostic] = []
+        self.begun = 0
+        """How many findings there were before the module that is being checked."""
         self.table: dict[str, DeclaredType] = {}
         self.broken: set[str] = set()
         """Declared types with a fault in them: no language is built of them."""
@@ -136,12 +138,10 @@ class ProgramState:
         """How deep declared types nest, their names followed."""
         self.too_deep: set[str] = set()
         """Those that are refused for it, or contain one that is."""
-        self.modules: dict[int, ModuleContext] = {}
-        """By the identity of the source."""
         self.order: list[ModuleContext] = []
         """Imported modules before their importers."""
-        self.readers: dict[int, DeclarationReader] = {}
-        """By the identity of the module."""
+        self.readers: dict[str, DeclarationReader] = {}
+        """By the name of the module."""
         self.signatures: dict[str, Signature] = {}
         """By qualified name, copies of functions with type parameters among them."""
         self.opaque: set[str] = set()
@@ -169,9 +169,31 @@ class ProgramState:
         self.suggestions = NameSearch()
         """What unknown names of the program mean."""
 
+    def begin(self, library: Library) -> None:
+        """Begin with another program, of which nothing is known. Who holds on to a table sees the new one."""
+        self.library = library
+        for table in (*self.tables, *self.sets, self.memo):
+            table.clear()
+        for entries in (self.diagnostics, self.order, self.unions, self.forms, self.inner):
+            entries.clear()
+        self.suggestions = NameSearch()
+
+    @property
+    def tables(self) -> tuple[dict[str, Any], ...]:
+        """What modules add entries to, each entry under a name; see `sets`."""
+        return (
+            self.table, self.levels, self.signatures, self.errors, self.constants, self.predicates,
+            self.open_grammars, self.open_types, self.readers,
+        )  # fmt: skip
+
+    @property
+    def sets(self) -> tuple[set[str], ...]:
+        """Names that modules add."""
+        return (self.broken, self.too_deep, self.opaque)
+
     def reader_of(self, entity: Entity) -> DeclarationReader:
         """What reads the declarations of the module that an entity is of."""
-        return self.readers[id(entity.module)]
+        return self.readers[entity.module.name]
 
     def report(self, code: str, message: str, span: Span | None, **details: Unpack[Details]) -> None:
         """Add a finding; the severity follows from the code's letter where it is not given."""

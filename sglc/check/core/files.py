@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.check.core.context import ModuleContext
+from sglc.check.core.context import ModuleContext, ProgramState
 from sglc.library import LibraryError
 from sglc.source import Span
 
@@ -27,7 +27,7 @@ def file_text(module: ModuleContext, path: str, span: Span) -> str | None:
     return text
 
 
-def report_outside(module: ModuleContext, path: str, span: Span, fault: LibraryError) -> None:
+def report_outside(module: ModuleContext | ProgramState, path: str, span: Span, fault: LibraryError) -> None:
     """Report a path that leaves the project."""
     module.report(
         "E0138",

@@ -35,18 +35,22 @@ class _Node:
     below: dict[str, int] = field(default_factory=dict)
 
 
-def read_in_order(program: ProgramState) -> None:
-    """Define the types of all modules, and the constants that other constants are made of."""
+def read_in_order(module: ModuleContext) -> None:
+    """Define the types of a module, and the constants that other constants are made of. Those of the modules
+    that it uses are known."""
+    program = module.program
     nodes = {
         entity.name: _node(entity, module)
-        for module in program.order
         for entity in module.names.values()
         if not entity.imported and entity.declaration.__class__ in _DECLARED
     }
     for node in nodes.values():
-        node.below = {name: level for name, level in node.below.items() if name in nodes}
+        node.below = {
+            name: level for name, level in node.below.items() if name in nodes or name in program.levels
+        }
     _refuse_cycles(program, nodes)
-    for component in _components({name: list(node.below) for name, node in nodes.items()}):
+    own = {name: [other for other in node.below if other in nodes] for name, node in nodes.items()}
+    for component in _components(own):
         together = set(component)
         _note_levels(program, nodes, together)
         if len(component) > 1:
@@ -57,8 +61,12 @@ def read_in_order(program: ProgramState) -> None:
             reader = program.reader_of(entity)
             if entity.kind == "type":
                 reader.define_contents(entity)
-            elif any(nodes[other].entity.kind == "const" for other in nodes[name].below):
+            elif any(_is_constant(program, nodes, other) for other in nodes[name].below):
                 reader.constant(entity)
+
+
+def _is_constant(program: ProgramState, nodes: dict[str, _Node], name: str) -> bool:
+    return nodes[name].entity.kind == "const" if name in nodes else name in program.constants
 
 
 def _node(entity: Entity, module: ModuleContext) -> _Node:
@@ -120,7 +128,11 @@ def _refuse_cycles(program: ProgramState, nodes: dict[str, _Node]) -> None:
     """Aliases of aliases, and constants of constants, that lead back to themselves."""
     for kind, what in ((ast.TypeDeclaration, "an alias"), (ast.ConstDeclaration, "a constant")):
         chosen = {
-            name: [other for other in node.below if isinstance(nodes[other].entity.declaration, kind)]
+            name: [
+                other
+                for other in node.below
+                if other in nodes and isinstance(nodes[other].entity.declaration, kind)
+            ]
             for name, node in nodes.items()
             if isinstance(node.entity.declaration, kind)
         }

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from sglc.check.core.context import ModuleContext, ProgramState, Signature
+from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.elements import OF_ELEMENTS
 from sglc.check.core.result import Effects
 from sglc.check.core.walk import parts
@@ -187,16 +187,18 @@ def errors_leaving(module: ModuleContext, nodes: object) -> list[str]:
 
 
 class FunctionEffects:
-    """The effects of all functions of a program."""
+    """The effects of the functions of a module; those of the modules that it uses are known."""
 
-    def __init__(self, program: ProgramState) -> None:
-        self.program = program
+    def __init__(self, module: ModuleContext) -> None:
+        self.module = module
+        self.program = module.program
         self.bodies: dict[str, _Body] = {}
         self.raises: dict[str, dict[str, Span]] = {}
         """Of each function: the declared errors that leave it, with the first place where each does."""
-        for signature in list(program.signatures.values()):
-            node = signature.declaration
-            if isinstance(node, ast.FunctionDeclaration):
+        for entity in module.own("function"):
+            signature = self.program.signatures.get(entity.name)
+            node = None if signature is None else signature.declaration
+            if signature is not None and isinstance(node, ast.FunctionDeclaration):
                 body = self.bodies[signature.name] = _Body(signature.module)
                 header = (tuple(parameter.type for parameter in node.parameters), node.result)
                 body.events = _distinct(body.read((header, node.body)))
@@ -225,11 +227,11 @@ class FunctionEffects:
                 self._surplus(node, signature)
                 self._handlers(body)
 
-    def check_tests(self, module: ModuleContext) -> None:
+    def check_tests(self) -> None:
         """Handlers in tests."""
-        for node in module.tree.declarations:
+        for node in self.module.tree.declarations:
             if isinstance(node, ast.TestDeclaration):
-                body = _Body(module)
+                body = _Body(self.module)
                 body.read(node.body)
                 self._handlers(body)
 
@@ -252,7 +254,7 @@ class FunctionEffects:
                         waiting.append(caller)
 
     def _of(self, name: str) -> Iterator[str]:
-        """Of a function of Python, what its header lists."""
+        """Of a function of Python, what its header lists; of one of another module, what was inferred."""
         if name in self.raises:
             return iter(tuple(self.raises[name]))
         return (error for error in self.program.signatures[name].raises if error not in ERRORS)
@@ -266,7 +268,8 @@ class FunctionEffects:
             if signatures[name].kind == "fn" and isinstance(node, ast.FunctionDeclaration) and not body.asks:
                 if node.within is None and node.using is None:
                     pure.add(name)
-        waiting = deque(name for name in signatures if name not in pure)
+        known = [name for name in (*self.bodies, *callers) if name in signatures]
+        waiting = deque(name for name in dict.fromkeys(known) if name not in pure)
         while waiting:
             for caller in callers.get(waiting.popleft(), ()):
                 if caller in pure and signatures[caller].kind != "pure":

@@ -217,7 +217,7 @@ class Attributes:
         hint = f"did you mean `{close}`?" if close else ""
         if not hint and names:
             hint = "it has " + ", ".join(f"`{n}`" for n in names[:8])
-        whose = next((s.name for s in self.module.program.signatures.values() if label in s.holes), "")
+        whose = self._function_with_hole(label)
         if whose and not names:
             hint = (
                 f"`{label}` is a hole of `{whose.rsplit('.', 1)[-1]}`: only what a function returns leaves it"
@@ -234,6 +234,12 @@ class Attributes:
             edits=() if advice is None else advice.edits,
         )
         return UNKNOWN
+
+    def _function_with_hole(self, name: str) -> str:
+        """The first function in sight with a hole of a name; empty if none has one."""
+        signatures = self.module.program.signatures
+        functions = (each.name for each in self.module.names.values() if each.kind == "function")
+        return next((f for f in functions if f in signatures and name in signatures[f].holes), "")
 
     def _grammar_part(
         self, node: ast.Attribute, grammar: str, rule: str, part: str, count: Count

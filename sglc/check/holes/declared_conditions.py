@@ -89,7 +89,9 @@ class DeclaredConditions:
         return replace(node, body=(ast.Return(final, span),))
 
     def _faulty(self) -> bool:
-        return any(found.severity == "error" for found in self.module.diagnostics)
+        """Whether an error was found in this module."""
+        here = self.module.diagnostics[self.module.program.begun :]
+        return any(found.severity == "error" for found in here)
 
     def _note_late(self, span: Span) -> None:
         self.module.report(
@@ -105,8 +107,7 @@ class DeclaredConditions:
         """The validators among predicates, as far as a hole can ask them: what they are given is constant."""
         found = []
         for predicate in predicates:
-            owner = self.module.program.predicates[predicate.function]
-            validator = owner()
+            validator = self.module.program.predicates[predicate.function]()
             if validator is not None:
                 found.append(validator)
         return found

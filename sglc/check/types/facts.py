@@ -115,6 +115,10 @@ class TypeFacts:
         self._bounded: set[str] = set()
         """Declared types whose values have a longest one, whatever contains them."""
 
+    def begin(self) -> None:
+        """Forget what was found of another program."""
+        self._bounded.clear()
+
     def _once(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
         """What `make` answers, asked once for each key in a program."""
         if key not in self.memo:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sglc.advice.examine import examine
+from sglc.check.program import Workspace
 from sglc.commands.shared.files import write_whole
 from sglc.commands.shared.invocation import Invocation, fail, fault
 from sglc.commands.shared.programs import ARTEFACT, LARGEST_SOURCE, check_path, read_bytes, read_source
@@ -45,6 +46,7 @@ class Fixer:
     measure: Callable[[str], int] | None = None
     """How many tokens a text has; see `examine`."""
     files: dict[Path, Changed] = field(default_factory=dict)
+    workspace: Workspace = field(default_factory=Workspace)
     fixed: int = 0
     """Findings whose edits were made."""
 
@@ -57,11 +59,13 @@ class Fixer:
             return [problem] if problem else []
         source = self._current(path.resolve(), source)
         for _ in range(ROUNDS):
-            library = Library(allow_outside=self.allow_outside)
+            library = self.workspace.library(allow_outside=self.allow_outside)
+            source = self.workspace.known(source)
             library.add(source)
             for changed in self.files.values():
-                library.add(Source(changed.name, changed.after))
-            found = [self._with_accepted(diagnostic) for diagnostic in examine(source, library, self.measure)]
+                library.add(self.workspace.known(Source(changed.name, changed.after)))
+            told = examine(source, library, self.measure, self.workspace.check)
+            found = [self._with_accepted(diagnostic) for diagnostic in told]
             if not self._round(found, source, library):
                 return found
             source = self._current(path.resolve(), source)

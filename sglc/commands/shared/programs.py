@@ -12,12 +12,12 @@ from sglc import compiled
 from sglc.commands.shared.invocation import Invocation, fail, fault, show, summary
 from sglc.compiled import Compiled
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
-from sglc.library import Library
 from sglc.options import CompileOptions
 from sglc.source import Source
 
 if TYPE_CHECKING:
     from sglc.bytecode.code import Program
+    from sglc.check.program import Workspace
     from sglc.passes.pipeline import Observer
 
 DEFAULT = CompileOptions()
@@ -125,17 +125,24 @@ def build_path(
 
 @seldom_collected()
 def check_path(
-    path: Path, allow_outside: bool = False, measure: Callable[[str], int] | None = None
+    path: Path,
+    allow_outside: bool = False,
+    measure: Callable[[str], int] | None = None,
+    workspace: Workspace | None = None,
 ) -> list[Diagnostic]:
-    """All that is found in a file without making a program of it; see `examine` for `measure`."""
+    """All that is found in a file without making a program of it; see `examine` for `measure`. A workspace
+    keeps what is found about modules for the files that are checked after this one."""
     if path.suffix == ARTEFACT:
         return compile_path(path)[1]
     source, problem = read_source(path)
     if source is None:
         return [problem] if problem else []
     from sglc.advice.examine import examine
+    from sglc.check.program import Workspace
 
-    return examine(source, Library(allow_outside=allow_outside), measure)
+    workspace = Workspace(keeps=False) if workspace is None else workspace
+    library = workspace.library(allow_outside=allow_outside)
+    return examine(workspace.known(source), library, measure, workspace.check)
 
 
 def load_program(invocation: Invocation, path: Path) -> Program:

@@ -13,7 +13,7 @@ from counting import calls_of
 from sglc.bytecode.code import Program
 from sglc.bytecode.verify import verified
 from sglc.check.names import template_text
-from sglc.check.program import check
+from sglc.check.program import Workspace, check
 from sglc.commands.shared.programs import check_path
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.diagnostics.suggest import NameSearch
@@ -383,7 +383,7 @@ def test_commands_seldom_look_for_garbage_while_they_check(tmp_path, monkeypatch
     path, seen = tmp_path / "program.sgl", []
     path.write_text(statements(3), encoding="utf-8")
     before = gc.get_threshold()
-    monkeypatch.setattr("sglc.check.program.check", lambda *_: (None, seen.append(gc.get_threshold())))
+    monkeypatch.setattr(Workspace, "check", lambda *_: (None, seen.append(gc.get_threshold())))
     check_path(path)
     assert seen[0][0] > before[0]
     assert gc.get_threshold() == before

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from golden_case import golden_cases
 from oracles.edits import assert_edits_hold
-from sglc.check.program import check
+from sglc.check.program import Workspace
 from sglc.cli import main
 from sglc.diagnostics.catalogue.codes import CATALOGUE
 from sglc.diagnostics.diagnostic import Diagnostic, Edit
@@ -278,13 +278,13 @@ def test_a_shared_module_is_fixed_once(tmp_path: Path, cli: Cli) -> None:
 def test_a_file_that_another_writes_meanwhile_is_left(
     slips: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sglc.check import program
+    undisturbed = Workspace.check
 
-    def check_and_disturb(source: Source, library: Library):
+    def check_and_disturb(workspace: Workspace, source: Source, library: Library):
         slips.write_text("# another's\n", encoding="utf-8")
-        return check(source, library)
+        return undisturbed(workspace, source, library)
 
-    monkeypatch.setattr(program, "check", check_and_disturb)
+    monkeypatch.setattr(Workspace, "check", check_and_disturb)
     code, _, err = cli("check", "--fix", slips)
     assert code == 1 and "was changed while it was checked" in err
     assert slips.read_text(encoding="utf-8") == "# another's\n"
@@ -293,15 +293,13 @@ def test_a_file_that_another_writes_meanwhile_is_left(
 def test_edits_that_undo_each_other_come_to_an_end(
     slips: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sglc.check import program
-
-    def turning(source: Source, library: Library):
+    def turning(workspace: Workspace, source: Source, library: Library):
         new = "b" if source.text.startswith("a") else "a"
         span = Span(source, 0, 1)
         return None, [
             Diagnostic("W0101", "turn", span, hint="h", severity="warning", edits=(Edit(span, new),))
         ]
 
-    monkeypatch.setattr(program, "check", turning)
+    monkeypatch.setattr(Workspace, "check", turning)
     slips.write_text("a", encoding="utf-8")
     assert cli("check", "--fix", slips)[0] == 0
