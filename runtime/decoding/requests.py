@@ -161,6 +161,8 @@ class HoleResult:
     """Drafted tokens by their source."""
     remote: RemoteWork | None = None
     """What it took of a model elsewhere; None for one of this process."""
+    ahead: tuple[str, ...] = ()
+    """Texts that the same request gave for the holes that follow in the message, in their order."""
 
     @property
     def counted(self) -> int:

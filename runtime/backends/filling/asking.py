@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sglc.runtime.backends.exchange import Message
+from sglc.runtime.backends.filling.together import Gaps
 from sglc.targets.projection.enforcement import Projection
 
 WORDS = 12
@@ -36,11 +37,13 @@ def turns_of(
     *,
     continues: bool,
     wrong: Sequence[Wrong] = (),
+    gaps: Gaps | None = None,
 ) -> Turns:
     """The turns that ask for a hole behind what was said, the open message last.
 
     A backend that does not continue messages is told what stands there already. Where it enforces nothing,
-    the last turn shows what is wanted. Wrong answers stand behind, each with its reason.
+    the last turn shows what is wanted. Wrong answers stand behind, each with its reason. With `gaps` the
+    answer is an object and stands for itself, so that nothing is begun.
     """
     *whole, (role, begun) = said or [("", "")]
     messages = [Message("user" if each == "tool" else each, text) for each, text in whole]
@@ -50,6 +53,9 @@ def turns_of(
         begun = ""
     elif role != "assistant":
         notes.append(f"Now write the {role}'s next message in full, and nothing else.")
+    if gaps is not None:
+        notes.append(gaps.shown(begun))
+        begun = ""
     if begun and not (continues and role == "assistant"):
         notes.append(
             "Your answer is put behind this text, which stands there already. Write only what follows it:\n"

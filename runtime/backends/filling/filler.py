@@ -25,18 +25,20 @@ from sglc.runtime.backends.filling.asking import Wrong, fault_of, turns_of
 from sglc.runtime.backends.filling.faults import backend_error, refused_error
 from sglc.runtime.backends.filling.pieces import LegalPieces
 from sglc.runtime.backends.filling.projecting import projection_of, readings
+from sglc.runtime.backends.filling.together import Gaps, is_worth
 from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
 from sglc.runtime.decoding.filling.filler import FillObserver, FillRequest
 from sglc.runtime.decoding.filling.scores import Scores
 from sglc.runtime.decoding.hole_text import only_value
-from sglc.runtime.decoding.requests import COMPILED, Budget, Constraints, HoleResult, RemoteWork
+from sglc.runtime.decoding.requests import COMPILED, Budget, Constraints, HoleRequest, HoleResult, RemoteWork
 from sglc.runtime.decoding.room import Room
 from sglc.runtime.decoding.validated import FINAL
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.targets.projection.enforcement import Projection
+from sglc.types.type import Type, TypeTable
 
 MOST_ASKED = 8
 """Most requests for one hole. An answer that is told its fault is mostly right the next time; one that is
@@ -56,6 +58,11 @@ class RemoteFiller:
     constraints: Constraints
     projections: MutableMapping[Hashable, Projection]
     deadline: float | None = None
+
+    @property
+    def fuses(self) -> bool:
+        """A request for several holes costs little more than one for each."""
+        return True
 
     @property
     def scores_texts(self) -> bool:
@@ -90,16 +97,33 @@ class RemoteFiller:
 
     def projection(self, asked: FillRequest) -> Projection:
         """How a hole is asked for here."""
-        request = asked.request
+        return self._known(asked.request, asked.type, asked.table)
+
+    def _known(self, request: HoleRequest, type: Type | None, table: TypeTable) -> Projection:
         found = self.projections.get(request.key)
         if found is None:
-            capabilities = self.backend.capabilities
-            found = projection_of(asked.type, request.language, asked.table, capabilities)
+            found = projection_of(type, request.language, table, self.backend.capabilities)
             if not request.passing:
-                if len(self.projections) >= COMPILED:
-                    del self.projections[next(iter(self.projections))]
-                self.projections[request.key] = found
+                self._remember(request.key, found)
         return found
+
+    def _remember(self, key: Hashable, found: Projection) -> None:
+        if len(self.projections) >= COMPILED:
+            del self.projections[next(iter(self.projections))]
+        self.projections[key] = found
+
+    def together(self, asked: FillRequest) -> tuple[Gaps, Projection] | None:
+        """How a hole is asked for with those that follow; None where each by itself is guaranteed more."""
+        if asked.type is None or not asked.following or asked.request.passing:
+            return None
+        gaps = Gaps(asked)
+        found = self.projections.get(gaps.key)
+        if found is None:
+            found = gaps.projection(self.backend.capabilities)
+            self._remember(gaps.key, found)
+        alone = [self.projection(asked).level]
+        alone += [self._known(each.request, each.type, asked.table).level for each in asked.following]
+        return (gaps, found) if is_worth(found.level, alone) else None
 
     async def score(self, conversation: Conversation, texts: list[str], follow: str = "") -> Scores:
         """See `Filler.score`. What follows the texts is not asked about: they are scored as they stand."""
@@ -140,6 +164,7 @@ class RemoteFill:
         self, filler: RemoteFiller, conversation: Conversation, asked: FillRequest, observer: FillObserver
     ) -> None:
         self._backend = filler.backend
+        self._filler = filler
         self._asked = asked
         self._conversation = conversation
         self._observer = observer
@@ -159,16 +184,22 @@ class RemoteFill:
 
     async def run(self) -> HoleResult:
         """See `Fill.run`."""
-        request = self._asked.request
+        asked = self._asked
+        request = asked.request
         if self._matcher.is_dead():
             raise SglError("Unsatisfiable", f"no value of hole `{request.name}` is left to choose")
         data = only_value(self._matcher)
         if data is not None:
             return self._certain(data.decode())
+        if asked.known is not None and await self._is_right(asked.known):
+            return self._finish(asked.known, LegalPieces(self._matcher))
+        text = await self._together()
+        if text is not None:
+            return self._finish(text, LegalPieces(self._matcher))
         wrong: list[Wrong] = []
         while True:
             pieces = LegalPieces(self._matcher)
-            answer, ending = await self._answer(wrong, pieces)
+            answer, ending = await self._answer(self._query(wrong), pieces)
             text = await self._accepted(answer, ending)
             if text is not None:
                 return self._finish(text, pieces)
@@ -182,22 +213,37 @@ class RemoteFill:
 
     # -- asking --------------------------------------------------------------------------------------
 
-    async def _answer(self, wrong: Sequence[Wrong], pieces: LegalPieces) -> tuple[str, Ending]:
-        """One answer and how it ended. What is certain of it is told while it comes."""
+    async def _together(self) -> str | None:
+        """The text of the hole where it is asked for with those that follow, whose texts are kept for them.
+        None where it is asked for by itself, and where the answer has no legal text for it."""
+        together = self._filler.together(self._asked)
+        if together is None:
+            return None
+        gaps, projection = together
+        level, self._work.level = self._work.level, projection.level
+        answer, ending = await self._answer(self._query((), gaps, projection), None)
+        if ending.reason in ("refused", "filtered"):
+            raise refused_error(ending, self._asked.request.name, self._backend.name, self.partial)
+        texts = gaps.texts(answer, projection)
+        if texts and await self._is_right(texts[0]):
+            self.result.ahead = tuple(texts[1:])
+            return texts[0]
+        self._work.level = level
+        return None
+
+    async def _answer(self, query: Query, pieces: LegalPieces | None) -> tuple[str, Ending]:
+        """One answer and how it ended. What is certain of it is told to `pieces` while it comes."""
         self._asked.poll()
         self.partial = ""
         parts: list[str] = []
         ending: Ending | None = None
         self._work.requests += 1
         try:
-            async with aclosing(self._backend.stream(self._query(wrong))) as events:  # type: ignore[type-var]
+            async with aclosing(self._backend.stream(query)) as events:  # type: ignore[type-var]
                 async for event in events:
                     if isinstance(event, Piece):
                         parts.append(event.text)
-                        new = pieces.feed(event.text)
-                        self.partial = pieces.legal
-                        if new:
-                            self._observer.piece(new, False)
+                        self._hear(event.text, pieces)
                     else:
                         ending = event
         except BackendFault as fault:
@@ -211,14 +257,26 @@ class RemoteFill:
         self._count(answer, ending)
         return answer, ending
 
+    def _hear(self, text: str, pieces: LegalPieces | None) -> None:
+        if pieces is None:
+            return
+        new = pieces.feed(text)
+        self.partial = pieces.legal
+        if new:
+            self._observer.piece(new, False)
+
     def _failed(self, fault: BackendFault) -> SglError:
         return backend_error(fault, self._asked.request.name, self._backend.name, self.partial)
 
-    def _query(self, wrong: Sequence[Wrong]) -> Query:
+    def _query(
+        self, wrong: Sequence[Wrong], gaps: Gaps | None = None, projection: Projection | None = None
+    ) -> Query:
+        """The request for the hole, or for all gaps."""
         request, capabilities = self._asked.request, self._backend.capabilities
         said = self._conversation.messages()
-        turns = turns_of(said, self._projection, continues=capabilities.continues, wrong=wrong)
-        enforced = self._projection.enforced
+        projection = projection or self._projection
+        turns = turns_of(said, projection, continues=capabilities.continues, wrong=wrong, gaps=gaps)
+        enforced = projection.enforced
         return Query(
             turns.messages,
             turns.begun,
@@ -226,7 +284,7 @@ class RemoteFill:
             request.sampling,
             request.seed & SEED_BITS if capabilities.seed else None,
             self._most(),
-            request.stops if enforced is None and capabilities.continues else (),
+            request.stops if enforced is None and capabilities.continues and gaps is None else (),
             deadline=self._deadline,
             purpose=request.name,
         )
@@ -264,10 +322,10 @@ class RemoteFill:
             raise refused_error(ending, self._asked.request.name, self._backend.name, self.partial)
         cut = ending.reason == "length"
         for text in self._readings(answer):
-            if self._is_legal(text, whole=cut) and await self._verdict(text):
+            if await self._is_right(text, whole=cut):
                 return text
         for text in self._until_stop(answer):
-            if self._is_legal(text) and await self._verdict(text):
+            if await self._is_right(text):
                 return text
         return None
 
@@ -294,7 +352,10 @@ class RemoteFill:
             return False
         return matcher.is_complete() if whole else matcher.is_accepting()
 
-    async def _verdict(self, text: str) -> bool:
+    async def _is_right(self, text: str, *, whole: bool = False) -> bool:
+        """Whether a text is a value that the validators accept."""
+        if not self._is_legal(text, whole=whole):
+            return False
         verdicts = self._asked.verdicts
         return verdicts is None or await verdicts.of(text.encode()) == FINAL
 

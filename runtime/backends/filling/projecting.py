@@ -7,17 +7,18 @@ import re
 from collections.abc import Iterator
 
 from sglc.automata.analysis.emptiness import few_words
-from sglc.automata.term import Language
+from sglc.automata.term import Language, Words
 from sglc.targets.grammars.hole_forms import is_raw, pattern_of, schema_of
 from sglc.targets.projection.capabilities import Capabilities
 from sglc.targets.projection.enforcement import Enforcement, Projection
-from sglc.types.decoding import FEW_TEXTS
 from sglc.types.language.membership import MemberError
 from sglc.types.text.plain_json import from_json, parse_json
 from sglc.types.text.printer import print_value
 from sglc.types.text.scalar_printer import PrintError
 from sglc.types.type import Type, TypeTable
 
+MOST_LISTED = 64
+"""Texts of a hole that are listed in a prompt: more are shorter as a pattern or a schema."""
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
 """A block of code, as chat models put around an answer."""
 
@@ -27,7 +28,7 @@ def projection_of(
 ) -> Projection:
     """How a hole is asked for: by its texts, where they are few, else by a pattern or a JSON Schema that the
     prompt shows. `type` is None where the texts are options of the run."""
-    words = few_words(legal, FEW_TEXTS)
+    words = _listed(legal, type)
     if words:
         options = tuple(sorted(word.decode() for word in words))
         shown = "one of these texts: " + ", ".join(json.dumps(text, ensure_ascii=False) for text in options)
@@ -41,6 +42,13 @@ def projection_of(
         return Projection("asked", shown=f"a text that matches /{pattern}/" if pattern else "")
     schema = json.dumps(schema_of(type, table), ensure_ascii=False)
     return Projection("asked", shown=f"JSON on one line, of this JSON Schema: {schema}")
+
+
+def _listed(legal: Language, type: Type | None) -> tuple[bytes, ...] | None:
+    """The texts of a hole, where they are few or options of the run, which are listed in any case."""
+    if type is None and isinstance(legal.root, Words):
+        return tuple(sorted(legal.root.words))
+    return few_words(legal, MOST_LISTED)
 
 
 def readings(answer: str, enforced: Enforcement | None, type: Type | None, table: TypeTable) -> Iterator[str]:

@@ -21,13 +21,24 @@ def _unwatched() -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Following:
+    """A hole that follows in the same message, whatever the holes before it get: the text between the hole
+    before and it, and what it asks for."""
+
+    between: str
+    request: HoleRequest
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
 class FillRequest:
     """A hole that is to be filled.
 
     `type` is that of its values, None where they are texts that the run chooses from; `table` has what it
     refers to. `strategy` decides which legal text it gets, `verdicts` are those of its validators. Samples of
     one hole share a `tree`; `wanted` texts are found where one search gives several. `poll` is called before
-    each piece of work and raises what ends the run.
+    each piece of work and raises what ends the run. `known` is a text that an earlier request gave for it.
+    The holes of `following` may be filled by the same request.
     """
 
     request: HoleRequest
@@ -39,6 +50,8 @@ class FillRequest:
     wanted: int = 1
     timing: Timing = field(default_factory=Timing)
     poll: Callable[[], None] = _unwatched
+    known: str | None = None
+    following: tuple[Following, ...] = ()
 
 
 class FillObserver(ValidatorObserver, Protocol):
@@ -74,6 +87,10 @@ class Filler(Protocol):
     @property
     def scores_texts(self) -> bool:
         """Whether `score` can be asked."""
+
+    @property
+    def fuses(self) -> bool:
+        """Whether one request may fill several holes, so that it wants to know which follow."""
 
     def begin(
         self, conversation: Conversation | ConversationPair, asked: FillRequest, observer: FillObserver

@@ -52,6 +52,7 @@ class LocalFiller:
     constraints: Constraints
     drafting: Drafting | None = None
     scores_texts: bool = True
+    fuses: bool = False
 
     def begin(
         self, conversation: Conversation | ConversationPair, asked: FillRequest, observer: FillObserver

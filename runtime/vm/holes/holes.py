@@ -19,6 +19,7 @@ from sglc.runtime.vm.holes import scoring, unscored
 from sglc.runtime.vm.holes.budgets import budget_of
 from sglc.runtime.vm.holes.chains import asked_first, first_answer
 from sglc.runtime.vm.holes.drawing import figures_source, random_text
+from sglc.runtime.vm.holes.following import following, keep_ahead, known_text
 from sglc.runtime.vm.holes.fuzz import random_figures, random_scores
 from sglc.runtime.vm.holes.models import asked, remote_shown, shares_shown
 from sglc.runtime.vm.holes.options import Options
@@ -337,6 +338,7 @@ async def _generated(
     strategy = spec.decoding or LOCAL
     if run.local and not strategy.distinct:
         strategy = LOCAL
+    group = following(machine, frame, index, who.filler, request.sampling)
     wanted = FillRequest(
         request,
         type,
@@ -347,6 +349,8 @@ async def _generated(
         frame.wanted,
         run.statistics.timing,
         run.check,
+        known_text(frame, index),
+        tuple(each for _, each in group),
     )
     report = Report(machine, request.name, model.vocabulary.token_bytes)
     work = who.filler.begin(who.conversation, wanted, report)
@@ -379,4 +383,6 @@ async def _generated(
         conversation.restore(mark)
     if repairs or not who.itself:
         conversation.text(result.text)
+    if result.ahead:
+        keep_ahead(frame, group, result.ahead)
     return result

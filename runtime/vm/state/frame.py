@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from sglc.runtime.vm.state.values import BranchValue
 
 
+@dataclass(frozen=True, slots=True)
+class KnownText:
+    """A text for a hole, by its index, where the conversation is as it was foreseen."""
+
+    hole: int
+    messages: tuple[tuple[str, str], ...]
+    text: str
+
+
 class Signal(Enum):
     """What a step tells the loop."""
 
@@ -117,6 +126,8 @@ class Frame:
     wanted: int = 1
     """How many texts beams are to find for a hole."""
 
+    ahead: deque[KnownText] = field(default_factory=deque)
+    """Texts that a request gave for holes that are still to come."""
     tasks: dict[int, deque[Task]] | None = None
     """Calls that are to come in this frame, by code and in order; None where no hint told of any."""
 

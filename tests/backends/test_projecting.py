@@ -1,0 +1,24 @@
+"""What a prompt shows of a hole where nothing is enforced."""
+
+from __future__ import annotations
+
+import pytest
+
+from sglc.automata.term import Language, Words
+from sglc.runtime.backends.filling.projecting import MOST_LISTED, projection_of
+from sglc.targets.projection.capabilities import Capabilities
+from sglc.types.language.language import language
+from sglc.types.type import Int
+
+
+@pytest.mark.parametrize("count", [MOST_LISTED, MOST_LISTED + 1])
+def test_few_texts_are_listed_and_more_are_a_pattern(count: int) -> None:
+    type = Int(1, count)
+    shown = projection_of(type, language(type, {}, surface="hole"), {}, Capabilities()).shown
+    assert shown.startswith("one of these texts:" if count == MOST_LISTED else "a text that matches /")
+
+
+def test_options_of_the_run_are_listed_in_any_case() -> None:
+    words = frozenset(f"word {number}".encode() for number in range(MOST_LISTED + 1))
+    shown = projection_of(None, Language(Words(words)), {}, Capabilities()).shown
+    assert all(f'"{word.decode()}"' in shown for word in words)
