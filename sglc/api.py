@@ -30,11 +30,13 @@ from sglc.python.own_classes import OwnTypes, Refused
 from sglc.python.spans import Spans
 from sglc.python.stream import Piece, Stream
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
+from sglc.types.model_use import MAIN
 from sglc.types.notation.python_names import safe_name
 from sglc.types.type import TAG
 
 if TYPE_CHECKING:
     from sglc.externs.host import Host
+    from sglc.project.file import Project
     from sglc.runtime.backends.filling.remote_model import RemoteModel
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.kv.accounts import CacheStats
@@ -44,6 +46,9 @@ if TYPE_CHECKING:
     from sglc.runtime.results import RunResult
     from sglc.runtime.session import Session
     from sglc.runtime.vm.state.trace import Listener
+
+
+DEFAULT_MODEL = "smollm2"
 
 
 # -- modules and functions ---------------------------------------------------------------------------
@@ -133,7 +138,7 @@ class Function:
         return LOOP.wait(self._start(arguments, **options))
 
     def _split(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        options = {}
+        options = dict(self._module._defaults)
         for name, (wanted, fits) in _OPTIONS.items():
             if f"{name}_" in named:
                 value = options[name] = named.pop(f"{name}_")
@@ -227,8 +232,11 @@ class Module:
         models: Mapping[str, str | Engine | RemoteModel] | None = None,
         own: OwnTypes | None = None,
         python: Host | None = None,
+        defaults: Mapping[str, Any] | None = None,
     ) -> None:
         self._python = python
+        self._defaults = dict(defaults or {})
+        """Options of calls that say nothing of them, without the underscore."""
         self.program = program
         self.model = model
         self._models = dict(models or {})
@@ -396,6 +404,7 @@ class Module:
 class LoadOptions(TypedDict, total=False):
     """What `load` and `loads` take besides program and model; sizes are bytes (see `EngineOptions`).
 
+    `project` says whether the program's `sgl.toml` is read; what is given here wins over it.
     `allow_outside` is of the compiler: the program may read files outside of its project. `allow_py` names
     modules of Python that it may import; `functions` has functions for its `extern py`, by `module:function`.
     """
@@ -414,21 +423,23 @@ class LoadOptions(TypedDict, total=False):
     engine: Engine | RemoteModel | None
     models: Mapping[str, str | Engine | RemoteModel] | None
     spans: Spans | None
+    project: bool
     allow_outside: bool
     allow_py: tuple[str, ...]
     functions: Mapping[str, Callable[..., Any]] | None
 
 
-def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions]) -> Module:
+def load(path: str | Path, model: str | None = None, **options: Unpack[LoadOptions]) -> Module:
     """Compile a `.sgl` file, or read a `.sglb` one. A program that was compiled before comes from the cache.
 
-    `model` names what its functions run on; it is loaded at the first call, with the options that follow (see
-    `EngineOptions`). Modules with the same model and options share one engine. An `engine` may be given
-    instead. `models` are the models that the program names (`using big`), by these names, each a model or an
-    engine. `allow_outside` lets the program read files outside of its project, `allow_py` names modules of
-    Python that it may import beside those of its own project (a `.sglb` has none of its own), and `functions`
-    gives functions in place of importing any. Raises CompileError, with
-    every diagnostic, and FileNotFoundError.
+    `model` names what its functions run on; without it the project's own model, else `smollm2`. It is loaded
+    at the first call, with the options that follow (see `EngineOptions`). The program's `sgl.toml` stands in
+    for what is not given, also for options of calls; `project=False` leaves it unread. Modules with the same
+    model and options share one engine. An `engine` may be given instead. `models` are the models that the
+    program names (`using big`), by these names, each a model or an engine. `allow_outside` lets the program
+    read files outside of its project, `allow_py` names modules of Python that it may import beside those of
+    its own project (a `.sglb` has none of its own), and `functions` gives functions in place of importing
+    any. Raises CompileError, with every diagnostic of program and project, and FileNotFoundError.
     """
     path = Path(path)
     program: Program | None
@@ -447,22 +458,24 @@ def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions
         if source is not None:
             built, diagnostics = build(source, compile_options(options), told=False, runs=True)
             program = None if built is None else built.program
-    return made_module(program, diagnostics, model, path, options)
+    return made_module(program, diagnostics, model, path, options, project=_project(path, options, True))
 
 
 def loads(
-    text: str, model: str = "smollm2", *, path: str | Path = "program.sgl", **options: Unpack[LoadOptions]
+    text: str, model: str | None = None, *, path: str | Path = "program.sgl", **options: Unpack[LoadOptions]
 ) -> Module:
     """Compile a program that is given as text.
 
     `path` is what messages call it and where it would lie: `use ./crew`, `include` and schema files are
-    looked up beside it. Nothing need be there. Everything else is as in `load`.
+    looked up beside it. Nothing need be there. `project=True` reads the `sgl.toml` that it would have; by
+    itself a text has none. Everything else is as in `load`.
     """
     from sglc.driver import compile_source
     from sglc.source import Source
 
     compiled = compile_source(Source(str(path), text), compile_options(options))
-    return made_module(compiled.program, list(compiled.diagnostics), model, None, options)
+    found, place = list(compiled.diagnostics), Path(path)
+    return made_module(compiled.program, found, model, None, options, project=_project(place, options, False))
 
 
 def compile_options(given: LoadOptions) -> CompileOptions:
@@ -470,13 +483,26 @@ def compile_options(given: LoadOptions) -> CompileOptions:
     return CompileOptions(allow_outside=given.get("allow_outside", False))
 
 
+def _project(place: Path, given: LoadOptions, usual: bool) -> Project:
+    """The project of a program at a place, if it is to be read. Raises CompileError for a faulty file."""
+    from sglc.project.file import Project, project_of
+
+    if not given.get("project", usual):
+        return Project()
+    project, faults = project_of(place)
+    if faults:
+        raise CompileError(faults)
+    return project
+
+
 def made_module(
     program: Program | None,
     diagnostics: list[Diagnostic],
-    model: str,
+    model: str | None,
     path: Path | None,
     given: LoadOptions,
     own: OwnTypes | None = None,
+    project: Project | None = None,
 ) -> Module:
     """The module of what was compiled. Raises CompileError for errors, TypeError for unknown options."""
     unknown = sorted(set(given) - LoadOptions.__annotations__.keys())
@@ -486,19 +512,28 @@ def made_module(
         )
     if program is None or has_errors(diagnostics):
         raise CompileError([d for d in diagnostics if d.severity == "error"] or diagnostics)
+    if project is None:
+        from sglc.project.file import Project
+
+        if given.get("project"):
+            raise TypeError(
+                "`project` is an option of load and loads: a function of Python has no `sgl.toml`"
+            )
+        project = Project()
+    engine = {**project.engine, **given}
     folder = given.get("kv_disk")
     options = EngineOptions(
-        given.get("executor", "auto"),
-        given.get("dtype"),
-        given.get("threads"),
-        given.get("device", "cpu"),
+        engine.get("executor", "auto"),
+        engine.get("dtype"),
+        engine.get("threads"),
+        engine.get("device", "cpu"),
         given.get("kv_memory"),
         None if folder is None else Path(folder),
         given.get("kv_disk_bytes", DISK_BYTES),
         given.get("speculate"),
         given.get("kv_eviction", "lru"),
-        given.get("max_queue"),
-        given.get("draft"),
+        engine.get("max_queue"),
+        engine.get("draft"),
     )
     python = None
     if program.python_modules:
@@ -506,8 +541,13 @@ def made_module(
 
         access = access_for(path, tuple(given.get("allow_py", ())))
         python = Host(program, access, given.get("functions"), own)
-    spans, models = given.get("spans"), given.get("models")
-    return Module(program, model, options, given.get("engine"), path, spans, models, own, python)
+    own_model = model or project.models.get(MAIN, DEFAULT_MODEL)
+    wanted = {name: each for name, each in project.models.items() if name in program.models}
+    models = {**wanted, **(given.get("models") or {})}
+    spans = given.get("spans")
+    return Module(
+        program, own_model, options, given.get("engine"), path, spans, models, own, python, project.run
+    )
 
 
 __all__ = [

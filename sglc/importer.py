@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from sglc.api import LoadOptions, Module
 
 COMPILED = ".sglb"
-DEFAULT = "smollm2"
 _PROGRAM = "__sgl_module__"
 _NAMES = "__sgl_names__"
 
@@ -42,7 +41,7 @@ class SglFinder:
     """
 
     def __init__(self) -> None:
-        self.model = DEFAULT
+        self.model: str | None = None
         self.options: LoadOptions = {}
         self._folders: dict[str, tuple[int, frozenset[str]]] = {}
 
@@ -166,8 +165,9 @@ def uninstall() -> None:
         sys.meta_path.remove(_FINDER)
 
 
-def configure(model: str = DEFAULT, **options: Unpack[LoadOptions]) -> None:
+def configure(model: str | None = None, **options: Unpack[LoadOptions]) -> None:
     """What programs that are imported from now on run on: model and options as `sglc.load` takes them.
+    Without a model each has that of its project.
 
     Raises TypeError for options that are none.
     """

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from sglc.diagnostics.diagnostic import Diagnostic
-from sglc.source import Source
+from sglc.source import Source, Span
 from sglc.syntax.errors.core.reporter import MISREAD_BLOCKS
 
 AFTER_ALL = ("W0201", "W0203", "W0208")
