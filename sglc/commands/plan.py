@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,6 +141,8 @@ def command(
     if problems:
         raise _refused(invocation, problems, as_json)
     from sglc.commands.running.settings import engine_of, models_of, project_for, setting
+    from sglc.project.models import is_elsewhere
+    from sglc.types.model_use import MAIN
 
     project = project_for(invocation, file, as_json=as_json)
     model, named = models_of(project, models, program)
@@ -160,9 +162,12 @@ def command(
         )
         _with_run(invocation, program, file, names[0], model or DEFAULT_MODEL, run, as_json)
         return
-    plan = _plan(invocation, program, file, names, model)
+    counted_in = None if model is not None and is_elsewhere(model) else model
+    priced = project.settings.get(MAIN)
+    price = None if priced is None else priced.price
+    plan = replace(_plan(invocation, program, file, names, counted_in), price=price)
     if old is not None:
-        _diff(invocation, plan, old, function, model, as_json)
+        _diff(invocation, plan, old, function, counted_in, as_json)
         return
     measured = None if trace is None else _traced(invocation, program, trace, as_json)
     _print(invocation, plan, measured, as_json)

@@ -18,11 +18,21 @@ def as_data(plan: ProgramPlan, measured: Measured | None = None) -> dict[str, ob
         "file": plan.file,
         "model": plan.model or None,
         "unit": plan.unit,
-        "functions": [function_data(function) for function in plan.functions],
+        "functions": [function_data(function) | _cost(plan, function) for function in plan.functions],
     }
     if measured is not None:
         found["run"] = _run(measured)
     return found
+
+
+def _cost(plan: ProgramPlan, function: FunctionPlan) -> dict[str, object]:
+    """What its answers cost, as decimals in texts: no reader makes floats of them unasked."""
+    cost = plan.cost(function)
+    if cost is None or plan.price is None:
+        return {}
+    least, most = cost
+    greatest = None if most is None else f"{most:f}"
+    return {"cost": {"least": f"{least:f}", "greatest": greatest, "currency": plan.price.currency}}
 
 
 def function_data(function: FunctionPlan) -> dict[str, object]:

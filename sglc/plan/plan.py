@@ -6,7 +6,10 @@ Sizes are counted in the plan's `unit`: tokens of a model, or bytes where no mod
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
+
+from sglc.project.prices import Price
 
 Unit = Literal["tokens", "bytes"]
 Times = tuple[int, int | None]
@@ -123,9 +126,19 @@ class FunctionPlan:
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlan:
-    """The plans of a program's functions. `model` is empty for a plan in bytes."""
+    """The plans of a program's functions. `model` is empty for a plan in bytes. `price` is that of the model
+    which the program runs on; what the holes of a function cost follows from it where tokens are counted."""
 
     file: str
     model: str
     unit: Unit
     functions: tuple[FunctionPlan, ...]
+    price: Price | None = None
+
+    def cost(self, function: FunctionPlan) -> tuple[Decimal, Decimal | None] | None:
+        """The least and the most that the answers of one call cost, prompts left out; None where no price is
+        known or tokens are not counted."""
+        if self.price is None or self.unit != "tokens":
+            return None
+        most = None if function.most is None else self.price.of(0, function.most)
+        return self.price.of(0, function.least), most

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sglc.plan.measured import Measured, Took
 from sglc.plan.plan import FunctionPlan, HolePlan, ProgramPlan, Row, Times
+from sglc.project.prices import shown
 
 WIDTH = 100
 """Columns of a line; longer texts are cut."""
@@ -36,9 +37,9 @@ class Picture:
         yield self._head(function)
         role = ""
         for row in function.rows:
-            shown = row.role if row.role != role else ""
+            speaker = row.role if row.role != role else ""
             role = row.role
-            yield from self._row(row, shown)
+            yield from self._row(row, speaker)
         yield from self._sums(function)
 
     def _head(self, function: FunctionPlan) -> str:
@@ -132,6 +133,13 @@ class Picture:
         started = list(dict.fromkeys(row.function for row in function.rows if row.started))
         total = f"all holes: {_range(function.least, function.most, unit)}"
         yield f"     calls: {_listed(calls) or 'none'}; concurrent: {_listed(started) or 'none'}; {total}"
+        cost = self.plan.cost(function)
+        if cost is not None and self.plan.price is not None:
+            label = self.plan.price.currency
+            upper = "no bound" if cost[1] is None else f"{shown(cost[1], label)} at most"
+            yield f"     answers cost {shown(cost[0], label)} at least, {upper}; prompts are not in it"
+        elif self.plan.price is not None:
+            yield "     answers have a price: --model NAME says in whose tokens to count them"
         if function.within is not None:
             yield "     " + self._within(function, function.within)
 

@@ -13,7 +13,7 @@ from typing import Any
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
 from sglc.project.checks import KEYS, MODEL, Keys, text
-from sglc.project.models import ModelSettings, settings_of
+from sglc.project.models import ModelSettings, is_elsewhere, settings_of
 from sglc.project.places import masked, place
 from sglc.source import Source, Span
 
@@ -21,8 +21,6 @@ FILE = "sgl.toml"
 LARGEST = 1024 * 1024
 """Most bytes of the file: a thousand models take a tenth of it."""
 FAULT = "E0825"
-_BACKEND = re.compile(r"[a-z][a-z0-9_]+:")
-"""How the names of models elsewhere begin."""
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 
 
@@ -176,7 +174,7 @@ class _Reader:
         """A model as `--model` takes it. Relative paths begin at the folder of the file."""
         kind, colon, rest = model.rpartition("scripted:")
         path = rest if colon else model
-        if not colon and (_BACKEND.match(path) or ("/" not in path and not path.endswith(".gguf"))):
+        if not colon and (is_elsewhere(path) or ("/" not in path and not path.endswith(".gguf"))):
             return model
         return kind + colon + str(self.folder / Path(path).expanduser())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -32,6 +33,11 @@ class ModelSettings:
     fallback: tuple[str, ...] = ()
     price: Price | None = None
     context_length: int | None = None
+
+
+def is_elsewhere(model: str) -> bool:
+    """Whether a model's name is that of one elsewhere, `openai:gpt-x`, whose tokens nobody here can count."""
+    return re.match(r"(?!scripted:)[a-z][a-z0-9_]+:", model) is not None
 
 
 def settings_of(values: Mapping[str, Any], placed: Callable[[str], str]) -> ModelSettings:

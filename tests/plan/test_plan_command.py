@@ -43,6 +43,31 @@ def test_a_plan_in_tokens_of_a_model(good: Path, script: str, cli: Cli) -> None:
     assert hole["least_exact"] and hole["greatest_exact"] and hole["value"] == "calm"
 
 
+PRICED = """[models.main]
+use = "{use}"
+price = {{ input = 1, output = 2.5, currency = "EUR" }}
+"""
+
+
+def test_answers_have_a_price_where_the_project_has_one(good: Path, script: str, cli: Cli) -> None:
+    (good.parent / "sgl.toml").write_text(PRICED.format(use=script))
+    (function,) = data_of(cli("plan", good, "feel", "--json")[1])["functions"]
+    assert function["cost"] == {"least": "0.00001", "greatest": "0.0000175", "currency": "EUR"}
+    out = cli("plan", good, "feel")[1]
+    assert "answers cost 0.00001 EUR at least, 0.0000175 EUR at most" in out
+
+
+def test_a_model_elsewhere_is_planned_in_bytes_or_in_tokens_of_another(
+    good: Path, script: str, cli: Cli
+) -> None:
+    (good.parent / "sgl.toml").write_text(PRICED.format(use="openai:gpt-x"))
+    code, out, _ = cli("plan", good, "feel")
+    assert code == 0 and "in bytes" in out and "answers have a price: --model NAME" in out
+    (function,) = data_of(cli("plan", good, "feel", "--json")[1])["functions"]
+    assert "cost" not in function
+    assert "answers cost 0.00001 EUR" in cli("plan", good, "feel", "--model", script)[1]
+
+
 def test_functions_that_ask_no_model_are_left_out(cli: Cli) -> None:
     names = [
         function["name"]

@@ -195,7 +195,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
     "sglc.plan": LEAVES
-    | {"sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
+    | {"sglc.project", "sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
     | {"sglc.runtime.bounds", "sglc.runtime.mask", "sglc.runtime.decoding", "sglc.runtime.errors"},
     "sglc.viewer": {"sglc.diagnostics"},
     "sglc.project": {"sglc.source", "sglc.diagnostics"},
