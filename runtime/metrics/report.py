@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 
 def report(
-    collector: Collector, engine: Engine | None, models: Mapping[str, Engine] | None = None
+    collector: Collector,
+    engine: Engine | None,
+    models: Mapping[str, Engine] | None = None,
+    backends: Mapping[str, Mapping[str, object]] | None = None,
 ) -> dict[str, object]:
     """Everything, as JSON has it: `functions`, `holes` and `process`, and `cache` where it is shared.
 
     `models` are the engines of the models that the program names: what each did, where it is another engine.
+    `backends` is what models elsewhere were asked and what that cost (`Accounts.plain`).
     """
     with collector.lock:
         holes = {name: figures.plain() for name, figures in collector.holes.items()}
@@ -48,6 +52,8 @@ def report(
     others = {name: _work(each) for name, each in (models or {}).items() if each is not engine}
     if others:
         found["models"] = others
+    if backends:
+        found["backends"] = {name: dict(spent) for name, spent in backends.items()}
     return found
 
 

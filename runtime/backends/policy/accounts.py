@@ -63,6 +63,17 @@ class Accounts:
         """What each backend was asked so far."""
         return self._spendings
 
+    def plain(self) -> dict[str, dict[str, object]]:
+        """As JSON has it, by backend; money as a text, so that no reader makes a float of it unasked."""
+        found: dict[str, dict[str, object]] = {}
+        for name, spent in self._spendings.items():
+            usage = spent.usage
+            found[name] = {"requests": spent.requests, "prompt": usage.prompt, "cached": usage.cached}
+            found[name] |= {"output": usage.output, "estimated": spent.estimated}
+            if spent.currency:
+                found[name] |= {"cost": f"{spent.cost:f}", "currency": spent.currency}
+        return found
+
     def reserve(self, name: str, expected: Usage, policy: Policy) -> None:
         """Put aside what a request may take. Raises BackendFault (`budget`) where it would go beyond what is
         allowed: the request must not be sent then."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from sglc.commands.shared.invocation import counted
+from sglc.project.prices import shown
 
 ORDER_SHARE = 0.1
 """Least share of a prompt that another order must win before it is spoken of: less is not worth rewriting."""
@@ -32,6 +34,7 @@ def as_tables(report: dict[str, Any], start: dict[str, float]) -> str:
         _pressure(report["holes"]),
         _blends(report["holes"]),
         _models(report.get("models", {})),
+        _backends(report.get("backends", {})),
         _order(report["holes"]),
         _start(start),
     ]
@@ -179,6 +182,19 @@ def _models(models: dict[str, dict[str, Any]]) -> str:
             f"model {name}: {engine['forwards']} forward passes in {duration(engine['seconds'])}, "
             f"{counted(engine['tokens_fed'], 'token')} computed{found}"
         )
+    return "\n".join(lines)
+
+
+def _backends(backends: dict[str, dict[str, Any]]) -> str:
+    """What models elsewhere were asked, and what it cost."""
+    lines = []
+    for name, spent in backends.items():
+        cached = f" ({spent['cached']} of them cached)" if spent["cached"] else ""
+        estimated = f", {spent['estimated']} of all estimated" if spent["estimated"] else ""
+        cost = f"; {shown(Decimal(spent['cost']), spent['currency'])}" if "cost" in spent else ""
+        prompts = f"{counted(spent['prompt'], 'token')} of prompts{cached}"
+        requests = counted(spent["requests"], "request")
+        lines.append(f"model {name}: {requests}, {prompts}, {spent['output']} of answers{estimated}{cost}")
     return "\n".join(lines)
 
 
