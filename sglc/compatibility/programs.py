@@ -7,9 +7,11 @@ right, and every answer is one that could have come before.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from sglc.bytecode.code import Code, ParameterSpec, Program
+from sglc.bytecode.opcodes import OPCODES
 from sglc.bytecode.signatures import signature
 from sglc.compatibility.inclusion import Found, included
 from sglc.compatibility.values import Typed, written
@@ -99,6 +101,28 @@ def _parameters(name: str, old: Program, before: Code, new: Program, now: Code) 
     if order != places[: len(order)] and set(order) <= set(places):
         reason = f"calls that give arguments by their place mean {', '.join(order)}"
         found.append(Change(name, "breaks", "its parameters have another order", reason=reason))
+    asked = _held(old, before)
+    if any(each not in asked for each in _held(new, now)):
+        what = "its arguments are held against values of the run in another way"
+        reason = "which arguments such a type takes is known only in a run"
+        found.append(Change(name, "unknown", what, reason=reason))
+    return found
+
+
+def _held(program: Program, code: Code) -> list[tuple[t.Type, tuple[str, ...]]]:
+    """The types that depend on values and that arguments are held against, with what is looked at for each.
+
+    Those checks give nothing back: their value is dropped at once.
+    """
+    found: list[tuple[t.Type, tuple[str, ...]]] = []
+    names: list[str] = []
+    for instruction, behind in pairwise(code.instructions):
+        opcode = OPCODES[instruction.op].name
+        names.append(code.slots[instruction.a] if opcode == "LOAD" else opcode)
+        if opcode == "CHECK_GIVEN" and OPCODES[behind.op].name == "POP":
+            found.append((program.types[instruction.a], tuple(names)))
+        if opcode in ("POP", "STORE"):
+            names.clear()
     return found
 
 

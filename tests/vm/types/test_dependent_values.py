@@ -234,3 +234,86 @@ def test_the_operation_takes_the_values_that_its_type_depends_on(values: str, ty
         f"  %2 = check_given ({values}) {type}\n  return %2\n}}\n"
     )
     assert (verify_ir(module) == []) == sound
+
+
+COMBINED = [
+    """\
+record Node(depth: int, names: [str]):
+    name: one of names
+    kids: [Node(depth, names); ..2]
+    weight: above(depth)
+
+type above(depth: int) = int in 0..20 where it > depth
+
+pub fn tree(names: [str], depth: int) -> Node(depth, names):
+    user: | ${names}
+    assistant: | ?{root: Node(depth, names) max 200 tok}
+    return root
+
+pub pure fn size(depth: int, names: [str], n: Node(depth, names)) -> int:
+    return 1 + sum([size(depth, names, k) for k in n.kids])
+
+test "n":
+    fuzz tree(["a", "b"], 3) times 5:
+        expect size(3, ["a", "b"], it) >= 1
+        expect it.weight > 3
+    expect raises Failure: size(3, ["a"], Node("a", [], 3))
+    expect size(3, ["a"], Node("a", [Node("a", [], 4)], 5)) == 2
+""",
+    """\
+pub fn f(xs: [str], i: int) -> str:
+    let chosen: (one of xs)? = xs[i] if i < len(xs) else null
+    let label: one of xs | "none" = chosen if chosen != null else "none"
+    user: | ${label}
+    assistant: | ?{y: one of xs | "none"} and ?{z: int where z > i and z < i + 5}
+    let w: int where it > i = z
+    return "${y} ${w}"
+
+fn g(body: str) -> [(span of body, int in 0..9); ..2]:
+    user: | ${body}
+    assistant: | ?{qs: [(span of body max 5 chars, int in 0..9); ..2]}
+    return qs
+
+test "x":
+    fuzz f(["a"], 0) times 5: expect it != ""
+    fuzz g("hello") times 5: expect len(it) <= 2
+""",
+    """\
+extern py "db:save" fn save(id: int, text: str) -> bool effects write key id
+extern py "db:load" fn load(id: int) -> json schema {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+grammar Path(dirs: [str]):
+    start: dir ("/" dir){0,3}
+    dir: one of dirs
+
+pub fn clean(id: int, dirs: [str]) -> Path(dirs):
+    let data = load(id)
+    user: | ${data}
+    assistant: | ?{path: Path(dirs)}
+    let kept: Path(dirs) = path
+    if not save(id, trust(kept)): raise Lost(id)
+    return kept
+
+error Lost(id: int)
+
+pub pure fn depth(dirs: [str], path: Path(dirs)) -> int:
+    return path.count("/") + 1
+
+test "p":
+    mock load = {"a": 3}
+    mock save = true always
+    fuzz clean(1, ["x", "y"]) times 3:
+        expect depth(["x", "y"], it) <= 4
+    mock load = {"a": 3}
+    mock clean.path = "x/y"
+    expect clean(1, ["x", "y"]) == "x/y"
+    expect raises Failure: depth(["x"], "x/z")
+    expect depth(["x"], "x/x/x") == 3
+""",
+]
+
+
+@pytest.mark.parametrize("text", COMBINED)
+def test_they_go_with_other_constructs(text: str) -> None:
+    """Types that contain themselves, optionals and unions, conditions on values, grammars, Python."""
+    assert failures(text) == []
