@@ -280,7 +280,7 @@ test "x":
 """,
     """\
 extern py "db:save" fn save(id: int, text: str) -> bool effects write key id
-extern py "db:load" fn load(id: int) -> json schema {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+extern py "db:load" fn load(id: int) -> json schema {"type": "object", "required": ["a"]}
 
 grammar Path(dirs: [str]):
     start: dir ("/" dir){0,3}
