@@ -33,6 +33,7 @@ from sglc.syntax.errors.core.reporter import Replacements
 from sglc.syntax.errors.declaration_mistakes import declaration_mistake
 from sglc.syntax.errors.foreign.lines import foreign
 from sglc.syntax.errors.option_mistakes import option_mistake
+from sglc.syntax.errors.pattern_mistakes import is_taken_apart
 from sglc.syntax.errors.pattern_mistakes import pattern_mistake as case_mistake
 from sglc.syntax.errors.statement_mistakes import statement_mistake
 from sglc.syntax.errors.text_mistakes import hole, pipe, prose, role, role_name
@@ -281,7 +282,7 @@ _COUNTED = re.compile(
 
 def _loop(run: Run, line: Line, module_level: bool) -> Mistake | None:
     """`for i = 0 to n:` and `for (i = 0; …)`."""
-    if line.word != "for":
+    if line.word != "for" or is_taken_apart(line):
         return None
     first, index = line.first, line.index
     whole = (line.starts(first), line.ends(line.last - 1))

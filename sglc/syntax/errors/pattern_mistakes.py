@@ -79,9 +79,29 @@ def _member(run: Run, line: Line) -> Mistake | None:
     )
 
 
+def is_taken_apart(line: Line) -> bool:
+    """Whether a line begins as `for (a, b` or `let (a, b`."""
+    begins = line.word in ("for", "let", "var") and line.token == "(" and line.index == line.first + 1
+    named = begins and line.index + 2 < line.last and line.kind_at(line.index + 1) == "NAME"
+    return named and line.at(line.index + 2) == ","
+
+
 def _several_variables(run: Run, line: Line) -> Mistake | None:
-    """`let a, b = …`, `for i, x in …`, `let a`."""
+    """`let a, b = …`, `for i, x in …`, the same in parentheses, `let a`."""
     first, index = line.first, line.index
+    if is_taken_apart(line):
+        close = next((i for i in range(index, line.last) if line.at(i) == ")"), index)
+        loop = line.word == "for"
+        return Mistake(
+            "E0113",
+            "a loop has one variable" if loop else f"each `{line.word}` binds one name",
+            line.start,
+            line.ends(close),
+            label="several names",
+            hint="write `for pair in …:` and read `pair[0]` and `pair[1]`"
+            if loop
+            else "bind the value to one name and read its parts: `pair[0]`, `pair[1]`",
+        )
     if (
         line.word in ("let", "var")
         and line.kind == "_NEWLINE"
