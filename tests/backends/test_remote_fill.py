@@ -315,3 +315,44 @@ def test_a_value_that_can_be_no_other_is_not_asked_for() -> None:
     text = LINE.replace('line max 9 chars until "."', 'choose ["Ada"]')
     result, _ = run(text, backend)
     assert result.value == "Ada" and not backend.asked
+
+
+JUDGED = """pure fn short_words(text: str) -> alive | dead | final:
+    for word in text.words():
+        if len(word) > 4: return dead
+    return final
+
+pub fn f() -> str:
+    user: | q
+    assistant: | ?{name: line max 20 chars where short_words(name)}
+    return name
+"""
+
+
+def test_validators_judge_whole_answers() -> None:
+    backend = FakeBackend(["Ada Lovelace", "Ada Byro"])
+    assert run(JUDGED, backend)[0].value == "Ada Byro"
+    assert "a validator of the program refuses it" in backend.asked[1].messages[-1].text
+
+
+TOOLS = """## The price of an item, in cents.
+pure fn price(item: str max 9 chars) -> int:
+    return 100 * len(item)
+
+pub fn f() -> int:
+    user: | How much is jam?
+    assistant with tools [price] limit 2 calls: | ?{total: int in 0..999} cents.
+    return total
+"""
+
+
+def test_tools_are_told_and_called_as_text() -> None:
+    calls = {"f.tool": ["price", "answer"], "f.price": ['{"item": "jam"}'], "f.total": ["300"]}
+    backend = FakeBackend(lambda query: calls[query.purpose].pop(0))
+    assert run(TOOLS, backend)[0].value == 300
+    (first, *_, last) = backend.asked
+    assert first.messages[0].role == "system" and "You can call these functions" in first.messages[0].text
+    assert ("assistant", '{"name": "price", "arguments": {"item": "jam"}}') in [
+        (each.role, each.text) for each in last.messages
+    ]
+    assert last.messages[-1].role == "user" and last.messages[-1].text.startswith("300")

@@ -52,7 +52,7 @@ def _listed(legal: Language, type: Type | None) -> tuple[bytes, ...] | None:
 
 
 def readings(answer: str, enforced: Enforcement | None, type: Type | None, table: TypeTable) -> Iterator[str]:
-    """Texts that an answer may mean, the likeliest first: as it is, and as a value in the one spelling."""
+    """Texts that an answer may mean: as it is, and, behind that, as a value in the one spelling."""
     reading = "text" if enforced is None else enforced.reading
     if reading == "text":
         yield answer
