@@ -232,11 +232,13 @@ class Module:
         models: Mapping[str, str | Engine | RemoteModel] | None = None,
         own: OwnTypes | None = None,
         python: Host | None = None,
-        defaults: Mapping[str, Any] | None = None,
+        project: Project | None = None,
     ) -> None:
         self._python = python
-        self._defaults = dict(defaults or {})
+        self._defaults = {} if project is None else dict(project.run)
         """Options of calls that say nothing of them, without the underscore."""
+        self._known = () if project is None else tuple(project.settings.values())
+        """Models of the project, with what it says of each."""
         self.program = program
         self.model = model
         self._models = dict(models or {})
@@ -348,9 +350,9 @@ class Module:
 
         check_names(self.program, self._models)
         named = {name: self._models[name] for name in self.program.models if name in self._models}
-        engine = self._given_engine or shared_model(self.model, self._options)
+        engine = self._given_engine or shared_model(self.model, self._options, self._known)
         models = {
-            name: shared_model(each, self._options) if isinstance(each, str) else each
+            name: shared_model(each, self._options, self._known) if isinstance(each, str) else each
             for name, each in named.items()
         }
         return engine, models
@@ -375,6 +377,12 @@ class Module:
 
         return {name: each for name, each in self._engines.items() if is_local(each)}
 
+    def _remote_models(self) -> list[RemoteModel]:
+        from sglc.runtime.backends.filling.remote_model import RemoteModel
+
+        engine = self._given_engine if self._joined is None else self._joined.engine
+        return [each for each in (engine, *self._engines.values()) if isinstance(each, RemoteModel)]
+
     def cache_stats(self) -> CacheStats | None:
         """What the engine's memory of keys and values holds and has done, for all modules that share it.
 
@@ -388,9 +396,11 @@ class Module:
 
     def statistics(self) -> dict[str, Any]:
         """What this module's runs took, by function and hole, and the engine's work (docs/observing.md)."""
+        from sglc.runtime.backends.filling.remote_model import spent
         from sglc.runtime.metrics.report import report
 
-        return report(self._collector(), self._served_by(), self._local_engines())
+        backends = spent(self._remote_models())
+        return report(self._collector(), self._served_by(), self._local_engines(), backends)
 
     def metrics(self) -> str:
         """The same in Prometheus' text format. Needs the extra `observe`."""
@@ -545,9 +555,7 @@ def made_module(
     wanted = {name: each for name, each in project.models.items() if name in program.models}
     models = {**wanted, **(given.get("models") or {})}
     spans = given.get("spans")
-    return Module(
-        program, own_model, options, given.get("engine"), path, spans, models, own, python, project.run
-    )
+    return Module(program, own_model, options, given.get("engine"), path, spans, models, own, python, project)
 
 
 __all__ = [

@@ -13,7 +13,7 @@ class BackendSettings:
     """How a backend is reached, and what is known of it that its name does not say.
 
     base_url        the address, where it is not the usual one; only for kinds that are named by a model
-    key_from        the environment variable that holds the key, where it is not the usual one
+    key_variable    the environment variable that holds the key, where it is not the usual one
     plain_http      whether a key may go to a public host without TLS
     timeouts        how long a request may take
     leave_out       fields of requests that this server refuses, such as `seed`
@@ -24,7 +24,7 @@ class BackendSettings:
     """
 
     base_url: str = ""
-    key_from: str = ""
+    key_variable: str = ""
     plain_http: bool = False
     timeouts: Timeouts = TIMEOUTS
     leave_out: frozenset[str] = frozenset()

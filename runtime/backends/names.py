@@ -91,10 +91,10 @@ def checked_url(url: str, form: str) -> str:
 
 def key_of(kind: Kind, settings: BackendSettings, environment: Mapping[str, str]) -> str:
     """The key of a backend, empty where it needs none. Raises ArgumentError (E0732)."""
-    variable = settings.key_from or kind.key
+    variable = settings.key_variable or kind.key
     key = environment.get(variable, "").strip() if variable else ""
     if not key:
-        if settings.key_from or kind.needs_key:
+        if settings.key_variable or kind.needs_key:
             raise ArgumentError(
                 "E0732",
                 f"the key of {kind.what} is missing: set {variable}",

@@ -195,6 +195,7 @@ def command(
         setting(project.run, "decode", decode),
         select,
         access_for(file, invocation.python),
+        tuple(project.settings.values()),
     )
     if data is not None and out is not None:
         from sglc.commands.running.batch import Common, run_rows

@@ -87,6 +87,23 @@ def chain(value: Any) -> str:
     return "" if len(value) <= MOST_FALLBACKS else f"longer than {MOST_FALLBACKS}"
 
 
+def truth(value: Any) -> str:
+    """True or false."""
+    return "" if isinstance(value, bool) else "neither true nor false"
+
+
+def words(*known: str) -> Check:
+    """A list of some words; of any where none are known."""
+
+    def check(value: Any) -> str:
+        if not isinstance(value, list) or any(text(each) for each in value):
+            return "no list of words"
+        wrong = next((each for each in value if known and each not in known), None)
+        return "" if wrong is None else f"a list with `{wrong}`, which is none of " + ", ".join(known)
+
+    return check
+
+
 KEYS: dict[str, Keys] = {
     "project": {"name": text},
     "run": {
@@ -122,5 +139,9 @@ MODEL: Keys = {
     "fallback": chain,
     "price": {"input": amount, "cached": amount, "output": amount, "currency": text},
     "context_length": whole(1),
+    "max_tokens": whole(1),
+    "notations": words("gbnf", "lark", "regex", "json_schema", "choice"),
+    "leave_out": words(),
+    "plain_http": truth,
 }
 """The keys of `[models.NAME]`."""

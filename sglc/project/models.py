@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 from sglc.project.prices import Price
 
+Notation = Literal["gbnf", "lark", "regex", "json_schema", "choice"]
+"""How a server is told what an answer may be."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
@@ -33,6 +36,14 @@ class ModelSettings:
     fallback: tuple[str, ...] = ()
     price: Price | None = None
     context_length: int | None = None
+    max_tokens: int | None = None
+    """The bound on an answer's tokens where the program has none."""
+    notations: tuple[Notation, ...] | None = None
+    """What the server enforces, where that is not what its kind enforces; empty for nothing."""
+    leave_out: tuple[str, ...] = ()
+    """Fields of requests that the server refuses."""
+    plain_http: bool = False
+    """Whether a key may go to a public host without TLS."""
 
 
 def is_elsewhere(model: str) -> bool:
@@ -59,6 +70,10 @@ def settings_of(values: Mapping[str, Any], placed: Callable[[str], str]) -> Mode
         tuple(placed(each) for each in values.get("fallback", ())),
         _price(price) if price else None,
         values.get("context_length"),
+        values.get("max_tokens"),
+        tuple(values["notations"]) if "notations" in values else None,
+        tuple(values.get("leave_out", ())),
+        values.get("plain_http", False),
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sglc.runtime.engine.core.options import EngineOptions
 
 if TYPE_CHECKING:
+    from sglc.project.models import ModelSettings
     from sglc.runtime.backends.filling.remote_model import RemoteModel
     from sglc.runtime.engine.base import Engine
 
@@ -44,20 +45,24 @@ class BackgroundLoop:
 
 LOOP = BackgroundLoop()
 _ENGINES: dict[tuple[str, EngineOptions], Engine] = {}
-_REMOTE: dict[str, RemoteModel] = {}
+_REMOTE: dict[tuple[str, str], RemoteModel] = {}
 _ENGINE_LOCK = threading.Lock()
 
 
-def shared_model(model: str, options: EngineOptions) -> Engine | RemoteModel:
-    """A model of this process or elsewhere by its name, shared likewise. Raises ArgumentError."""
+def shared_model(
+    model: str, options: EngineOptions, known: Sequence[ModelSettings] = ()
+) -> Engine | RemoteModel:
+    """A model of this process or elsewhere by its name, shared likewise; `known` are those of a project.
+    Raises ArgumentError."""
     from sglc.runtime.backends.filling.opening import is_elsewhere, opened
 
     if not is_elsewhere(model):
         return shared_engine(model, options)
     with _ENGINE_LOCK:
-        if model not in _REMOTE:
-            _REMOTE[model] = opened(model)
-        return _REMOTE[model]
+        key = (model, repr(known))
+        if key not in _REMOTE:
+            _REMOTE[key] = opened(model, known)
+        return _REMOTE[key]
 
 
 def shared_engine(model: str, options: EngineOptions) -> Engine:

@@ -89,7 +89,7 @@ def test_keys_come_from_the_environment_that_is_given(monkeypatch: pytest.Monkey
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
     with pytest.raises(ArgumentError, match="set OPENAI_API_KEY"):
         open_backend("openai:x")
-    settings = BackendSettings(key_from="MY_KEY")
+    settings = BackendSettings(key_variable="MY_KEY")
     with pytest.raises(ArgumentError, match="set MY_KEY"):
         open_backend("openai:x", settings, KEYS)
     with pytest.raises(ArgumentError, match="set MY_KEY"):

@@ -12,7 +12,8 @@ import sglc
 from backends.fake_backend import FakeBackend
 from command_line import Cli
 from command_line import cli as cli
-from sglc.project import project_of
+from sglc.project.file import project_of
+from sglc.project.models import ModelSettings
 from sglc.runtime.backends.exchange import BackendFault
 from sglc.runtime.backends.filling import opening
 
@@ -33,7 +34,7 @@ def backends(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeBackend]:
     """Those that were opened, by name. Each answers with the last word of its name."""
     found: dict[str, FakeBackend] = {}
 
-    def open_backend(name: str) -> FakeBackend:
+    def open_backend(name: str, settings: ModelSettings) -> FakeBackend:
         answer = name.rpartition("-")[2]
         found[name] = FakeBackend(lambda query: answer, name=name)
         return found[name]

@@ -102,7 +102,7 @@ def test_scores_that_a_program_reads_must_be_allowed_too() -> None:
 
 
 def test_the_command_allows_it(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "open_backend", lambda name: FakeBackend(lambda query: "left"))
+    monkeypatch.setattr(opening, "open_backend", lambda name, settings: FakeBackend(lambda query: "left"))
     (tmp_path / "p.sgl").write_text(SELECT)
     code, _, err = cli("run", tmp_path / "p.sgl", "--model", "openai:x")
     assert code == 1 and "E0705" in err and "--select=choose" in err

@@ -184,7 +184,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.backends": BELOW_VM
     | {"sglc.runtime.repair", "sglc.runtime.adapters", "sglc.targets.projection", "sglc.cfg", "sglc.project"},
     "sglc.runtime.backends.filling": BELOW_VM
-    | {"sglc.runtime.backends", "sglc.targets.projection", "sglc.targets"},
+    | {"sglc.runtime.backends", "sglc.targets.projection", "sglc.project"},
     "sglc.runtime.served_models": BELOW_VM
     | {"sglc.runtime.vm", "sglc.runtime.backends.filling", "sglc.targets.projection"},
     "sglc.runtime.arguments": LEAVES | {"sglc.bytecode", "sglc.runtime.errors"},
@@ -212,7 +212,8 @@ LAW: dict[str, set[str]] = {
     | {"sglc.bytecode", "sglc.driver", "sglc.schema", "sglc.frontend"}
     | {"sglc.runtime.session", "sglc.runtime.results", "sglc.runtime.vm"}
     | {"sglc.runtime.engine", "sglc.runtime.errors"}
-    | {"sglc.runtime.mask", "sglc.runtime.repair", "sglc.runtime.backends.filling", "sglc.runtime.metrics"},
+    | {"sglc.runtime.mask", "sglc.runtime.repair", "sglc.runtime.backends.filling", "sglc.runtime.metrics"}
+    | {"sglc.project"},
     "sglc.compatibility": LEAVES | {"sglc.bytecode"},
     "sglc.externs": LEAVES
     | {"sglc.bytecode", "sglc.library", "sglc.python", "sglc.runtime.errors", "sglc.runtime.vm"},

@@ -97,14 +97,25 @@ class RemoteFiller:
 
     def projection(self, asked: FillRequest) -> Projection:
         """How a hole is asked for here."""
-        return self._known(asked.request, asked.type, asked.table)
+        return self._known(asked.request, asked.type, asked.table, judged=asked.verdicts is not None)
 
-    def _known(self, request: HoleRequest, type: Type | None, table: TypeTable) -> Projection:
-        found = self.projections.get(request.key)
+    def _known(
+        self, request: HoleRequest, type: Type | None, table: TypeTable, *, judged: bool = False
+    ) -> Projection:
+        key = (request.key, request.excluded, judged)
+        found = self.projections.get(key)
         if found is None:
-            found = projection_of(type, request.language, table, self.backend.capabilities)
-            if not request.passing:
-                self._remember(request.key, found)
+            found = projection_of(
+                type,
+                request.language,
+                table,
+                self.backend.capabilities,
+                excluded=request.excluded,
+                validators=judged,
+                place=request.name,
+            )
+            if not request.passing and not request.excluded:
+                self._remember(key, found)
         return found
 
     def _remember(self, key: Hashable, found: Projection) -> None:

@@ -1,42 +1,65 @@
-"""Models elsewhere by their names."""
+"""Models elsewhere by their names, under the policies that a project has for them."""
 
 from __future__ import annotations
 
 import os
-import re
-from importlib import import_module
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
+from sglc.project.models import ModelSettings
+from sglc.project.models import is_elsewhere as reads_as_elsewhere
 from sglc.runtime.backends.exchange import Backend
 from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.errors import ArgumentError
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
-
-_SCHEME = re.compile(r"[a-z][a-z0-9_+-]+:")
-"""What a name begins with that is none of a model of this machine; one letter is a drive."""
-LOCAL_SCHEMES = ("scripted:",)
-"""Beginnings of names of models of this process."""
 
 
 def is_elsewhere(model: str) -> bool:
     """Whether a name as `--model` has it is that of a model elsewhere: `openai:gpt-x`, `vllm:http://…`. A
     file or folder of that name comes first."""
-    found = _SCHEME.match(model)
-    return found is not None and found.group() not in LOCAL_SCHEMES and not Path(model).exists()
+    return reads_as_elsewhere(model) and not Path(model).exists()
 
 
-def open_backend(model: str) -> Backend:
-    """The backend of a name, with keys from the environment. No request is sent yet. Raises ArgumentError."""
-    registry = import_module("sglc.runtime.backends.registry")
-    made: Backend = registry.open_backend(model, registry.BackendSettings(), os.environ)
-    return made
+def settings_for(model: str, known: Iterable[ModelSettings]) -> ModelSettings:
+    """What a project says of a model, by its name; nothing but the name where it says nothing."""
+    return next((each for each in known if each.use == model), ModelSettings(model))
 
 
-def opened(model: str) -> RemoteModel:
-    """The model of a name, for a session. Raises ArgumentError."""
-    return RemoteModel(open_backend(model))
+def open_backend(model: str, settings: ModelSettings) -> Backend:
+    """The backend of one name, with keys from the environment. It asks nothing yet. Raises ArgumentError."""
+    from sglc.runtime.backends import registry
+    from sglc.runtime.backends.policy.configured import backend_settings_of
+
+    return registry.open_backend(model, backend_settings_of(settings, model), os.environ)
+
+
+def opened(model: str, known: Iterable[ModelSettings] = ()) -> RemoteModel:
+    """The model of a name with its fallbacks, for a session. `known` are the models of a project, which say
+    under what policies each is asked. Raises ArgumentError."""
+    from sglc.runtime.backends.policy.accounts import Accounts
+    from sglc.runtime.backends.policy.clock import LoopClock
+    from sglc.runtime.backends.policy.configured import policy_of
+    from sglc.runtime.backends.policy.guarded import guarded
+
+    known = tuple(known)
+    settings = settings_for(model, known)
+    chain = [settings, *(settings_for(name, known) for name in settings.fallback)]
+    for each in chain[1:]:
+        if not is_elsewhere(each.use):
+            raise ArgumentError(
+                "E0735",
+                f"`{each.use}` cannot stand behind `{model}` as a fallback",
+                reason="it is a model of this machine, which fills holes in another way",
+                hint="write `using main or local` in the program, and give both models",
+            )
+    backends = [open_backend(each.use, each) for each in chain]
+    policies = [policy_of(each) for each in chain]
+    accounts = Accounts()
+    asked = guarded(backends, policies[0], LoopClock(), accounts, policies=policies)
+    return RemoteModel(asked, accounts, settings.at_once)
 
 
 def is_local(model: Engine | RemoteModel | None) -> TypeGuard[Engine]:

@@ -5,43 +5,53 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sglc.automata.analysis.emptiness import few_words
 from sglc.automata.term import Language, Words
-from sglc.targets.grammars.hole_forms import is_raw, pattern_of, schema_of
+from sglc.targets.projection.canonical import AnswerError, canonical_text
 from sglc.targets.projection.capabilities import Capabilities
 from sglc.targets.projection.enforcement import Enforcement, Projection
-from sglc.types.language.membership import MemberError
-from sglc.types.text.plain_json import from_json, parse_json
-from sglc.types.text.printer import print_value
-from sglc.types.text.scalar_printer import PrintError
+from sglc.targets.projection.hole_forms import is_raw, pattern_of, schema_of
+from sglc.targets.projection.project import project
 from sglc.types.type import Type, TypeTable
 
 MOST_LISTED = 64
 """Texts of a hole that are listed in a prompt: more are shorter as a pattern or a schema."""
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
 """A block of code, as chat models put around an answer."""
+_FREE = Enforcement("json_schema", reading="json")
+"""How an answer is read as a value where nothing was enforced."""
 
 
 def projection_of(
-    type: Type | None, legal: Language, table: TypeTable, capabilities: Capabilities
+    type: Type | None,
+    legal: Language,
+    table: TypeTable,
+    capabilities: Capabilities,
+    *,
+    excluded: frozenset[bytes] = frozenset(),
+    validators: bool = False,
+    place: str = "",
 ) -> Projection:
-    """How a hole is asked for: by its texts, where they are few, else by a pattern or a JSON Schema that the
-    prompt shows. `type` is None where the texts are options of the run."""
+    """How a hole is asked for: the strongest way that the backend has. Where it has none, by what a prompt
+    says of the texts. `type` is None where the texts are options of the run."""
+    found = project(type, legal, table, capabilities, excluded=excluded, validators=validators, place=place)
+    return found if found.enforced is not None else replace(found, shown=_shown(type, legal, table))
+
+
+def _shown(type: Type | None, legal: Language, table: TypeTable) -> str:
+    """What a prompt says of the texts: the texts, where they are few, else a pattern or a JSON Schema."""
     words = _listed(legal, type)
     if words:
-        options = tuple(sorted(word.decode() for word in words))
-        shown = "one of these texts: " + ", ".join(json.dumps(text, ensure_ascii=False) for text in options)
-        if "choice" in capabilities.notations:
-            return Projection("exact", Enforcement("choice", options=options), shown=shown)
-        return Projection("asked", shown=shown)
+        options = sorted(word.decode() for word in words)
+        return "one of these texts: " + ", ".join(json.dumps(text, ensure_ascii=False) for text in options)
     if type is None:
-        return Projection("asked")
+        return ""
     if is_raw(type, table):
         pattern = pattern_of(type, table)
-        return Projection("asked", shown=f"a text that matches /{pattern}/" if pattern else "")
-    schema = json.dumps(schema_of(type, table), ensure_ascii=False)
-    return Projection("asked", shown=f"JSON on one line, of this JSON Schema: {schema}")
+        return f"a text that matches /{pattern}/" if pattern else ""
+    return f"JSON on one line, of this JSON Schema: {json.dumps(schema_of(type, table), ensure_ascii=False)}"
 
 
 def _listed(legal: Language, type: Type | None) -> tuple[bytes, ...] | None:
@@ -60,21 +70,17 @@ def readings(answer: str, enforced: Enforcement | None, type: Type | None, table
         if enforced is not None:
             return
         yield from (match.group(1) for match in _FENCED.finditer(answer))
+    read = enforced if enforced is not None and reading != "text" else _FREE
     if type is not None:
         for text in (answer, *(match.group(1) for match in _FENCED.finditer(answer))):
-            found = _printed(text, reading == "wrapped", type, table)
+            found = _printed(text, read, type, table)
             if found is not None:
                 yield found
 
 
-def _printed(text: str, wrapped: bool, type: Type, table: TypeTable) -> str | None:
+def _printed(text: str, enforced: Enforcement, type: Type, table: TypeTable) -> str | None:
     """The text of the value that JSON stands for; None where it stands for none of the type."""
     try:
-        data = parse_json(text)
-        if wrapped:
-            if not isinstance(data, dict) or "value" not in data:
-                return None
-            data = data["value"]
-        return print_value(from_json(data, type, table), type, table)
-    except (MemberError, PrintError):
+        return canonical_text(text, enforced, type, table)
+    except AnswerError:
         return None

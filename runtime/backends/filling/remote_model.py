@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from sglc.runtime.backends.exchange import Backend
+from sglc.runtime.backends.policy.accounts import Accounts
 
 CONCURRENCY = 64
 """Calls of a program that are worth keeping going at the same time, where no limit says less: servers batch
@@ -16,6 +18,10 @@ class RemoteModel:
     """A backend, given to a session in the place of an engine. Whoever opened it closes it."""
 
     backend: Backend
+    accounts: Accounts = field(default_factory=Accounts)
+    """What it was asked and what that cost."""
+    at_once: int | None = None
+    """Most requests at the same time; None is no bound."""
 
     @property
     def name(self) -> str:
@@ -25,8 +31,13 @@ class RemoteModel:
     @property
     def concurrency(self) -> int:
         """Calls of a program that are worth keeping going at the same time."""
-        return CONCURRENCY
+        return CONCURRENCY if self.at_once is None else self.at_once
 
     async def close(self) -> None:
         """Give its connections back."""
         await self.backend.close()
+
+
+def spent(models: Iterable[RemoteModel]) -> dict[str, dict[str, object]]:
+    """What models elsewhere were asked and what that cost, by the names of their backends."""
+    return {name: figures for model in models for name, figures in model.accounts.plain().items()}

@@ -29,6 +29,7 @@ def _both(one: Capabilities, other: Capabilities) -> Capabilities:
         top_logprobs=min(one.top_logprobs, other.top_logprobs),
         seed=one.seed and other.seed,
         repetitions=_least((one.repetitions, other.repetitions)),
+        temperature=one.temperature and other.temperature,
         samplers=one.samplers & other.samplers,
         context_length=_least((one.context_length, other.context_length)),
     )

@@ -20,6 +20,7 @@ from sglc.commands.shared.invocation import Invocation, counted, fail, fault
 from sglc.commands.shared.progress import progress_bar
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.externs.modules import Access
+from sglc.project.models import ModelSettings
 from sglc.runtime.backends.filling.opening import is_elsewhere, is_local, opened
 from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.engine.base import Engine
@@ -69,6 +70,8 @@ class Call:
     """What a `select` is at a model elsewhere that tells no scores; None refuses it."""
     access: Access = field(default_factory=Access)
     """Which modules of Python the program may import."""
+    known: tuple[ModelSettings, ...] = ()
+    """Models of the project, with what it says of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +188,13 @@ class Runner:
             check_names(call.program, call.models)
             check_unknown(call.program, call.models)
             for path in dict.fromkeys((call.model, *call.models.values())):
-                engines[path] = _loaded(invocation, path, call.engine)
+                engines[path] = _loaded(invocation, path, call)
             startup.lap("model")
             engine = engines[call.model]
             models = {name: engines[path] for name, path in call.models.items()}
             named = {name: each for name, each in models.items() if is_local(each)}
-            with observer.watching(engine if is_local(engine) else None, named):
+            remote = [each for each in engines.values() if isinstance(each, RemoteModel)]
+            with observer.watching(engine if is_local(engine) else None, named, remote):
                 runner = cls(call, engine, observer, invocation.traceback, models)
                 startup.lap("session")
                 yield runner
@@ -282,14 +286,14 @@ def _host(call: Call) -> Host | None:
     return host
 
 
-def _loaded(invocation: Invocation, model: str, options: EngineOptions) -> Engine | RemoteModel:
+def _loaded(invocation: Invocation, model: str, call: Call) -> Engine | RemoteModel:
     """A model by its name; one that cannot be had ends the command. Raises ArgumentError."""
     invocation.stage = f"loading the model {model}"
     if is_elsewhere(model):
-        return opened(model)
+        return opened(model, call.known)
     try:
         with progress_bar(sys.stderr, f"preparing {model}") as progress:
-            return load_engine(model, progress=progress, **options.keywords())
+            return load_engine(model, progress=progress, **call.engine.keywords())
     except ModelError as problem:
         raise fail(invocation, model_fault(problem)) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import click
 
 from sglc.commands.running.run_options import Observation
 from sglc.commands.shared.invocation import Invocation, fail, fault
+from sglc.runtime.backends.filling.remote_model import RemoteModel, spent
 from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.metrics.packages import MissingPackage
 
@@ -34,15 +35,21 @@ class Observer:
         self._exits = ExitStack()
         self._engine: Engine | None = None
         self._models: dict[str, Engine] = {}
+        self._remote: list[RemoteModel] = []
         self._written = 0.0
         self._write: Callable[[], None] | None = None
         self.collector = Collector(self._listen(model), weighed=bool(observation.stats))
 
     @contextmanager
-    def watching(self, engine: Engine | None, models: Mapping[str, Engine] | None = None) -> Iterator[None]:
+    def watching(
+        self,
+        engine: Engine | None,
+        models: Mapping[str, Engine] | None = None,
+        remote: Sequence[RemoteModel] = (),
+    ) -> Iterator[None]:
         """Serve or write metrics of an engine while the block runs; figures are told when it ends,
-        also of the `models` that the program names."""
-        self._engine, self._models = engine, dict(models or {})
+        also of the `models` that the program names, and of models elsewhere (`remote`)."""
+        self._engine, self._models, self._remote = engine, dict(models or {}), list(remote)
         with self._exits:
             self._metrics(engine)
             try:
@@ -130,4 +137,5 @@ class Observer:
             start["first prompt"] = first[1] - first[0]
             start["until the first token"] = first[1] - startup.began
         draw = as_json if self._observation.stats == "json" else as_tables
-        click.echo(draw(report(self.collector, self._engine, self._models), start), err=True)
+        backends = spent(self._remote)
+        click.echo(draw(report(self.collector, self._engine, self._models, backends), start), err=True)

@@ -147,7 +147,7 @@ ENTRIES: tuple[Entry, ...] = (
         "E0732",
         "the key of a backend is missing",
         "Keys are read from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY, VLLM_API_KEY and so on. "
-        "`key_from` of a model in sgl.toml names another variable.",
+        "`key_variable` of a model in sgl.toml names another variable.",
     ),
     Entry(
         "E0733",
@@ -160,5 +160,11 @@ ENTRIES: tuple[Entry, ...] = (
         "E0734",
         "the package of a backend is not installed",
         "Some kinds of backends need a package that is not installed with sglc. The hint says how to get it.",
+    ),
+    Entry(
+        "E0735",
+        "a fallback that is no model elsewhere",
+        "`fallback` of a model in sgl.toml names models of other services. A model of this machine fills "
+        "holes in another way. In a program, `using a or b` goes from any model to any other.",
     ),
 )

@@ -210,7 +210,7 @@ def test_an_open_breaker_passes_to_the_next_at_once_and_is_waited_for_at_the_end
 def test_a_chain_can_do_what_its_weakest_can() -> None:
     strong = Capabilities(frozenset({"gbnf", "choice"}), "whole", True, True, True, 20, True, None)
     weak = Capabilities(
-        frozenset({"choice", "regex"}), "openai", False, False, True, 5, True, 2000, frozenset(), 8000
+        frozenset({"choice", "regex"}), "openai", False, False, True, 5, True, 2000, False, frozenset(), 8000
     )
     chain = guard(acted([END], capabilities=strong), acted([END], capabilities=weak))
     assert chain.capabilities == replace(weak, notations=frozenset({"choice"}))
