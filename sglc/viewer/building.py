@@ -94,6 +94,7 @@ class Builder:
             "hole_end": self._hole_end,
             "token": self._token,
             "fallback": self._fallback,
+            "again": lambda strand, event: self._put(strand, Mark(_again(event))),
             "retry": self._retry,
             "check": self._check,
             "fork": self._fork,
@@ -319,6 +320,10 @@ def build(events: Iterable[Event], most_detailed: int = MOST_DETAILED) -> Run:
     for event in events:
         builder.add(event)
     return builder.end()
+
+
+def _again(event: Event) -> str:
+    return f"{event.text('hole')} was asked again: {event.text('reason')}"
 
 
 def _python(event: Event) -> str:

@@ -11,6 +11,7 @@ import pytest
 from backends.fake_backend import FakeBackend
 from sglc.driver import compile_source
 from sglc.runtime.backends.exchange import BackendFault, Ending, Message, Usage
+from sglc.runtime.backends.filling import filler
 from sglc.runtime.backends.filling.filler import MOST_ASKED
 from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.engine.reference_engine import ReferenceEngine
@@ -190,6 +191,17 @@ def test_faults_have_their_fields() -> None:
 def test_an_answer_without_an_end_is_a_fault() -> None:
     error = failing(LINE, FakeBackend(["Ada"], ending=lambda text: None))
     assert (error.name, error.fields["cause"], error.partial) == ("Backend", "protocol", "Ada")
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_an_answer_is_bounded(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filler, "MOST_CHARS", 5)
+    backend = FakeBackend([["Ada", ".." + "." * more]], Capabilities(continues=True))
+    if more:
+        error = failing(LINE, backend)
+        assert (error.name, error.fields["cause"], backend.open) == ("Backend", "protocol", 0)
+    else:
+        assert run(LINE, backend)[0].value == "Ada"
 
 
 CHAIN = LINE.replace("-> str:", "-> str using big or main:")

@@ -12,7 +12,7 @@ from example_budget import examples
 from hostile.traces import lines_of, read, traces
 from sglc.viewer.building import DEEPEST, build
 from sglc.viewer.filling import repaired
-from sglc.viewer.model import Beam, Call, Correction, Item, Rejected, Walk, height_of
+from sglc.viewer.model import Beam, Call, Correction, Item, Mark, Rejected, Walk, height_of
 from sglc.viewer.page import page
 from sglc.viewer.reading import Event
 from sglc.viewer.segments import LEVELS, level, segments, spark
@@ -53,6 +53,13 @@ def test_what_is_rejected_again_and_again_stays_shallow() -> None:
         assert height_of(run.items) == min(many, DEEPEST)
         made = page(run)
         assert all(name in made for name in names)
+
+
+def test_an_answer_that_was_asked_again_is_told_beside_its_hole() -> None:
+    again = {"e": "again", "hole": "f.x", "reason": "behind 'a' may stand 'b'"}
+    run = build(events({"e": "hole_start", "hole": "f.x"}, again, {"e": "hole_end", "text": "ab"}))
+    assert [fill.value for fill in run.fills] == ["ab"] and not run.skipped
+    assert Mark("f.x was asked again: behind 'a' may stand 'b'") in run.items
 
 
 def test_tokens_behind_the_limit_keep_their_text() -> None:

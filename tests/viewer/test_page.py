@@ -107,7 +107,7 @@ def test_hostile_texts_everywhere(hostile: str) -> None:
     }
     kinds = (
         "start role text hole_start forced token pruned stepped_back walk beam correction answer hole_end "
-        "check retry hole_start token hole_end call fork error return moon"
+        "check again retry hole_start token hole_end call fork error return moon"
     ).split()
     rows = [{"e": kind, **every, **more} for kind in kinds]
     made = page(*read(lines_of(rows)))

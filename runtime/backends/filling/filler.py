@@ -43,6 +43,11 @@ from sglc.types.type import Type, TypeTable
 MOST_ASKED = 8
 """Most requests for one hole. An answer that is told its fault is mostly right the next time; one that is
 wrong so often will be wrong again, and each request is paid for."""
+MOST_CHARS = 4 << 20
+"""Most characters of one answer. No model writes a million tokens; a server that sends more is broken, or
+wants the memory of this process."""
+SHOWN_PARTIAL = 2000
+"""Most characters of a broken answer that an error keeps, where none of it is legal."""
 SEED_BITS = 0x7FFF_FFFF
 """Of a seed what every server takes: a positive number of 32 bits with a sign."""
 
@@ -247,12 +252,16 @@ class RemoteFill:
         self._asked.poll()
         self.partial = ""
         parts: list[str] = []
+        left = MOST_CHARS
         ending: Ending | None = None
         self._work.requests += 1
         try:
             async with aclosing(self._backend.stream(query)) as events:  # type: ignore[type-var]
                 async for event in events:
                     if isinstance(event, Piece):
+                        left -= len(event.text)
+                        if left < 0:
+                            raise self._broken("the answer does not end", "".join(parts))
                         parts.append(event.text)
                         self._hear(event.text, pieces)
                     else:
@@ -262,9 +271,7 @@ class RemoteFill:
             raise self._failed(fault) from fault
         answer = "".join(parts)
         if ending is None:
-            endpoint = self._backend.endpoint
-            cut = BackendFault("protocol", "the answer has no end", endpoint=endpoint, partial=answer)
-            raise self._failed(cut)
+            raise self._failed(self._broken("the answer has no end", answer))
         self._count(answer, ending)
         return answer, ending
 
@@ -275,6 +282,10 @@ class RemoteFill:
         self.partial = pieces.legal
         if new:
             self._observer.piece(new, False)
+
+    def _broken(self, message: str, partial: str) -> BackendFault:
+        endpoint = self._backend.endpoint
+        return BackendFault("protocol", message, endpoint=endpoint, partial=partial[:SHOWN_PARTIAL])
 
     def _failed(self, fault: BackendFault) -> SglError:
         return backend_error(fault, self._asked.request.name, self._backend.name, self.partial)

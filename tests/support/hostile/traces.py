@@ -58,6 +58,7 @@ _KINDS = (
         "pruned",
         "stepped_back",
         "hole_end",
+        "again",
         "retry",
     ),
     *(
