@@ -84,6 +84,19 @@ def test_without_scores_a_choice_is_one_of_the_options() -> None:
     assert run(CHOOSE, shown)[0].value == "left" and '"upwards"' in shown.asked[0].messages[-1].text
 
 
+def test_what_a_retry_rejected_is_no_option_any_more() -> None:
+    text = CHOOSE.replace(
+        "    return", '    ensure way != "down" else "not down"\n        retry 2 resample\n    return'
+    )
+    backend = FakeBackend(["down", "left"], Capabilities(notations=frozenset({"choice"})))
+    assert run(text, backend)[0].value == "left"
+    options = [query.enforced.options for query in backend.asked if query.enforced is not None]
+    assert options == [("down", "left", "upwards"), ("left", "upwards")]
+    shown = FakeBackend(["down", "down", "left"])
+    assert run(text, shown)[0].value == "left"
+    assert "rejected before" in shown.asked[2].messages[-1].text
+
+
 def test_without_scores_a_select_must_be_allowed() -> None:
     error = refused(SELECT, FakeBackend([]))
     assert "--select=choose" in error.hint

@@ -24,7 +24,7 @@ from sglc.runtime.backends.exchange import (
 from sglc.runtime.backends.filling.asking import Wrong, fault_of, turns_of
 from sglc.runtime.backends.filling.faults import backend_error, refused_error
 from sglc.runtime.backends.filling.pieces import LegalPieces
-from sglc.runtime.backends.filling.projecting import projection_of, readings
+from sglc.runtime.backends.filling.projecting import projection_of, readings, without
 from sglc.runtime.backends.filling.together import Gaps, is_worth
 from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
@@ -185,8 +185,8 @@ class RemoteFill:
         self._conversation = conversation
         self._observer = observer
         self._deadline = filler.deadline
-        self._projection = filler.projection(asked)
         request = asked.request
+        self._projection = without(filler.projection(asked), request.excluded)
         self._matcher = filler.constraints.value(request).matcher(BYTES)
         self._room = Room(request.name, request.budget, len)
         self._work = RemoteWork(filler.backend.name, self._projection.level)
@@ -396,6 +396,9 @@ class RemoteFill:
         """What is wrong with an answer."""
         if any(self._is_legal(text) for text in self._readings(answer)):
             return "a validator of the program refuses it."
+        excluded = self._asked.request.excluded
+        if any(text.encode("utf-8", "replace") in excluded for text in self._readings(answer)):
+            return "it was rejected before, so write another one."
         matcher = self._matcher.clone()
         matcher.accept_bytes(pieces.legal.encode())
         return fault_of(pieces.legal, _words(matcher), matcher.is_accepting())

@@ -61,6 +61,16 @@ def _listed(legal: Language, type: Type | None) -> tuple[bytes, ...] | None:
     return few_words(legal, MOST_LISTED)
 
 
+def without(projection: Projection, excluded: frozenset[bytes]) -> Projection:
+    """The same without the texts that were rejected, where it lists its texts: others are found again by what
+    answers are checked with."""
+    enforced = projection.enforced
+    if not excluded or enforced is None or enforced.notation != "choice":
+        return projection
+    options = tuple(text for text in enforced.options if text.encode() not in excluded)
+    return replace(projection, enforced=replace(enforced, options=options))
+
+
 def readings(answer: str, enforced: Enforcement | None, type: Type | None, table: TypeTable) -> Iterator[str]:
     """Texts that an answer may mean: as it is, and, behind that, as a value in the one spelling."""
     reading = "text" if enforced is None else enforced.reading
