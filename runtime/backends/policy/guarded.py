@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -89,7 +89,7 @@ class _Guarded:
 
     async def stream(self, query: Query) -> AsyncGenerator[Event, None]:
         answer, tally = Answer(query), Tally()
-        told: asyncio.Queue[Event | Exception | None] = asyncio.Queue(WAITING)
+        told: asyncio.Queue[Event | BaseException | None] = asyncio.Queue(WAITING)
 
         async def once(member: Member, suited: Query) -> Ending:
             return await _answered(member, suited, answer, tally, told)
@@ -99,6 +99,11 @@ class _Guarded:
                 await told.put(await self._chain(query, once, answer, tally))
             except Exception as fault:
                 await told.put(fault)
+            except asyncio.CancelledError as stopped:
+                # By the reader, who waits no more; or from within, where he must not wait for ever.
+                with suppress(asyncio.QueueFull):
+                    told.put_nowait(stopped)
+                raise
 
         async def ring(seconds: float) -> None:
             await self.clock.sleep(seconds)
@@ -112,7 +117,7 @@ class _Guarded:
             while not isinstance(event := await told.get(), Ending):
                 if event is None:
                     break
-                if isinstance(event, Exception):
+                if isinstance(event, BaseException):
                     raise event
                 yield event
         finally:
@@ -182,7 +187,11 @@ class _Guarded:
 
 
 async def _answered(
-    member: Member, suited: Query, answer: Answer, tally: Tally, told: asyncio.Queue[Event | Exception | None]
+    member: Member,
+    suited: Query,
+    answer: Answer,
+    tally: Tally,
+    told: asyncio.Queue[Event | BaseException | None],
 ) -> Ending:
     """One request for an answer, or for what is missing of it. Its pieces are told."""
     query = answer.request(suited, member.backend.capabilities)

@@ -156,6 +156,14 @@ def test_a_bug_of_a_backend_is_no_fault() -> None:
         answer(guard(ActedBackend(broken)))
 
 
+def test_a_backend_that_cancels_itself_leaves_nobody_waiting() -> None:
+    def cancelled(number: int, query: Query) -> Sequence[Step]:
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        answer(guard(ActedBackend(cancelled)))
+
+
 # -- chains -------------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from checkout import ROOT
 from source_tree import source_files
 
 DONE = (
+    "runtime/backends/policy",
     "runtime/mask",
     "runtime/repair",
     "sglc/api.py",
@@ -40,6 +41,7 @@ DONE = (
     "sglc/lower",
     "sglc/options.py",
     "sglc/passes",
+    "sglc/project",
     "sglc/pytest_plugin.py",
     "sglc/python",
     "sglc/schema",
