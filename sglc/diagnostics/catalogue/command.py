@@ -172,9 +172,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0825",
         "an sgl.toml that cannot be used",
-        "`sgl.toml` is TOML with the tables `[project]`, `[models]`, `[models.NAME]`, `[run]` and `[engine]`. "
-        "A key that it does not have, or a value that an option would not take, ends the command. No secrets "
-        "are read from it: `key_variable` of a model names the environment variable that has its key.",
+        "`sgl.toml` is TOML with the tables `[project]`, `[models]`, `[models.NAME]`, `[run]` and "
+        "`[engine]`. A key that it does not have, or a value that an option would not take, ends the command. "
+        "No secrets are read from it: `key_variable` of a model names the environment variable that has its "
+        "key.",
     ),
     Entry(
         "W0224",
