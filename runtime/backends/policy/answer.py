@@ -28,7 +28,7 @@ class Answer:
     @property
     def partial(self) -> str:
         """The longest text that came: what the reader has, or what was kept for him."""
-        return max(self.told, self.text, key=len)
+        return self.told if self.is_lost else max(self.told, self.text, key=len)
 
     def request(self, query: Query, capabilities: Capabilities) -> Query:
         """The query to send next, `query` being that for a whole answer: for the rest of a text that broke

@@ -173,9 +173,9 @@ ENTRIES: tuple[Entry, ...] = (
         "E0825",
         "an sgl.toml that cannot be used",
         "`sgl.toml` is TOML with the tables `[project]`, `[models]`, `[models.NAME]`, `[run]` and "
-        "`[engine]`. A key that it does not have, or a value that an option would not take, ends the command. "
-        "No secrets are read from it: `key_variable` of a model names the environment variable that has its "
-        "key.",
+        "`[engine]`. A key that it does not have, or a value that an option would not take, ends the "
+        "command. No secrets are read from it: `key_variable` of a model names the environment variable "
+        "that has its key.",
     ),
     Entry(
         "W0224",

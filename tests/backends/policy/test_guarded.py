@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -190,6 +191,41 @@ def test_a_backend_that_cannot_do_it_is_passed_over() -> None:
     assert fault(guard(first), begun).cause == "request"
 
 
+def test_another_backend_continues_no_text_that_it_has_not_written() -> None:
+    first = acted(["Hel", overloaded()], capabilities=CONTINUES)
+    second = acted(["Good day", END], endpoint="http://two", capabilities=CONTINUES)
+    assert answer(guard(first, second, retries=0))[0] == "Good day" and second.queries == [QUERY]
+    first = acted(["Hel", overloaded()], capabilities=CONTINUES)
+    second = acted(["lo", END], endpoint="http://two", capabilities=CONTINUES)
+    assert answer(guard(first, second, retries=0), LIVE)[0] == "Hello"
+
+
+def test_a_probe_that_ends_at_its_deadline_lets_the_next_one_try() -> None:
+    async def main() -> None:
+        backend = acted(*[[overloaded()]] * 5, [100.0, END], ["ok", END])
+        chain = guard(backend, retries=0)
+        for _ in range(5):
+            with pytest.raises(BackendFault):
+                await read(chain.stream(QUERY))
+        await asyncio.sleep(5.0)
+        with pytest.raises(BackendFault, match="time was up"):
+            await read(chain.stream(replace(QUERY, deadline=6.0)))
+        assert (await read(chain.stream(replace(QUERY, deadline=7.0))))[0] == "ok"
+
+    run(main())
+
+
+def test_faults_of_rates_take_nothing_of_the_retry_budget() -> None:
+    limited = BackendFault("rate", "slow", status=429, again=True)
+
+    async def main(fault: BackendFault) -> list[int]:
+        chain: Any = guard(acted([fault], [fault], ["x", END]))
+        await read(chain.stream(QUERY))
+        return [each for each in chain.members[0].retry_budget._retries if each]
+
+    assert run(main(limited)) == [] and sum(run(main(overloaded()))) == 2
+
+
 def test_an_answer_that_is_refused_is_an_answer() -> None:
     first = acted([Ending("refused", message="no")])
     second = acted(["two", END], endpoint="http://two")
@@ -255,7 +291,7 @@ def test_a_reader_gets_no_text_twice() -> None:
     assert run(main()) == ["Hel", "lo", " wor", "ld"]
 
 
-@pytest.mark.parametrize("second", [["Help", END], ["He", END], ["Yes", END], [END]])
+@pytest.mark.parametrize("second", [["Help me out", END], ["Help", END], ["He", END], ["Yes", END], [END]])
 def test_an_answer_that_turns_out_another_one_is_a_fault(second: Sequence[Step]) -> None:
     backend = acted(["Hello", overloaded()], second, ["Hello", END])
     found = fault(guard(backend, acted(["Hello", END], endpoint="http://two")), LIVE)
@@ -350,6 +386,18 @@ def test_a_pause_that_one_is_asked_for_holds_for_all() -> None:
         assert backend.times[:2] == [0.0, 10.0] and 10.0 <= backend.times[2] <= 10.5
 
     run(main())
+
+
+def test_what_a_request_took_less_than_expected_is_there_for_the_next() -> None:
+    async def main(usage: Usage | None) -> float:
+        backend = acted(["x", Ending("stop", usage)])
+        chain = guard(backend, limits=Limits(tokens_per_minute=600))
+        for _ in range(3):
+            await read(chain.stream(QUERY))
+        return backend.times[-1]
+
+    # The bucket has ten a second, and has to be full for what is expected: it lacks 15, or all 60.
+    assert run(main(Usage(10, 5))) == pytest.approx(3.0) and run(main(None)) > 12.0
 
 
 def test_a_budget_of_tokens_is_looked_at_before_asking() -> None:

@@ -153,6 +153,7 @@ def test_requests_of_before_say_nothing_of_now() -> None:
     clock.time = 5.0
     probe = found.enter()
     found.failed(early)
+    found.succeeded(early)
     assert probe is not None and found.enter() is None
     found.succeeded(probe)
     assert not found.blocks
