@@ -17,6 +17,7 @@ from sglc.check.types.kinds import show
 from sglc.check.types.resolve import BUILTIN_TYPES
 from sglc.check.wiring import Checkers, checkers_of
 from sglc.diagnostics.diagnostic import Diagnostic, Label
+from sglc.immutable import value
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Named, RecordType, Type
@@ -63,7 +64,7 @@ def for_all_types(
     return module.with_types(given), tuple(type.name for type in given.values() if isinstance(type, Named))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Copy:
     """A copy that waits to be checked."""
 

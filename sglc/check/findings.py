@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.immutable import value
 from sglc.source import Source, Span
 from sglc.syntax.errors.core.reporter import MISREAD_BLOCKS
 
@@ -57,7 +57,7 @@ def ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
     return sorted(kept, key=order)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Unread:
     """The lines of one file that could not be read."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.function_state import FunctionState, Local
 from sglc.check.core.result import Unknown
@@ -17,6 +15,7 @@ from sglc.check.statements.shown_types import note_unshown
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import NULL
 from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 
 MAX_WITHIN = 10_000_000
@@ -24,7 +23,7 @@ MOST_TERMS = 12
 """Holes of a sum that are named one by one: it stays on two lines of a terminal."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class FunctionChecker:
     """One function at a time, from its parameters to its budget."""
 

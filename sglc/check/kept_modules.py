@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
+from sglc import immutable
 from sglc.check.core.context import ModuleContext, ProgramState, Signature
 from sglc.check.core.walk import statements
 from sglc.check.module import ModuleChecker
@@ -53,7 +54,7 @@ class LoadedModule:
     """What was found about it; set once it is checked."""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable.value
 class Entries:
     """What a module has added to the tables and sets of its program, in their order."""
 
@@ -72,7 +73,7 @@ class Entries:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@immutable.value
 class Mark:
     """How far the tables, sets and findings of a program were before a module was checked."""
 
@@ -100,7 +101,7 @@ class Mark:
         return Entries(tuple(tables), tuple(frozenset(names) for names in added))
 
 
-@dataclass(frozen=True, slots=True)
+@immutable.value
 class Interface:
     """What a module shows of itself. Modules that show the same have the same object (`kept_module`)."""
 
@@ -109,7 +110,7 @@ class Interface:
     declared: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable.node
 class KeptModule:
     """A checked module. `final` is false where no later program may take it over."""
 
@@ -229,8 +230,8 @@ def _outline(program: ProgramState, signature: Signature) -> tuple[object, ...]:
             case ast.Assign(ast.Reference(name)):
                 found.append(("assign", name))
             case ast.Return():
-                value = statement.value
-                found.append(("return", value.name if isinstance(value, ast.Reference) else ""))
+                result = statement.value
+                found.append(("return", result.name if isinstance(result, ast.Reference) else ""))
     return signature.name, *found
 
 

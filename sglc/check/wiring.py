@@ -6,7 +6,6 @@ against this order are set at the end (`sglc.check.core.callbacks`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sglc.check.core.callbacks import Callbacks
@@ -59,12 +58,13 @@ from sglc.check.statements.tools import Tools
 from sglc.check.statements.variables import Variables
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import TypeResolver
+from sglc.immutable import value
 
 if TYPE_CHECKING:
     from sglc.check.statements.matches import Matches
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Checkers:
     """Those that the phases of a module begin with."""
 

@@ -29,6 +29,22 @@ def test_values_are_equal_where_their_fields_are() -> None:
     assert repr(Pair(1, (2,), "here")) == "Pair(left=1, right=(2,))"
 
 
+def test_they_are_shown_as_dataclasses_are() -> None:
+    assert repr(Pair(1, (Leaf("a"),))) == "Pair(left=1, right=(Leaf(text='a'),))"  # type: ignore[arg-type]
+    around = Pair(1)
+    around.right = (around,)  # type: ignore
+    assert repr(around) == "Pair(left=1, right=(...,))"
+
+    @node
+    class Own:
+        text: str
+
+        def __repr__(self) -> str:
+            return "own"
+
+    assert repr(Own("a")) == "own"
+
+
 def test_nodes_are_equal_to_themselves_alone() -> None:
     leaf = Leaf("a")
     assert leaf == leaf != Leaf("a")

@@ -20,6 +20,7 @@ from sglc.check.core.result import (
 )
 from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label, Severity
 from sglc.diagnostics.suggest import NameSearch
+from sglc.immutable import node, value
 from sglc.library import Library
 from sglc.source import Source, Span
 from sglc.syntax.tree import ast
@@ -84,7 +85,7 @@ class ErrorFields:
     fields: tuple[tuple[str, ExpressionType, DefaultArgument | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OpenGrammar:
     """A grammar that waits for its values: its portable text, and the types of its parameters by name."""
 
@@ -172,10 +173,15 @@ class ProgramState:
     def begin(self, library: Library) -> None:
         """Begin with another program, of which nothing is known. Who holds on to a table sees the new one."""
         self.library = library
-        for table in (*self.tables, *self.sets, self.memo):
+        self.memo.clear()
+        for table in self.tables:
             table.clear()
-        for entries in (self.diagnostics, self.order, self.unions, self.forms, self.inner):
-            entries.clear()
+        for names in self.sets:
+            names.clear()
+        entries: tuple[list[Any], ...]
+        entries = (self.diagnostics, self.order, self.unions, self.forms, self.inner)
+        for each in entries:
+            each.clear()
         self.suggestions = NameSearch()
 
     @property
@@ -201,7 +207,7 @@ class ProgramState:
         self.diagnostics.append(Diagnostic(code, message, span, **details))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ModuleContext:
     """One module while it is checked: its tree, its names, and the tables that its checkers fill.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sglc.check.core.context import Signature
 from sglc.check.core.result import DependentType, ExpressionType, HoleFacts, HoleNode
+from sglc.immutable import value
 from sglc.source import Span
 from sglc.types.model_use import ModelUse
 from sglc.types.type import Type
@@ -131,7 +132,7 @@ class ForkFrame:
     """The scope of its body: what is bound outside belongs to the code around it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HoleCost:
     """What a hole can take of a budget, in tokens: the fewest in any run, and the most in some run."""
 

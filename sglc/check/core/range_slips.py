@@ -7,13 +7,12 @@ its end says so with `..=` and is never reported (docs/decisions/036-inclusive-r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.walk import mentions, parts
+from sglc.immutable import value
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rounds:
     """What goes over a range: its variable, what is done in each round, and whether rounds are branches."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
+from typing import Any
 
 from sglc.source import Span
 from sglc.syntax.tree import ast
@@ -63,7 +64,8 @@ def mentions(node: object, names: tuple[str, ...]) -> bool:
 
 def parts(node: object) -> list[object]:
     """What a node of the tree is made of, names and places aside."""
-    return [part for part in _getter_of(node.__class__)(node) if part.__class__ not in _LEAVES]
+    kind: Any = node.__class__
+    return [part for part in _getter_of(kind)(node) if part.__class__ not in _LEAVES]
 
 
 @cache

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sglc import immutable
 from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.core.result import Unknown
 from sglc.check.declarations.type_parameters import TypeParameters
@@ -18,7 +18,7 @@ from sglc.syntax.tree import ast
 from sglc.types.type import TAG, AliasType, EnumType, FieldType, RecordType, Type, UnionType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable.node
 class DeclaredTypes:
     """A declared type is in the table as soon as somebody looks it up."""
 

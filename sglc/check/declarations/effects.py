@@ -17,6 +17,7 @@ from sglc.check.core.result import Effects
 from sglc.check.core.walk import parts
 from sglc.check.names.builtins import ERRORS
 from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.immutable import value
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
@@ -29,7 +30,7 @@ _EVENTFUL = frozenset({ast.Try, ast.OrElse, ast.ExpectRaises, ast.Fork, ast.Rais
 """Where errors leave, or are caught."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Event:
     """A place where errors may leave: `raised`, or those of `called`; `only` some, `without` others."""
 
@@ -46,7 +47,7 @@ class _Event:
                 yield error
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Handled:
     """An `except` arm that names a declared error, and what the body of its `try` may raise."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from sglc.cfg.analysis.productive import rules_without_texts
@@ -30,6 +29,7 @@ from sglc.check.expressions.constants import Constants
 from sglc.check.types.kinds import UNKNOWN
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types import type as t
@@ -41,7 +41,7 @@ SKIP = "SKIP"
 MAX_REPEAT = 10_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Grammars:
     """A grammar is the alias of a text type that carries it."""
 

@@ -6,9 +6,9 @@ Declarations may stand in any order, so names come first and each type is define
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from sglc import immutable
 from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.types.resolve import BUILTIN_TYPES
 from sglc.diagnostics.diagnostic import Edit, Label
@@ -28,7 +28,7 @@ KIND_OF: dict[type, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable.node
 class ModuleNames:
     """Enters the names of one module into its table."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from sglc.callables.extern_spec import is_target
@@ -17,6 +16,7 @@ from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.resolve import BUILTIN_TYPES
 from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import FieldType, Optional, Type
@@ -25,7 +25,7 @@ MAX_TIMEOUT = 86_400
 """Seconds: a day. Longer than that nobody waits for one call."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Signatures:
     """The errors and functions of one module, as others see them."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sglc.check.core.context import ModuleContext, OpenedType
 from sglc.check.core.result import DefaultArgument, Unknown
@@ -14,6 +14,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.types.conditioned import numbers_of
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import erased
@@ -31,7 +32,7 @@ from sglc.types.type import (
 Declaration = ast.RecordDeclaration | ast.UnionDeclaration | ast.TypeDeclaration
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeParameters:
     """The declarations with parameters of one module."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 from sglc.check.core.context import ModuleContext
@@ -12,6 +11,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.names.type_parameters import TypeArguments
 from sglc.check.types.kinds import field_type, show
 from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.immutable import node, value
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import RecordType
@@ -19,7 +19,7 @@ from sglc.types.type import RecordType
 ParameterList = Sequence[tuple[str, ExpressionType, DefaultArgument | None]]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Callee:
     """What takes the arguments, in words, with its parameters and the place where they are written."""
 
@@ -40,7 +40,7 @@ class _Callee:
         return f"it is `{self.what.strip('`')}({', '.join(parts)}{more})`"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Arguments:
     """A call that was understood has its bound arguments in the module's table."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sglc.check.core.context import ModuleContext
@@ -32,6 +31,7 @@ from sglc.check.names.unknown_names import is_hole_of
 from sglc.check.types.assignability import join
 from sglc.check.types.kinds import FLOAT, NEVER, STR, UNKNOWN, expand, field_type, is_enum, said
 from sglc.diagnostics.diagnostic import Edit
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.type import (
     Alternatives,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from sglc.types.grammar_text import Count
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Attributes:
     """`value.label`: fields, parts, and methods without arguments."""
 

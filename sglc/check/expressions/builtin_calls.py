@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import (
     BranchOf,
@@ -33,11 +31,12 @@ from sglc.check.types.kinds import (
     numeric_rank,
     said,
 )
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.type import MapOf, TupleOf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class BuiltinCalls:
     """The table says what is taken and given; nothing about a built-in is written here alone."""
 

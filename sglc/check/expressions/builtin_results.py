@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import BranchOf, ExpressionType, ListValue, Never, ScoredOf, Unknown
 from sglc.check.names.builtins import LIST_METHODS, MAP_METHODS, SCORED_METHODS, STR_METHODS, Builtin
@@ -28,6 +26,7 @@ from sglc.check.types.kinds import (
     said,
     widen,
 )
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.type import ListOf, MapOf, Named, Optional, RecordType, TupleOf
 
@@ -41,7 +40,7 @@ SIMPLE: dict[str, ExpressionType] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class BuiltinResults:
     """Result types of built-in functions and methods."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from sglc.check.core.context import WORDS, ModuleContext, Signature
@@ -39,12 +38,13 @@ from sglc.check.names.type_parameters import (
 from sglc.check.types.kinds import UNKNOWN, allows_null, expand, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Named, RecordType, UnionType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Calls:
     """Calls by what is called."""
 

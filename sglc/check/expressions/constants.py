@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.core.result import (
     DefaultArgument,
@@ -19,12 +17,13 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.kinds import INT, STR, UNKNOWN, said
 from sglc.check.types.resolve import TypeResolver
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.type import ListOf
 from sglc.types.values import Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Constants:
     """Constants, defaults and what else must be known now."""
 

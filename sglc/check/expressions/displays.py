@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, ListValue, Never, Unknown
 from sglc.check.expressions.folding import fold
@@ -26,12 +24,13 @@ from sglc.check.types.kinds import (
 )
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Json, ListOf, MapOf, TupleOf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Displays:
     """What is expected of a whole tells what is expected of its parts."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from sglc.check.core.callbacks import Callbacks
@@ -17,10 +16,11 @@ from sglc.check.expressions.operators import Operators
 from sglc.check.expressions.raising import Raising
 from sglc.check.expressions.references import References
 from sglc.check.types.kinds import BOOL, DEC, INT, NULL, UNKNOWN
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Expressions:
     """Each expression goes to the checker of its concern. Only `Inference` asks here: it keeps the answer."""
 

@@ -7,7 +7,6 @@ numbers; `expect` also demands that it fits and notes where a check or widening 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import ModuleContext
@@ -39,6 +38,7 @@ from sglc.check.types.kinds import (
     without_null,
 )
 from sglc.diagnostics.diagnostic import Edit
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.language.membership import MemberError, check_member
@@ -49,7 +49,7 @@ from sglc.types.values import Value
 _QUOTED_NUMBER = re.compile(r'"-?\d{1,18}"')
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Inference:
     """Every expression that passes through `infer` has its type in the module's table."""
 

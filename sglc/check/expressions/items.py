@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, ListValue, Never, Unknown
 from sglc.check.expressions.folding import fold
@@ -22,11 +20,12 @@ from sglc.check.types.kinds import (
     numeric_rank,
     said,
 )
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.type import Json, ListOf, MapOf, Named, RecordType, TupleOf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Items:
     """`value[place]` and `value[start:stop]`."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.range_slips import Rounds, slip
 from sglc.check.core.result import ExpressionType, Never, RangeOf, Unknown
@@ -27,11 +25,12 @@ from sglc.check.types.kinds import (
     without_null,
 )
 from sglc.diagnostics.diagnostic import Edit
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.type import MapOf, TupleOf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Iteration:
     """Ranges, and what is gone over."""
 
@@ -124,7 +123,7 @@ ELEMENT = ("each", "test", "group", *NAMED)
 """Kinds of parameters that say what is done with each element of a list."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Elements:
     """What a method of lists does with each element: `it * 2`, `x => x * 2`, or `double`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, RangeOf, Unknown
@@ -30,6 +29,7 @@ from sglc.check.types.kinds import (
 )
 from sglc.check.types.regexes import check_regex
 from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.arithmetic import ArithmeticFault, compute, is_number
 from sglc.types.type import MapOf
@@ -37,7 +37,7 @@ from sglc.types.type import MapOf
 _PLACEHOLDER = re.compile(r"%[sdif]")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Operators:
     """Numbers widen from int to decimal to float; nothing else is converted."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ErrorSymbol, ExpressionType
 from sglc.check.expressions.arguments import Arguments
@@ -13,11 +11,12 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import join
 from sglc.check.types.kinds import UNKNOWN, said
 from sglc.diagnostics.diagnostic import Edit
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Raising:
     """`raise`, and `else` after what may fail."""
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import WORDS, Entity, ModuleContext
 from sglc.check.core.function_state import Local
 from sglc.check.core.result import ConstantSymbol, ElementSymbol, ExpressionType, LocalSymbol
 from sglc.check.names.scopes import Scopes
 from sglc.check.names.unknown_names import unbound
 from sglc.check.types.kinds import UNKNOWN, is_enum, without_null
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.type import Named
 from sglc.types.values import EnumValue
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class References:
     """Reads mark a variable as used and tell the collectors that are open."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from sglc.check.core.context import ModuleContext
@@ -27,6 +26,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import UNKNOWN, is_enum, item_of, said
 from sglc.check.types.resolve import TypeResolver
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.text.printer import print_value
 from sglc.types.type import Alternatives, Constant, Type
@@ -37,7 +37,7 @@ MUCH_LONGER = 4
 token has some four characters, so options may then differ by several tokens."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Choices:
     """`choose` and `select`: the options are a type or a list of values."""
 

@@ -8,8 +8,9 @@ one of the type. All are checked as the bodies of such functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sglc import immutable
 from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.function_state import FunctionState, Local
 from sglc.check.core.result import Conditions, DefaultArgument, Validator
@@ -26,7 +27,7 @@ from sglc.types.dependent import erased
 from sglc.types.type import Predicate, Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable.node
 class DeclaredConditions:
     """Conditions of one module's types."""
 

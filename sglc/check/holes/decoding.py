@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import get_args
 
@@ -10,6 +9,7 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import HoleNode
 from sglc.check.expressions.constants import Constants
 from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.decoding import COUNTS, TRIES, Decoding, Strategy
@@ -21,7 +21,7 @@ COUNTED = {"exact": "walks", "smc": "particles", "beam": "beams"}
 LIMITING = ("top_k", "top_p", "min_p")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Decodings:
     """Reads `decode` of holes. What cannot be had is reported, never dropped."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import HoleNode
@@ -10,13 +10,14 @@ from sglc.check.holes.decoding import Decodings
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import said
 from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.decoding import FEW_TEXTS, TRIES, Decoding
 from sglc.types.type import Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Distinct:
     """Reads `distinct` of holes, and says where it cannot be had."""
 

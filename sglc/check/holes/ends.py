@@ -6,8 +6,6 @@ to the hole; an expression like `let x = gen int` is followed by a newline.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.automata.dfa import operations as dfa
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import HoleCost
@@ -19,12 +17,13 @@ from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import as_written, expand, said
 from sglc.check.types.unsatisfiable import conflict_at_junction, least_tokens
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node, value
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import InForm, SpanOf, Str, Type
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Follow:
     """What stands after a hole: literal `text` on its line, else `open` tells that a value or another hole
     follows directly; neither is the end of the line."""
@@ -39,7 +38,7 @@ BLANK_LINE = "\n\n"
 """What ends a hole whose form has lines of its own, where no text follows on its last line."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class HoleEnds:
     """Where holes end: their bounds, their budgets, and the text after them."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
@@ -23,6 +23,7 @@ from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import NULL, UNKNOWN, as_written, expand, list_of, said
 from sglc.check.types.refinements import add_until
 from sglc.check.types.unsatisfiable import arms_are_apart, is_bare_text
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import ended_before, erased, given_types, waits_for_values
@@ -33,7 +34,7 @@ _THOUGHT = re.compile(r"think[0-9]*")
 """Names of holes of `think`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Holes:
     """Every hole has its facts noted, also a faulty one."""
 

@@ -7,8 +7,6 @@ looked for only where there is one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.automata.number.decimal import MAX_DIVISOR
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import DefaultArgument, ExpressionType, Unknown
@@ -17,6 +15,7 @@ from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.types.kinds import Table, expand, is_enum
 from sglc.check.types.regexes import check_regex
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types import type as t
 from sglc.types.condition import (
@@ -48,7 +47,7 @@ class _NotWritten(Exception):
     """The condition has no such form."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ConditionWriter:
     """Writes conditions of one hole, whose value has the names `names`."""
 

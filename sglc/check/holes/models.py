@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from sglc.check.core.context import ModuleContext
@@ -12,6 +12,7 @@ from sglc.check.core.result import HoleNode
 from sglc.check.expressions.constants import Constants
 from sglc.check.names.scopes import Scopes
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.arithmetic import is_number
 from sglc.types.model_use import MAIN_VIEW, ModelUse, ModelView, Rule
@@ -22,7 +23,7 @@ _RULED = {"by": "by", "weight": "weight", "at_least": "at least"}
 _PLAIN = ModelUse(MAIN_VIEW)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class HoleModels:
     """Names of models are not looked up: which there are is known when a program is run."""
 

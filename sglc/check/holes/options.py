@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
 from sglc.check.core.context import ModuleContext
@@ -15,6 +14,7 @@ from sglc.check.holes.distinct import Distinct
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.kinds import numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.arithmetic import is_number
@@ -59,7 +59,7 @@ class KnownOptions(TypedDict, total=False):
     decoding: Decoding | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class HoleOptions:
     """Options known now are returned; others are checked by type."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from math import ceil, floor, lcm
 from typing import Any
@@ -17,6 +17,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.holes.mask_predicates import FLIPPED
 from sglc.check.types.kinds import expand
 from sglc.check.types.regexes import check_regex
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types import type as t
 from sglc.types.language.membership import is_member
@@ -42,7 +43,7 @@ Taken = tuple[t.Type | None, bool]
 NOT_TAKEN: Taken = (None, False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Taking:
     """One part of a condition against a type."""
 

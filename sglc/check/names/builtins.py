@@ -17,10 +17,10 @@ it. Parameters and results are written in a small notation that `sglc.check.expr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sglc.immutable import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Builtin:
     """One row: parameters as (name, kind), the result, and what it does in a line."""
 

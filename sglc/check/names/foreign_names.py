@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sglc.check.core.result import ExpressionType, ListValue
 from sglc.check.types.kinds import Table, is_text
 from sglc.diagnostics.diagnostic import Edit
+from sglc.immutable import value
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import ListOf, MapOf
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Advice:
     """What to do about a foreign name, and the edits that do it, if they are certain."""
 

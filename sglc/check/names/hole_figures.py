@@ -6,7 +6,7 @@ and is made only where the program reads it. A part of the value itself comes fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
@@ -23,6 +23,7 @@ from sglc.check.names.builtins import SCORED_METHODS
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.kinds import BOOL, FLOAT, INT, UNKNOWN, expand
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.decoding import FIGURES
 from sglc.types.type import Alternatives, Named, Optional, RecordType, Str, Type, UnionType
@@ -32,7 +33,7 @@ _EXAMPLES = {"exact": "decode exact", "smc": "decode smc(8)", "beam": "decode be
 _GIVEN_BY = {figure: strategy for strategy, figures in FIGURES.items() for figure in figures}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class HoleFigures:
     """Reads figures of holes. What a strategy does not give is reported, with who gives it."""
 

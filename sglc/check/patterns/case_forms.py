@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
+from sglc.immutable import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class Wild:
     """Any value."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Constructed:
     """A constructor with patterns for its parts. `key` is a member, variant, literal or type."""
 
@@ -19,7 +20,7 @@ class Constructed:
     parts: tuple[Form, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NumberRange:
     """Numbers from `low` to `high`, both included, or `below` the upper one; None where there is no end."""
 
@@ -28,12 +29,12 @@ class NumberRange:
     below: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AnyOf:
     forms: tuple[Form, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OfType:
     """Every value of one arm of `A | B`; `kind` as in Constructor."""
 

@@ -21,6 +21,7 @@ from sglc.automata.work import OutOfWork, WorkAccount, charged
 from sglc.check.core.result import ExpressionType
 from sglc.check.patterns.case_forms import Constructed, Form, NumberRange, OfType
 from sglc.check.types.kinds import Table, expand
+from sglc.immutable import value
 from sglc.types.language.membership import constant_notation
 from sglc.types.language.scalars import str_dfa
 from sglc.types.type import (
@@ -56,7 +57,7 @@ TEXT_WORK = 200_000
 Number = int | Decimal
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Constructor:
     """One way a value can look: its parts' types, and how it is written in a witness."""
 
@@ -75,7 +76,7 @@ class Constructor:
         return f"{self.text}({', '.join(said)})" if said else self.text
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NumberArm:
     """Numbers of one arm: `step` is None where they lie densely."""
 
@@ -223,7 +224,7 @@ def _declared(name: str, table: Table) -> Iterator[Constructor]:
             yield _record(RecordKey(name), declared, name)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RecordKey:
     """The key of a record's one constructor, apart from the text that is spelled like its name."""
 

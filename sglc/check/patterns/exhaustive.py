@@ -14,12 +14,12 @@ taking all that is left, and patterns that look at different columns do not mult
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from sglc.check.core.result import ExpressionType
 from sglc.check.patterns.case_forms import WILD, AnyOf, Form, Wild, plain_forms
 from sglc.check.patterns.constructors import Column, Constructor, Looks, Place, Slot, exact, looks
 from sglc.check.types.kinds import Table
+from sglc.immutable import value
 
 MAX_WORK = 400_000
 """Rows that are put into matrices for one match, some 0.6 s. Cases over one column need one for each, while
@@ -30,7 +30,7 @@ class TooComplex(Exception):
     """The search was given up; a case for any other value always helps."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Judgement:
     """`unreached`: places of the cases that no value comes to. `missing`: a value without a case. `work`: the
     rows that were put into matrices."""
@@ -40,7 +40,7 @@ class Judgement:
     work: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Row:
     """What a case still asks of a value. `looks`: a part and its form, then other parts; None for nothing."""
 
@@ -57,7 +57,7 @@ _Facts = tuple[int, Slot, Constructor, "_Facts | None"]
 """What is known of the values of a matrix: the constructor of a part, then the other facts."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Matrix:
     rows: Sequence[_Row]
     facts: _Facts | None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from sglc.check.core.context import ModuleContext
@@ -32,13 +31,14 @@ from sglc.check.types.kinds import (
     said,
 )
 from sglc.check.types.resolve import BUILTIN_TYPES
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, EnumType, Named, Optional, RecordType, TupleOf, Type, UnionType
 from sglc.types.values import EnumValue
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Patterns:
     """A pattern that was understood has its meaning in the module's table."""
 

@@ -7,8 +7,6 @@ None, and nothing is said of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core import function_state as core
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import BuiltinSymbol, ConstantSymbol, ExpressionType, LocalSymbol, Unknown
@@ -18,6 +16,7 @@ from sglc.check.proofs import possible as sets
 from sglc.check.proofs.possible import Answer, Numbers, Possible
 from sglc.check.types.kinds import UNKNOWN
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.equality import key_of
 
@@ -31,7 +30,7 @@ Proved = dict[str, Possible]
 """What paths (`x`, `x.age`) may be, where a condition holds."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Conditions:
     """Asked once an expression has been inferred: its types and symbols are known then."""
 

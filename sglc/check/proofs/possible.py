@@ -8,12 +8,13 @@ abstract interpretation over intervals and finite sets). Answers have three valu
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
 from sglc.check.core.result import ExpressionType
 from sglc.check.types.kinds import Table, expand
+from sglc.immutable import value
 from sglc.types import type as t
 from sglc.types.equality import key_of
 from sglc.types.language.membership import is_member
@@ -30,14 +31,14 @@ Number = int | Decimal | float
 Answer = bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Few:
     """Values that are listed, by what equal ones have in common (`key_of`)."""
 
     keys: frozenset[Hashable]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Numbers:
     """Numbers from `low` to `high`, both included, None where there is no end; only integers if `whole`."""
 
@@ -46,7 +47,7 @@ class Numbers:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Sized:
     """Texts, lists or maps (`kind`) by their length. `type` says more of texts."""
 
@@ -56,7 +57,7 @@ class Sized:
     type: t.Str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Structured:
     """Records, variants and tuples: never null, and nothing that is compared by order."""
 

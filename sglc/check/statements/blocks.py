@@ -7,7 +7,6 @@ and forks are scopes. A method that checks a statement tells whether the ones af
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from sglc.check.core.callbacks import Callbacks
@@ -15,12 +14,13 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Proved
 from sglc.check.core.walk import Body
 from sglc.check.names.scopes import Scopes
+from sglc.immutable import node
 from sglc.source import Span
 
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Blocks:
     """Statements in turn, in a scope of their own or in the one around them."""
 

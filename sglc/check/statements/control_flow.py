@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from sglc.check.core.context import ModuleContext
@@ -26,11 +25,12 @@ from sglc.check.proofs.memberships import Memberships
 from sglc.check.statements.blocks import Blocks
 from sglc.check.types.kinds import NULL, UNKNOWN, said, show, widen
 from sglc.diagnostics.diagnostic import Edit
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ControlFlow:
     """Each method tells whether the statements after it are cut off."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import ForkFrame
 from sglc.check.core.range_slips import Rounds
@@ -15,10 +13,11 @@ from sglc.check.statements.blocks import Blocks, header
 from sglc.check.types.assignability import join
 from sglc.check.types.kinds import NEVER, NULL, UNKNOWN, item_of, numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Forks:
     """Branches share nothing: what one gives is its value and its holes."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import HoleCost
 from sglc.check.core.range_slips import Rounds
@@ -15,11 +13,12 @@ from sglc.check.expressions.iteration import Iteration
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
 from sglc.check.types.kinds import UNKNOWN, expand
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.type import ListOf, MapOf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Loops:
     """Loops: what they go over, and how often their holes are filled at least."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import (
     BranchOf,
@@ -22,10 +20,11 @@ from sglc.check.patterns.exhaustive import MAX_WORK, TooComplex, judge
 from sglc.check.patterns.patterns import Patterns
 from sglc.check.statements.blocks import Blocks
 from sglc.check.types.kinds import UNKNOWN, expand, said
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Matches:
     """`match`: its cases in turn, and whether they are all there."""
 

@@ -6,17 +6,16 @@ the checker tells of a line that makes one wait for another.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.walk import mentions
 from sglc.check.statements.blocks import Blocks, header
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ParallelCalls:
     """`par`: a block of statements that compute, none of which reads what another one sets."""
 

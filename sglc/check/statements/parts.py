@@ -3,8 +3,6 @@ stands under `forget`, does not stay."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext, ProgramState, Signature
 from sglc.check.core.result import ExpressionType, Unknown
 from sglc.check.core.walk import statements
@@ -14,10 +12,11 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks, header
 from sglc.check.types.kinds import UNKNOWN
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Parts:
     """`part`: the text of another function."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.files import file_text
@@ -16,13 +15,14 @@ from sglc.check.names.unknown_names import look_at_text
 from sglc.check.statements.blocks import Blocks
 from sglc.check.statements.tools import Tools
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
 _COMMENT = re.compile(r"[ \t]+(#+ .*[^\W\d_]{2})")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class PromptLines:
     """Text is checked where it stands: in a role, or in a function without any."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
 from sglc.check.core.range_slips import Rounds
@@ -14,12 +12,13 @@ from sglc.check.expressions.iteration import Iteration
 from sglc.check.expressions.raising import Raising
 from sglc.check.names.scopes import Scopes
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 
 MAX_ATTEMPTS = 100
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class RetryPolicies:
     """A retry names the one hole it draws again."""
 

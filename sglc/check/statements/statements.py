@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sglc.check.core.context import ModuleContext
@@ -22,6 +21,7 @@ from sglc.check.statements.tests import StatementsOfTests
 from sglc.check.statements.variables import Variables
 from sglc.check.types.kinds import UNKNOWN
 from sglc.diagnostics.diagnostic import Edit
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _EFFECTS = (ast.Call, ast.OrElse, ast.Gen, ast.Choose, ast.Select, ast.Fork)
 """Expressions that do something besides having a value."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Statements:
     """Each statement goes to the checker of its concern."""
 

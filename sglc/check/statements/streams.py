@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.result import ExpressionType, FunctionSymbol, Unknown
@@ -13,12 +12,13 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.statements.loops import Loops
 from sglc.check.types.kinds import NULL, UNKNOWN
 from sglc.diagnostics.diagnostic import Label
+from sglc.immutable import node
 from sglc.syntax.tree import ast
 from sglc.types.text.partial_types import partial_type
 from sglc.types.type import Json, Null, Optional
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Streams:
     """Loops over what is there of a result while it is written."""
 

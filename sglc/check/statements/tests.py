@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.edits import insertion
 from sglc.check.core.result import ErrorSymbol, FunctionSymbol, RecordSymbol
@@ -15,12 +13,13 @@ from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
 from sglc.check.types.kinds import said
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Named, RecordType, Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class StatementsOfTests:
     """Statements of `test` blocks."""
 

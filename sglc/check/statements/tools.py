@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.result import HoleFacts, ToolFacts, ToolUse
@@ -12,6 +11,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import said
 from sglc.diagnostics.diagnostic import Edit
+from sglc.immutable import node
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.dependent import given_types
@@ -29,7 +29,7 @@ MOST_TOOLS = 64
 """Tools of one message: all of them stand in the prompt."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Tools:
     """The tools of a message: what they are called, and the holes of their arguments."""
 

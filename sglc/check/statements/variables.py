@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import chain
 
 from sglc.check.core.context import ModuleContext
@@ -31,12 +30,13 @@ from sglc.check.types.kinds import (
     widen,
 )
 from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.immutable import node
 from sglc.syntax.lexer.keywords import ROLES
 from sglc.syntax.tree import ast
 from sglc.types.type import ListOf, MapOf, Named, RecordType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Variables:
     """A variable has one type from its first value on."""
 

@@ -8,7 +8,6 @@ from sglc.check.types.facts import TypeFacts
 from sglc.check.types.kinds import as_written, expand, said
 from sglc.source import Span
 from sglc.types import type as t
-from sglc.types.forms.shape import FormError
 from sglc.types.type import InForm, Type
 
 NAMES = {"json": "JSON", "yaml": "YAML", "xml": "XML", "csv": "CSV", "lines": "lines"}
@@ -20,7 +19,7 @@ def form_is_known(facts: TypeFacts, type: InForm, span: Span) -> None:
     if not facts.sound(type.item):
         return
     fault = facts.form_fault(type)
-    if isinstance(fault, FormError):
+    if fault is not None:
         part = f"`{fault.path}` is {fault.reason}" if fault.path else fault.reason
         facts.program.report(
             "E0377",

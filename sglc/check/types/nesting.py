@@ -38,7 +38,7 @@ def parts_by_level(root: object, level: int = 0) -> Iterator[tuple[object, int]]
     while waiting:
         node, level = waiting.pop()
         if node.__class__ is tuple:
-            waiting += [(item, level) for item in node[::-1]]  # type: ignore[index]
+            waiting += [(item, level) for item in node[::-1]]
             continue
         yield node, level
         inner = level + (node.__class__ in _LEVELS)

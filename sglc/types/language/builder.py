@@ -47,7 +47,6 @@ from sglc.automata.term import (
 )
 from sglc.types.dependent import one_of_term, span_term
 from sglc.types.json_text import json_text
-from sglc.types.language.form_terms import FormTerms, form_term
 from sglc.types.language.scalars import Surface, constant_text, joined, number_dfa, written_dfa
 from sglc.types.type import (
     TAG,
@@ -86,6 +85,7 @@ from sglc.types.type import (
 if TYPE_CHECKING:
     from sglc.types.condition import Condition
     from sglc.types.forms.shape import Shape
+    from sglc.types.language.form_terms import FormTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +243,8 @@ class LanguageBuilder:
 
     def in_form(self, type: InForm) -> Term:
         """The texts of a value in a form other than JSON."""
+        from sglc.types.language.form_terms import form_term  # loads all forms
+
         return form_term(self, type)
 
     def alias(self, declared: AliasType, surface: Surface, *, beside_null: bool = False) -> Term:

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from sglc.automata.term import Language, Term
 from sglc.types.dependent import given_types
 from sglc.types.language.builder import LanguageBuilder, Narrowed, build
-from sglc.types.language.form_terms import FormTerms
 from sglc.types.language.scalars import Surface
 from sglc.types.type import DeclaredType, Str, Type, TypeTable, uses_of
 
 if TYPE_CHECKING:
     from sglc.types.condition import Condition
     from sglc.types.forms.shape import Shape
+    from sglc.types.language.form_terms import FormTerms
 
 LARGE_GRAMMAR = 20_000
 """Languages of larger grammars, which hold lists of values, are not kept."""

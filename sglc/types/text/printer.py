@@ -9,7 +9,6 @@ from sglc.types.json_text import json_text
 from sglc.types.json_values import json_value_text
 from sglc.types.language.membership import arm_of
 from sglc.types.language.scalars import Surface, constant_text
-from sglc.types.text.form_printer import print_in_form
 from sglc.types.text.scalar_printer import PrintError, print_scalar
 from sglc.types.type import (
     TAG,
@@ -75,6 +74,8 @@ def print_value(value: object, type: Type, table: TypeTable, *, surface: Surface
         case InForm(item=item, form=form):
             if surface == "json" or form == "json":
                 return print_value(value, item, table, surface="json")
+            from sglc.types.text.form_printer import print_in_form  # loads all forms
+
             return print_in_form(value, type, table)
         case ListOf():
             items = _expect(value, list, type)
