@@ -54,6 +54,8 @@ class Loaded:
     model: Any
     tokenizer: Any
     vocabulary: Any
+    ends: tuple[int, ...]
+    """Tokens that end an answer: those of the tokenizer and of the model's settings."""
 
 
 def load(name: str) -> Loaded:
@@ -71,7 +73,13 @@ def load(name: str) -> Loaded:
         first = " ".join(str(problem).split())[:200]
         raise BackendFault("request", f"the model cannot be loaded: {first}") from None
     model.eval()
-    return Loaded(model, tokenizer, Vocabulary.from_pretrained(tokenizer))
+    vocabulary = Vocabulary.from_pretrained(tokenizer)
+    said = model.generation_config.eos_token_id
+    own = {said} if isinstance(said, int) else set(said or ())
+    ends = tuple(sorted(vocabulary.end_ids | {end for end in own if end < vocabulary.size}))
+    if not ends:
+        raise BackendFault("request", "the model has no token that ends an answer")
+    return Loaded(model, tokenizer, vocabulary, ends)
 
 
 @dataclass(slots=True)
@@ -158,14 +166,16 @@ def _generated(
     from transformers import LogitsProcessorList, StoppingCriteriaList
 
     prompt = _prompt(loaded, query)
-    ends = sorted(loaded.vocabulary.end_ids)
+    ends = loaded.ends
     watching = _Watching(loaded, query.top_logprobs, len(prompt), tell)
     processors: list[Any] = [watching]
     if query.enforced is not None:
         from sglc.runtime.adapters.transformers import ConstraintLogitsProcessor
 
         constraint = constraint_of(query.enforced)
-        processors.append(ConstraintLogitsProcessor(constraint, loaded.vocabulary, pad_id=ends[0]))
+        processors.append(
+            ConstraintLogitsProcessor(constraint, loaded.vocabulary, end_ids=ends, pad_id=ends[0])
+        )
     inputs = torch.tensor([prompt], device=loaded.model.device)
     room = getattr(loaded.model.config, "max_position_embeddings", None) or len(prompt) + 4096
     most = max(1, room - len(prompt))
@@ -178,13 +188,13 @@ def _generated(
             logits_processor=LogitsProcessorList(processors),
             stopping_criteria=StoppingCriteriaList([lambda ids, scores, **_: _all(ids, stopped.is_set())]),
             max_new_tokens=most,
-            eos_token_id=ends,
+            eos_token_id=list(ends),
             pad_token_id=ends[0],
             **_settings(query),
         )
     written = found[0, len(prompt) :].tolist()
     watching.end(written)
-    complete = bool(written) and written[-1] in loaded.vocabulary.end_ids
+    complete = bool(written) and written[-1] in ends
     usage = Usage(len(prompt), len(written))
     return Ending("stop" if complete or len(written) < most else "length", usage)
 
@@ -256,7 +266,7 @@ class _Watching:
                 self._tell(Piece(text, None, top))
 
     def _bytes(self, token: int) -> bytes:
-        if token in self._loaded.vocabulary.end_ids or token >= self._loaded.vocabulary.size:
+        if token in self._loaded.ends or token >= self._loaded.vocabulary.size:
             return b""
         return self._loaded.vocabulary.token_bytes[token] or b""
 
