@@ -94,7 +94,9 @@ class Ending:
     answered_by: str = ""
     """The backend that answered, where others were asked before it."""
     attempts: int = 1
-    """Requests that it took."""
+    """Requests that it took; 0 where the answer had been kept."""
+    kept: bool = False
+    """Whether the answer was given before, and no request was sent."""
 
 
 Event = Piece | Ending

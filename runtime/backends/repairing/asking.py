@@ -59,7 +59,7 @@ class Asking:
 
     def ended(self, ending: Ending | None) -> None:
         """Note how a request ended; None where it was closed before."""
-        self.requests += 1 if ending is None else max(1, ending.attempts)
+        self.requests += 1 if ending is None else ending.attempts
         if ending is None or ending.usage is None:
             self.uncounted += 1
         else:
