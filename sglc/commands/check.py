@@ -13,15 +13,18 @@ from sglc.commands.shared.invocation import (
     CommandFailed,
     Invocation,
     counted,
+    fail,
     outside_option,
     print_json,
     show,
     summary,
 )
+from sglc.commands.shared.levels import names_backend
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 
 if TYPE_CHECKING:
     from sglc.commands.shared.fixing import Fixer
+    from sglc.targets.projection.capabilities import Level
 
 FORMATS = ("text", "json", "sarif", "github")
 
@@ -48,7 +51,14 @@ FORMATS = ("text", "json", "sarif", "github")
 @click.option(
     "--model",
     metavar="NAME",
-    help="Tell lengths of text in tokens of this model, and what its tokens cannot write.",
+    help="Tell lengths of text in tokens of this model, and what its tokens cannot write; of a backend "
+    "(openai:gpt-x) what it guarantees.",
+)
+@click.option(
+    "--require",
+    "required",
+    type=click.Choice(("exact", "value", "wider", "asked")),
+    help="With --model of a backend: fail where it guarantees less of a hole.",
 )
 @outside_option
 @click.pass_obj
@@ -62,12 +72,16 @@ def command(
     diff: bool,
     accepted: tuple[str, ...],
     model: str | None,
+    required: Level | None,
 ) -> None:
     """Find what is wrong with programs, without running them.
 
     Reports every error it can find in one run: syntax, names, types, constraints that nothing can meet,
     values without a bound, stop texts that could occur inside their value. Needs no model; with --model a
     tokenizer is read. A folder stands for the programs in it.
+
+    With --model of a backend (openai:NAME, vllm:URL, …) it prints what that enforces of each hole; nothing
+    is asked of it.
 
     Findings whose repair is certain carry an edit, shown as the line would read. --fix makes the edits, in
     the program's own files only; --diff shows what --fix would do, and fails where that is something. An edit
@@ -81,6 +95,7 @@ def command(
       sglc check program.sgl --diff --accept W0220
       sglc check program.sgl --json | jq '.diagnostics[].message'
       sglc check src --format sarif > sglc.sarif
+      sglc check program.sgl --model openai:gpt-x --require value
     """
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json is --format json, and --format {form} is given")
@@ -92,9 +107,18 @@ def command(
         raise click.UsageError("--accept goes with --fix or --diff")
     if accepted:
         _known(accepted)
+    below, problems = programs_below(files)
+    if model is not None and names_backend(model):
+        if fix or diff or form in ("sarif", "github"):
+            raise click.UsageError("--model of a backend takes no --fix, --diff or --format")
+        if problems:
+            raise fail(invocation, *problems, as_json=form == "json")
+        _print_levels(invocation, below, model, required, form == "json")
+        return
+    if required is not None:
+        raise click.UsageError("--require goes with --model of a backend, such as --model openai:gpt-x")
     tokenizer = None if model is None else _tokenizer(invocation, model)
     measure = None if tokenizer is None else lambda text: len(tokenizer.encode(text))
-    below, problems = programs_below(files)
     if fix or diff:
         from sglc.commands.shared.fixing import Fixer
 
@@ -118,6 +142,35 @@ def command(
             return found + _dead_ends(invocation, path, tokenizer, model)
 
         _report(invocation, below, problems + _each(invocation, below, look), form, strict, None)
+
+
+def _print_levels(
+    invocation: Invocation, files: Sequence[Path], model: str, required: Level | None, as_json: bool
+) -> None:
+    """Print what a backend guarantees of every hole; fails where that is less than is required."""
+    from sglc.commands.shared.levels import as_data, below, capabilities_named, shown
+    from sglc.commands.shared.programs import load_program
+    from sglc.targets.projection.levels import levels_of
+
+    capabilities = capabilities_named(model)
+    faults: list[Diagnostic] = []
+    tables: dict[str, list[dict[str, object]]] = {}
+    for path in files:
+        levels = levels_of(load_program(invocation, path), capabilities)
+        tables[str(path)] = as_data(levels)
+        if required is not None:
+            faults += below(levels, required, model)
+        if not as_json:
+            click.echo((f"{path}\n" if len(files) > 1 else "") + shown(levels), nl=False)
+    if as_json:
+        from sglc.diagnostics.render import to_json
+
+        told = [to_json(each) for each in faults]
+        print_json({"ok": not faults, "model": model, "levels": tables, "diagnostics": told})
+    else:
+        show(invocation, faults)
+    if faults:
+        raise CommandFailed(1)
 
 
 def _tokenizer(invocation: Invocation, model: str) -> Any:

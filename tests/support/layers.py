@@ -99,6 +99,7 @@ WHOLE = (
         "sglc.compiled",
         "sglc.targets",
         "sglc.targets.projection",
+        "sglc.runtime.backends",
         "sglc.kernels",
         "sglc.runtime.metrics",
         "sglc.runtime.repair",
@@ -159,7 +160,7 @@ LAW: dict[str, set[str]] = {
     "sglc.targets": LEAVES
     | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.cfg", "sglc.schema", "sglc.check.show_types"}
     | {"sglc.targets.projection"},
-    "sglc.targets.projection": LEAVES | {"sglc.cfg", "sglc.schema"},
+    "sglc.targets.projection": LEAVES | {"sglc.bytecode", "sglc.cfg", "sglc.schema"},
     "sglc.driver": COMPILE | {"sglc.targets", "sglc.targets.projection"},
     "sglc.compiled": LEAVES
     | {"sglc.bytecode", "sglc.cache_files", "sglc.driver", "sglc.library", "sglc.options", "sglc.passes"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -13,20 +14,45 @@ from expression_oracle import is_text
 from oracles.json_reading import Validator
 from oracles.schema_answers import NoAnswer, answer
 from sglc.automata.analysis.membership import is_word
+from sglc.automata.term import Language, Words
 from sglc.cfg.notation.gbnf import read_gbnf
-from sglc.targets.projection.canonical import AnswerError, canonical_text
+from sglc.targets.projection.canonical import LONGEST_ANSWER, AnswerError, canonical_text
 from sglc.targets.projection.capabilities import Capabilities
 from sglc.targets.projection.enforcement import Projection
+from sglc.targets.projection.notations import MOST_OPTIONS
 from sglc.targets.projection.project import project
-from sglc.types.condition import Condition
+from sglc.types.condition import Among, Compared, Condition, Known, Not, Subject
 from sglc.types.language.language import language
+from sglc.types.language.membership import is_member
 from sglc.types.language.narrowing import narrowed_language
+from sglc.types.text.decode import decode
 from sglc.types.text.plain_json import dumps, parse_json
+from sglc.types.type import (
+    Bool,
+    Dec,
+    EnumType,
+    FieldType,
+    Float,
+    InForm,
+    Int,
+    Json,
+    ListOf,
+    MapOf,
+    Named,
+    OneOf,
+    Optional,
+    RecordType,
+    SpanOf,
+    Str,
+    TupleOf,
+    matching,
+)
+from sglc.types.values import EnumValue
 from strategies.near_misses import mutated
 from strategies.typed_values import SEEDS, types, values_of, words_of
 
 BACKENDS = {
-    "vllm": Capabilities(frozenset({"gbnf", "regex", "json_schema", "choice"}), "whole", continues=True),
+    "vllm": Capabilities(frozenset({"gbnf", "regex", "json_schema", "choice"}), "whole", scores=True),
     "openai": Capabilities(frozenset({"json_schema"}), "openai"),
     "anthropic": Capabilities(frozenset({"json_schema"}), "anthropic"),
     "llama": Capabilities(frozenset({"gbnf", "json_schema"}), "whole", repetitions=2_000),
@@ -91,3 +117,196 @@ def test_a_schema_leaves_no_value_out(case, data) -> None:
         legal = False
     assume(legal)  # a text of several lines is a value of `str`, but none that a hole writes
     assert Validator(got.enforced.schema).is_valid(parse_json(text)), text
+
+
+# -- single holes ---------------------------------------------------------------------------------------
+
+
+def losses(got: Projection) -> list[str]:
+    return [loss.construct for loss in got.lost]
+
+
+@pytest.mark.parametrize(
+    ("type", "levels", "lost"),
+    [
+        (Int(1, 3), "exact value value exact", []),
+        (Int(), "exact value wider exact", ["the number of digits"]),
+        (Str(), "exact value value exact", []),
+        (Str(2, 101), "exact value wider exact", ["several conditions on a text"]),
+        (Str(2, 100), "exact value value exact", []),
+        (Str(0, 1_999), "exact value wider exact", ["several conditions on a text"]),
+        (Optional(Str()), "exact value value exact", []),
+        (TupleOf((Int(0, 9), Bool())), "exact value value exact", []),
+        (ListOf(Bool(), 1), "exact value value exact", []),
+        (ListOf(Bool(), 2, 3), "exact value wider exact", ["a number of items"]),
+        (MapOf(Str(max_chars=3), Bool()), "wider asked asked wider", ["what an answer may be"]),
+        (Json(), "wider asked asked wider", ["what an answer may be"]),
+        (Dec(Decimal(0), Decimal(1)), "exact value wider exact", ["the bounds of a number"]),
+        (OneOf(0, frozenset({"a", "b c"})), "exact value value exact", []),
+        (SpanOf(0, text="to be or not"), "exact value value exact", []),
+        (InForm(ListOf(Str(max_chars=9), 1), "lines"), "exact value value exact", []),
+    ],
+)
+def test_the_level_of_a_type(type, levels: str, lost: list[str]) -> None:
+    names = ("vllm", "openai", "anthropic", "llama")
+    found = [projected(type, name) for name in names]
+    assert [got.level for got in found] == levels.split()
+    assert losses(found[2]) == lost and bool(found[2].hints) == bool(lost)
+
+
+def test_nothing_is_enforced_by_a_backend_without_notations() -> None:
+    got = projected(Int(1, 3), "none")
+    assert got.level == "asked" and got.enforced is None and got.shown and got.hints
+
+
+@pytest.mark.parametrize("most", [1_999, 2_000])
+def test_repetitions_of_llama_cpp_are_counted(most: int) -> None:
+    """Its threshold is the first that is refused, so 1,999 characters are a grammar and 2,000 a schema."""
+    got = projected(Str(0, most), "llama")
+    assert (got.level, got.enforced.notation) == (
+        ("exact", "gbnf") if most < 2_000 else ("value", "json_schema")
+    )
+    two = InForm(ListOf(Str(max_chars=most // 2), 2, 2), "json")
+    assert projected(two, "llama").level == "exact", "one repetition behind the other is no product"
+    alone = Capabilities(frozenset({"gbnf"}), repetitions=2_000)
+    wide = project(Str(0, most), language(Str(0, most), {}), {}, alone)
+    assert losses(wide) == ([] if most < 2_000 else ["2,000 repetitions or more"])
+    assert is_text(read_gbnf(wide.enforced.text), "x" * most)
+
+
+def test_rules_that_are_repeated_count_as_often() -> None:
+    pairs = ListOf(TupleOf((Str(max_chars=40), Bool())), 0, 60)
+    assert projected(pairs, "llama").level == "value", "41 rules 60 times are more than 2,000"
+    assert projected(ListOf(TupleOf((Str(max_chars=40), Bool())), 0, 30), "llama").level == "exact"
+
+
+CREW = {
+    "Post": EnumType("Post", ("pilot", "medic", "cook")),
+    "Crew": RecordType(
+        "Crew",
+        (
+            FieldType("post", Named("Post")),
+            FieldType("age", Int(18, 70)),
+            FieldType("motto", Str(2, 30)),
+            FieldType("nick", matching("[a-z]+"), optional=True),
+            FieldType("rank", Int(1, 9), has_default=True, default=1),
+            FieldType("pair", TupleOf((Named("Post"), Bool()))),
+        ),
+    ),
+}
+SAID = '{"pair": {"item_2": true, "item_1": "cook"}, "age": 41.0, "post": "medic", "motto": "\\u0041h", '
+
+
+def test_what_a_dialect_says_in_another_way_is_undone() -> None:
+    got = projected(Named("Crew"), "openai", CREW)
+    assert got.level == "value" and got.enforced.absent_as_null and got.enforced.tuples_as_objects
+    text = canonical_text(SAID + '"nick": null, "rank": null}', got.enforced, Named("Crew"), CREW)
+    assert text == '{"post": "medic", "age": 41, "motto": "Ah", "pair": ["cook", true]}'
+    text = canonical_text(SAID + '"nick": "al", "rank": 1}', got.enforced, Named("Crew"), CREW)
+    assert '"nick": "al", "rank": 1, "pair"' in text
+    wrapped = projected(Named("Post"), "openai", CREW)
+    assert canonical_text('{"value":"cook"}', wrapped.enforced, Named("Post"), CREW) == "cook"
+
+
+@pytest.mark.parametrize(
+    ("answer", "wrong"),
+    [
+        ('{"value": "king"}', "no member of Post"),
+        ('{"value": "cook", "why": 1}', "the one key `value`"),
+        ('"cook"', "the one key `value`"),
+        ('{"value": "cook", "value": "cook"}', "stands twice"),
+        ('{"value": NaN}', "NaN is no number"),
+        ("__import__('os')", "no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ('{"value": ' + "[" * 900 + "]" * 900 + "}", "deep"),
+        ('{"value": 1e999999999999}', "member"),
+        ('{"value": ' + "9" * 5_000 + "}", "no JSON"),
+        (" " * (LONGEST_ANSWER + 1), "at most 10,000,000"),
+    ],
+)
+def test_a_wrong_answer_is_told(answer: str, wrong: str) -> None:
+    got = projected(Named("Post"), "openai", CREW)
+    with pytest.raises(AnswerError, match=wrong):
+        canonical_text(answer, got.enforced, Named("Post"), CREW)
+
+
+def test_hostile_numbers_are_refused_in_no_time() -> None:
+    for type in (Int(), Dec(), Float(), Float(Decimal(0), Decimal(1)), ListOf(Int())):
+        got = projected(type, "openai")
+        for number in ("1e999999999", "-1e-999999999", "1E+400", "123456789012345678901234567890"):
+            said = f"[{number}]" if isinstance(type, ListOf) else number
+            try:
+                text = canonical_text(f'{{"value": {said}}}', got.enforced, type, {})
+            except AnswerError:
+                continue
+            assert is_member(decode(text, type, {}), type, {}) and len(text) < 200
+
+
+PILOT_AND_COOK = (EnumValue("Post", "pilot"), EnumValue("Post", "cook"))
+CONDITIONS: list[tuple[Condition, str, str]] = [
+    (Compared(Subject(("age",)), ">", Known(40)), '"age": 41', '"age": 40'),
+    (
+        Not(Among(Subject(("post",)), Known(PILOT_AND_COOK))),
+        '"post": "medic"',
+        '"post": "cook"',
+    ),
+    (Not(Among(Subject(("motto",)), Known(("Ah", "Oh")))), '"motto": "Eh"', '"motto": "Ah"'),
+    (Compared(Subject(("motto",), length=True), "<", Known(3)), '"motto": "Eh"', '"motto": "Ehh"'),
+]
+
+
+@pytest.mark.parametrize(("condition", "good", "bad"), CONDITIONS)
+def test_conditions_are_kept(condition: Condition, good: str, bad: str) -> None:
+    whole = '{"post": "medic", "age": 50, "motto": "Ih", "pair": ["cook", true]}'
+
+    def changed(part: str) -> str:
+        key = part.partition(":")[0]
+        start = whole.index(key)
+        return whole[:start] + part + whole[whole.index(", ", start) :]
+
+    grammar = projected(Named("Crew"), "vllm", CREW, condition)
+    assert grammar.level == "exact"
+    read = read_gbnf(grammar.enforced.text)
+    assert is_text(read, changed(good)) and not is_text(read, changed(bad))
+    schema = projected(Named("Crew"), "whole", CREW, condition)
+    assert schema.level == "value"
+    validator = Validator(schema.enforced.schema)
+    assert validator.is_valid(parse_json(changed(good))) and not validator.is_valid(parse_json(changed(bad)))
+
+
+def test_texts_that_were_answered_before() -> None:
+    excluded = frozenset({b"pilot"})
+    got = projected(Named("Post"), "vllm", CREW, excluded=excluded)
+    assert got.level == "exact" and got.enforced.options == ("cook", "medic")
+    again = projected(Named("Post"), "openai", CREW, excluded=excluded)
+    assert again.level == "wider" and losses(again) == ["answers that were given before"]
+    text = projected(Str(max_chars=3), "llama", excluded=frozenset({b"abc"}))
+    read = read_gbnf(text.enforced.text)
+    assert text.level == "exact" and is_text(read, "abd") and not is_text(read, "abc")
+
+
+def test_options_of_the_run() -> None:
+    for count, notation in ((MOST_OPTIONS, "choice"), (MOST_OPTIONS + 1, "gbnf")):
+        words = frozenset(f"o{number}".encode() for number in range(count))
+        got = project(None, Language(Words(words)), {}, BACKENDS["vllm"])
+        assert (got.level, got.enforced.notation) == ("exact", notation)
+    few = Language(Words(frozenset({b"yes", b"no"})))
+    got = project(None, few, {}, BACKENDS["openai"])
+    assert got.level == "value" and canonical_text('{"value": "no"}', got.enforced, None, {}) == "no"
+    with pytest.raises(AnswerError, match="none of the options"):
+        canonical_text('{"value": "maybe"}', got.enforced, None, {})
+
+
+def test_validators_are_no_matter_of_a_backend() -> None:
+    got = projected(Int(1, 3), "vllm", validators=True)
+    assert got.level == "wider" and got.enforced is not None and losses(got) == ["a validator"]
+
+
+def test_recursion() -> None:
+    tree = {"Tree": RecordType("Tree", (FieldType("parts", ListOf(Named("Tree"))),))}
+    levels = {name: projected(Named("Tree"), name, tree).level for name in BACKENDS}
+    assert levels == {
+        **dict.fromkeys(("vllm", "llama", "lark"), "exact"),
+        **dict.fromkeys(("openai", "whole"), "value"),
+        **dict.fromkeys(("anthropic", "regex", "none"), "asked"),
+    }

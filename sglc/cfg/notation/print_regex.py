@@ -20,17 +20,17 @@ _MARKS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _SPECIAL = frozenset(".^$*+?{}[]\\|()/")
 
 
-def to_regex(grammar: g.Grammar) -> str:
-    """The pattern of a grammar over characters. Raises GrammarError."""
-    return _Printer(grammar).rule(grammar.start, _ARMS)
+def to_regex(grammar: g.Grammar, longest: int = LONGEST) -> str:
+    """The pattern of a grammar over characters. Raises GrammarError, for one that is too long as well."""
+    return _Printer(grammar, longest).rule(grammar.start, _ARMS)
 
 
 class _Printer:
-    def __init__(self, grammar: g.Grammar) -> None:
+    def __init__(self, grammar: g.Grammar, longest: int) -> None:
         self.grammar = grammar
+        self.longest = longest
         self.open: list[str] = []
         """Rules that are being copied, one inside the other."""
-        self.length = 0
 
     def rule(self, name: str, around: int) -> str:
         if name in self.open:
@@ -63,8 +63,8 @@ class _Printer:
         raise GrammarError("a language without texts")
 
     def checked(self, text: str) -> str:
-        if len(text) > LONGEST:
-            raise GrammarError(f"a pattern of more than {LONGEST:,} characters")
+        if len(text) > self.longest:
+            raise GrammarError(f"a pattern of more than {self.longest:,} characters")
         return text
 
 

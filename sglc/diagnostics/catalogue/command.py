@@ -178,6 +178,14 @@ ENTRIES: tuple[Entry, ...] = (
         "that has its key.",
     ),
     Entry(
+        "E0827",
+        "a backend guarantees less than is required",
+        "`sglc check --model BACKEND --require LEVEL` holds every hole against what the backend enforces: "
+        "`exact` the same texts, `value` the same values, `wider` more than these, `asked` nothing, "
+        "`refused` that the hole cannot be filled there. The message names the hole, its level and what is "
+        "lost; the hint says what the program may write in its place.",
+    ),
+    Entry(
         "W0224",
         "the target accepts more here",
         "`--allow-wider` was given, and the target has no words for this part of the language. What it "

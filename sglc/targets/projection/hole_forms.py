@@ -97,10 +97,10 @@ def pattern_of(type: Type, table: TypeTable) -> str | None:
     try:
         writer = TermGrammar(language(type, table, surface="hole"))
         writer.write()
-        pattern = to_regex(writer.grammar())
+        pattern = to_regex(writer.grammar(), LONGEST_PATTERN)
     except (LanguageError, TooLarge, OutOfWork, Refused, GrammarError):
         return None
-    return None if writer.lost or len(pattern) > LONGEST_PATTERN else pattern
+    return None if writer.lost else pattern
 
 
 def schema_of(type: Type, table: TypeTable) -> JsonObject:

@@ -33,10 +33,10 @@ def pattern_of_text(type: Str | SpanOf, condition: Condition, table: TypeTable) 
             found = narrowed_language(type, table, condition)
         writer = TermGrammar(found)
         writer.write()
-        pattern = to_regex(writer.grammar())
+        pattern = to_regex(writer.grammar(), LONGEST_PATTERN)
     except (LanguageError, GivenError, TooLarge, OutOfWork, Refused, GrammarError):
         return None
-    return None if writer.lost or len(pattern) > LONGEST_PATTERN else pattern
+    return None if writer.lost else pattern
 
 
 def in_dialect(pattern: str, rules: Rules) -> str | None:
