@@ -16,7 +16,7 @@ from sglc.targets.projection.capabilities import Capabilities
 Address = Literal["NAME", "URL", "URL#NAME", "URL[#NAME]", "COMMAND"]
 """What stands behind the colon of a name. A NAME in brackets is asked of the server where it is left out."""
 _PACKAGE = "sglc.runtime.backends.protocols"
-_ALL_SAMPLERS = frozenset(("top_k", "top_p", "min_p"))
+_ALL_SAMPLERS: frozenset[Literal["top_k", "top_p", "min_p"]] = frozenset(("top_k", "top_p", "min_p"))
 
 
 @dataclass(frozen=True, slots=True)

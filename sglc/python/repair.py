@@ -152,6 +152,7 @@ def _job(generate: Any, options: RepairOptions) -> _Job:
     models = Models(writes, None if draft is None else draft.draft, pick)
     counting = draft or (function if isinstance(function, LocalModel) else None)
     stop, trace = options.get("stop", ()), options.get("trace")
+    plain = Options()
     made = Options(
         _bounds(options),
         stops=tuple(each for each in ((stop,) if isinstance(stop, str) else stop) if each),
@@ -160,7 +161,7 @@ def _job(generate: Any, options: RepairOptions) -> _Job:
         complete=options.get("complete", False),
         on_piece=options.get("on_piece"),
         on_event=None if trace is None else lambda kind, data: trace(Event(kind, data)),
-        **({} if counting is None else {"count": counting.count}),
+        count=plain.count if counting is None else counting.count,
     )
     return _Job(constraint, value, models, draft, made)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from checkout import EXAMPLES
 from example_budget import examples
-from oracles.json_reading import Undecided, Validator, is_of_type
+from judges.json_reading import Undecided, Validator, is_of_type
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets.json_schema import write_types

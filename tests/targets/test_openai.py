@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from checkout import EXAMPLES
 from example_budget import examples
+from judges.json_reading import Validator, is_of_type
 from judges.strict_mode import NotStrict, check_request, check_schema
-from oracles.json_reading import Validator, is_of_type
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets.projection.schemas.value_schema import ROOT

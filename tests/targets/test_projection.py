@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from example_budget import examples
 from expression_oracle import is_text
-from oracles.json_reading import Validator
+from judges.json_reading import Validator
 from oracles.schema_answers import NoAnswer, answer
 from sglc.automata.analysis.membership import is_word
 from sglc.automata.term import Language, Words

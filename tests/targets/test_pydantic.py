@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from checkout import EXAMPLES
 from example_budget import examples
-from oracles.json_reading import is_argument
+from judges.json_reading import is_argument
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets.pydantic_models import COUNTS, write_types

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from checkout import EXAMPLES
 from example_budget import examples
+from judges.json_reading import Undecided, is_of_type
 from judges.typescript_compiler import compiled, needs_compiler
-from oracles.json_reading import Undecided, is_of_type
 from sglc.driver import write_target
 from sglc.importers.typescript.reader import read_typescript
 from sglc.source import Source

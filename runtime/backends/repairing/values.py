@@ -16,7 +16,8 @@ from sglc.runtime.repair.spelling import FREE
 from sglc.types.language.membership import MemberError
 from sglc.types.notation.json_schema import definitions
 from sglc.types.text.plain_json import from_json, parse_json
-from sglc.types.text.printer import PrintError, print_value
+from sglc.types.text.printer import print_value
+from sglc.types.text.scalar_printer import PrintError
 from sglc.types.type import AliasType, Type, TypeTable, form_of
 from sglc.types.values import TOO_DEEP, is_too_deep
 

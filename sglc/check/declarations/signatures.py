@@ -149,7 +149,7 @@ class Signatures:
         if node.timeout is not None:
             count, unit = node.timeout
             if unit.text != "s" or not Decimal("0.001") <= count.value <= MAX_TIMEOUT:
-                made, place = _seconds(count.value, unit.text), count.span.to(unit.span)
+                made, place = _seconds(Decimal(count.value), unit.text), count.span.to(unit.span)
                 report(
                     "E0440",
                     f"a timeout is 0.001 to {MAX_TIMEOUT} seconds",

@@ -100,10 +100,10 @@ def _limit(run: Run, line: Line) -> Mistake | None:
         )
     if not run.could_take("limit") or line.at(index - 1) != "]":
         return None
-    number = next((i for i in range(index, line.last) if line.kind_at(i) == "NUMBER"), None)
+    digits = next((i for i in range(index, line.last) if line.kind_at(i) == "NUMBER"), None)
     colon = next((i for i in range(index, line.last) if line.at(i) == ":"), None)
-    clear = number is not None and colon is not None and number < colon
-    made = f"limit {line.at(number)} calls" if clear and number is not None else "limit 4 calls"
+    clear = digits is not None and colon is not None and digits < colon
+    made = f"limit {line.at(digits)} calls" if clear and digits is not None else "limit 4 calls"
     return Mistake(
         "E0147",
         "how many tools may be called is said by `limit n calls`",

@@ -23,8 +23,8 @@ def few_texts(term: t.Term, language: t.Language, most: int) -> frozenset[bytes]
         case t.Rule(name):
             return few_texts(language.rules[name], language, most)
         case t.Text(dfa=dfa) if is_finite(dfa):
-            words = few_words(t.Language(term), most)
-            found = None if words is None else frozenset(words)
+            few = few_words(t.Language(term), most)
+            found = None if few is None else frozenset(few)
         case t.Except(item, left_out):
             whole = few_texts(item, language, most + len(left_out))
             found = None if whole is None else whole - left_out

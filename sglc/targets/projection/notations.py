@@ -14,7 +14,7 @@ from sglc.cfg.notation.print_gbnf import to_gbnf
 from sglc.cfg.notation.print_lark import to_lark
 from sglc.cfg.notation.print_regex import to_regex
 from sglc.targets.projection.capabilities import Capabilities, Level, Notation
-from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.enforcement import Enforcement, Reading
 from sglc.targets.projection.few_texts import few_texts
 from sglc.targets.projection.loss import Loss
 from sglc.targets.projection.repetitions import within_repetitions
@@ -159,7 +159,7 @@ def _schemas(asked: Asked, capabilities: Capabilities, options: tuple[str, ...] 
     if asked.type is None:
         if options:
             schema = constants(list(options))
-            reading = "wrapped" if rules.only_objects else "json"
+            reading: Reading = "wrapped" if rules.only_objects else "json"
             if rules.only_objects:
                 fields = {"properties": {ROOT: schema}, "required": [ROOT], "additionalProperties": False}
                 schema = {"type": "object", **fields}

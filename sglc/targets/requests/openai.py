@@ -17,7 +17,7 @@ from sglc.targets.core.places import PROGRAM
 from sglc.targets.core.target import Subject, Written
 from sglc.targets.projection.loss import Loss
 from sglc.targets.projection.schemas.dialects import LONGEST_NAME, MOST_STOPS
-from sglc.targets.projection.schemas.value_schema import Schema
+from sglc.targets.projection.schemas.texts import Schema
 from sglc.targets.requests.strict_schema import strict_schema, without_aliases
 from sglc.targets.requests.walk import Hole, Message, Part, Reference, Script, known, scripts_of
 from sglc.types.text.plain_json import write_json

@@ -88,7 +88,8 @@ def number_limits(type: Int | Dec | Float, condition: Condition) -> Int | Dec | 
             high = most if high is None else min(high, most)
     if isinstance(type, Int):
         return replace(type, minimum=_whole(low), maximum=_whole(high))
-    return replace(type, minimum=low, maximum=high)
+    bounds = [None if each is None else Decimal(each) for each in (low, high)]
+    return replace(type, minimum=bounds[0], maximum=bounds[1])
 
 
 def _up(value: Decimal, step: int | Decimal) -> Decimal:
