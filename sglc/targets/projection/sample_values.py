@@ -8,7 +8,7 @@ from sglc.types.dependent import bind, given_types
 from sglc.types.type import Applied, OneOf, OpenType, SpanOf, Str, Type, types_in
 from sglc.types.values import GivenError, NothingLeft, RecordValue, Value
 
-TEXT, LIST = "a b", ["a", "b"]
+TEXT, LIST = "The crew was here before the storm.", ["a", "b"]
 
 _Shape = dict[tuple[str, ...], Value]
 """What a value has at the ends of paths of fields; the empty path is the value itself."""
@@ -31,8 +31,8 @@ def _needs(part: Type, shapes: dict[int, _Shape], open: tuple[str, ...]) -> None
     match part:
         case OneOf(given=number):
             shapes.setdefault(number, {})[()] = LIST
-        case SpanOf(given=number):
-            shapes.setdefault(number, {})[()] = TEXT
+        case SpanOf(given=number, min_chars=low):
+            shapes.setdefault(number, {})[()] = TEXT + " It left." * (low // 8)
         case Str(grammar=grammar, given=given):
             from sglc.types.grammar_text import parameters_of, parts_given
 
