@@ -243,6 +243,8 @@ def values_of(type: Type, table: TypeTable, depth: int = 0) -> st.SearchStrategy
             low_float = None if type.minimum is None else float(type.minimum)
             high_float = None if type.maximum is None else float(type.maximum)
             floats = st.floats(low_float, high_float, allow_nan=False, allow_infinity=False, width=64)
+            if type.minimum is None and type.maximum is None:  # what has a form: `number_text.float_text`
+                floats = floats.filter(lambda x: x == 0 or 1e-119 <= abs(x) <= 1e117)
             small = st.integers(-1200, 1200).map(lambda n: n / 8)
             return (floats | small).map(lambda x: x + 0.0).filter(lambda x: is_member(x, type, table))
         case Bool():
