@@ -1,6 +1,7 @@
 """Answers of backends that are kept on disk and given again for the same question.
 
-A file holds one answer: a line with its checksum, then JSON with the question and the events of its stream.
+A file holds one answer: a line with its checksum, then JSON with the digest of the question and the events of
+its stream. The question is not in it: it may repeat what a faulty answer has shown.
 Nothing is believed that somebody else could have written, and nothing whose checksum or question is another.
 """
 
@@ -46,7 +47,7 @@ class AnswerStore:
             if checksum != _checksum(data):
                 raise ValueError("the checksum is another")
             found = json.loads(data)
-            if found["question"] != question:
+            if found["question"] != _digest(question):
                 raise ValueError("the question is another")
             events = _read(found["events"])
         except FileNotFoundError:
@@ -61,7 +62,9 @@ class AnswerStore:
 
     def put(self, question: str, events: Sequence[Event]) -> None:
         """Keep an answer. That the disk is full, or not there, is no error."""
-        data = json.dumps({"question": question, "events": [_shown(event) for event in events]}).encode()
+        data = json.dumps(
+            {"question": _digest(question), "events": [_shown(event) for event in events]}
+        ).encode()
         whole = _checksum(data) + b"\n" + data
         if len(whole) > min(MOST_ANSWER, self._most):
             return
@@ -71,7 +74,7 @@ class AnswerStore:
             self._bytes = self._evict()
 
     def _path(self, question: str) -> Path:
-        return self._folder / f"{hashlib.sha256(question.encode()).hexdigest()}.json"
+        return self._folder / f"{_digest(question)}.json"
 
     def _files(self) -> list[tuple[float, int, str]]:
         """Time of last use, size and path of each file."""
@@ -187,6 +190,10 @@ async def _close(events: AsyncIterator[Event]) -> None:
     close = getattr(events, "aclose", None)
     if close is not None:
         await close()
+
+
+def _digest(question: str) -> str:
+    return hashlib.sha256(question.encode()).hexdigest()
 
 
 def _checksum(data: bytes) -> bytes:

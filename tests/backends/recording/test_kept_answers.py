@@ -132,7 +132,13 @@ def test_files_that_were_changed_are_not_believed(tmp_path: Path, store: AnswerS
     ask(KeepingAnswers(inner, store))
     (path,) = (tmp_path / "answers").iterdir()
     data = path.read_bytes()
-    spoilt = [b"", data[:-1], data.replace(b"nn", b"mm"), b"x\n{}", data.replace(b"Who", b"Why")]
+    spoilt = [
+        b"",
+        data[:-1],
+        data.replace(b"nn", b"mm"),
+        b"x\n{}",
+        data.replace(b'question": "', b'question": "0'),
+    ]
     for number, each in enumerate(spoilt, 2):
         path.write_bytes(each)
         assert ask(KeepingAnswers(inner, store)) == SAID

@@ -1,4 +1,4 @@
-"""Traffic that is recorded and replayed: byte for byte, in order, without secrets, and nothing else."""
+"""Traffic that is recorded and replayed: byte for byte, in order, without secrets, never something else."""
 
 from __future__ import annotations
 
