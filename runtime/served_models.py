@@ -26,7 +26,7 @@ from sglc.types.model_use import MAIN, ModelUse
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.engine.scheduling.branch import Branch
-    from sglc.targets.projection.enforcement import Projection
+    from sglc.targets.projection.core.enforcement import Projection
 
 
 @dataclass(frozen=True, slots=True)

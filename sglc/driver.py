@@ -32,7 +32,7 @@ from sglc.syntax.dump import dump
 from sglc.syntax.parse import parse
 
 if TYPE_CHECKING:
-    from sglc.targets.projection.loss import Loss
+    from sglc.targets.projection.core.loss import Loss
 
 STAGES = ("tokens", "ast", "types", "ir", "bytecode")
 DEFAULT = CompileOptions()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.runtime.backends.transport import TIMEOUTS, Timeouts
-from sglc.targets.projection.capabilities import Dialect, Notation
+from sglc.targets.projection.core.capabilities import Dialect, Notation
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from sglc.runtime.engine.sampling.options import Sampling
-from sglc.targets.projection.capabilities import Capabilities
-from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.core.capabilities import Capabilities
+from sglc.targets.projection.core.enforcement import Enforcement
 
 GREEDY = Sampling()
 Cause = Literal["connection", "overloaded", "rate", "access", "request", "protocol", "deadline", "budget"]

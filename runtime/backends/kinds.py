@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 Address = Literal["NAME", "URL", "URL#NAME", "URL[#NAME]", "COMMAND"]
 """What stands behind the colon of a name. A NAME in brackets is asked of the server where it is left out."""

@@ -25,7 +25,7 @@ from sglc.runtime.backends.names import (
 )
 from sglc.runtime.backends.transport import Transport
 from sglc.runtime.errors import ArgumentError
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 GROUP = "sglc.backends"
 

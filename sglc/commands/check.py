@@ -24,7 +24,7 @@ from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 
 if TYPE_CHECKING:
     from sglc.commands.shared.fixing import Fixer
-    from sglc.targets.projection.capabilities import Level
+    from sglc.targets.projection.core.capabilities import Level
 
 FORMATS = ("text", "json", "sarif", "github")
 

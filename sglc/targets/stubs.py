@@ -21,7 +21,7 @@ from sglc.targets.core.comments import lost
 from sglc.targets.core.names import distinct, plain
 from sglc.targets.core.target import Subject, Written
 from sglc.targets.core.type_parts import Scalar, fold
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.loss import Loss
 from sglc.types.json_text import json_text
 from sglc.types.notation.python_names import attribute_names, member_name, safe_name
 from sglc.types.type import (

@@ -23,7 +23,7 @@ from sglc.runtime.vm.holes.following import MOST_TOGETHER, known_text
 from sglc.runtime.vm.state.frame import KnownText
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 FIVE = """record Pet:
     kind: "cat" | "dog"

@@ -16,7 +16,7 @@ from sglc.runtime.backends.exchange import Backend, BackendFault, Ending, Messag
 from sglc.runtime.backends.registry import open_backend
 from sglc.runtime.byte_level import byte_alphabet
 from sglc.runtime.engine.sampling.options import Sampling
-from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.core.enforcement import Enforcement
 
 transformers = Late("transformers")
 END = 256

@@ -6,7 +6,7 @@ import pytest
 
 from sglc.automata.term import Language, Words
 from sglc.runtime.backends.filling.projecting import MOST_LISTED, projection_of
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 from sglc.types.language.language import language
 from sglc.types.type import Int
 

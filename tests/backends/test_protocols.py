@@ -29,7 +29,7 @@ from sglc.runtime.backends.exchange import (
 )
 from sglc.runtime.backends.registry import open_backend
 from sglc.runtime.engine.sampling.options import Sampling
-from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.core.enforcement import Enforcement
 
 KEY = "sk-canary-0123456789abcdefXYZ"
 ENVIRONMENT = {f"{name}_API_KEY": KEY for name in "OPENAI ANTHROPIC VLLM SGLANG LLAMA CHAT".split()}

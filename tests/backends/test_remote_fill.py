@@ -21,7 +21,7 @@ from sglc.runtime.results import RunResult
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 CREW = """record Crew:
     name: str max 20 chars

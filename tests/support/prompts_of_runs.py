@@ -32,11 +32,11 @@ def prompts_of_a_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int
         seen.append(tuple(self.conversation.branch.tokens))
         return heal(self, masks)  # type: ignore[arg-type]
 
-    async def scored(machine: Any, conversation: Any, spec: Any, *more: Any) -> object:
+    async def scored(machine: Any, filler: Any, conversation: Any, spec: Any, *more: Any) -> object:
         if spec.mode == "choose":
             conversation.start()
             seen.append(conversation.tokens())
-        return await measured(machine, conversation, spec, *more)
+        return await measured(machine, filler, conversation, spec, *more)
 
     with monkeypatch.context() as patched:
         patched.setattr(HoleText, "_heal", noted)

@@ -25,7 +25,7 @@ from sglc.diagnostics.diagnostic import has_errors
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets.grammars.print_w3c import to_w3c
-from sglc.targets.projection.term_grammar import Refused, TermGrammar
+from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
 from sglc.types.language.language import language
 from sglc.types.type import matching
 from strategies.near_misses import mutated

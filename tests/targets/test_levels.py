@@ -11,7 +11,7 @@ from checkout import EXAMPLES, GOLDEN
 from example_budget import examples
 from sglc.driver import compile_source
 from sglc.source import Source
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 from sglc.targets.projection.levels import HoleLevel, levels_of
 
 _WHOLE = Capabilities(frozenset({"gbnf", "regex", "json_schema", "choice"}), "whole", scores=True)

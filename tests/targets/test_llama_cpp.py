@@ -17,7 +17,7 @@ from sglc.lower.program import lower
 from sglc.source import Source
 from sglc.targets.core.target import Subject
 from sglc.targets.grammars.holes import holes_of, in_grammar
-from sglc.targets.projection.term_grammar import Refused, TermGrammar
+from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
 from sglc.types.language.language import language
 from strategies.near_misses import mutated
 from strategies.typed_values import has_words, types, words_of

@@ -17,8 +17,8 @@ from sglc.automata.analysis.membership import is_word
 from sglc.automata.term import Language, Words
 from sglc.cfg.notation.gbnf import read_gbnf
 from sglc.targets.projection.canonical import LONGEST_ANSWER, AnswerError, canonical_text
-from sglc.targets.projection.capabilities import Capabilities
-from sglc.targets.projection.enforcement import Projection
+from sglc.targets.projection.core.capabilities import Capabilities
+from sglc.targets.projection.core.enforcement import Projection
 from sglc.targets.projection.notations import MOST_OPTIONS
 from sglc.targets.projection.project import project
 from sglc.types.condition import Among, Compared, Condition, Known, Not, Subject

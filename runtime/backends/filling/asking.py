@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sglc.runtime.backends.exchange import Message
 from sglc.runtime.backends.filling.together import Gaps
-from sglc.targets.projection.enforcement import Projection
+from sglc.targets.projection.core.enforcement import Projection
 
 WORDS = 12
 """Legal continuations that a wrong answer is told of: as many as one reads at a glance."""

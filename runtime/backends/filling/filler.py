@@ -37,7 +37,7 @@ from sglc.runtime.decoding.validated import FINAL
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import BYTES
-from sglc.targets.projection.enforcement import Projection
+from sglc.targets.projection.core.enforcement import Projection
 from sglc.types.type import Type, TypeTable
 
 MOST_ASKED = 8

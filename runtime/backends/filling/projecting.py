@@ -10,8 +10,8 @@ from dataclasses import replace
 from sglc.automata.analysis.emptiness import few_words
 from sglc.automata.term import Language, Words
 from sglc.targets.projection.canonical import AnswerError, canonical_text
-from sglc.targets.projection.capabilities import Capabilities
-from sglc.targets.projection.enforcement import Enforcement, Projection
+from sglc.targets.projection.core.capabilities import Capabilities
+from sglc.targets.projection.core.enforcement import Enforcement, Projection
 from sglc.targets.projection.hole_forms import is_raw, pattern_of, schema_of
 from sglc.targets.projection.project import project
 from sglc.types.type import Type, TypeTable

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from sglc.runtime.backends.filling.projecting import projection_of
 from sglc.runtime.decoding.filling.filler import FillRequest
-from sglc.targets.projection.capabilities import LEVELS, Capabilities, Level
-from sglc.targets.projection.enforcement import Projection
+from sglc.targets.projection.core.capabilities import LEVELS, Capabilities, Level
+from sglc.targets.projection.core.enforcement import Projection
 from sglc.types.language.language import language
 from sglc.types.language.membership import MemberError
 from sglc.types.text.plain_json import from_json, parse_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from sglc.runtime.backends.exchange import BackendFault, Piece, Query
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ from sglc.runtime.backends.policy.member import Member, Tally
 from sglc.runtime.backends.policy.retrying import retried
 from sglc.runtime.backends.policy.settings import Policy
 from sglc.runtime.backends.policy.weakest import weakest
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 T = TypeVar("T")
 WAITING = 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from sglc.targets.projection.capabilities import Capabilities, Dialect
+from sglc.targets.projection.core.capabilities import Capabilities, Dialect
 
 NARROWER: tuple[Dialect, ...] = ("whole", "openai", "anthropic")
 """Dialects of JSON Schema, each with less than the one before."""

@@ -19,7 +19,7 @@ from sglc.runtime.backends.protocols.core.protocol_backend import ProtocolBacken
 from sglc.runtime.backends.protocols.core.service import Service, service_of
 from sglc.runtime.backends.protocols.openai import constraint
 from sglc.runtime.backends.registry import Opening, missing_package
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 _SERVER_FAULTS = ("APIConnectionError", "Timeout", "InternalServerError", "ServiceUnavailableError")
 """Exceptions of litellm for what may go better the next time, where they have no status."""

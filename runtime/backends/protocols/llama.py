@@ -45,7 +45,7 @@ from sglc.runtime.backends.protocols.core.protocol_backend import ProtocolBacken
 from sglc.runtime.backends.protocols.core.scoring import first_token, score_of, together, token_ids
 from sglc.runtime.backends.protocols.core.service import Service, bearer, service_of
 from sglc.runtime.backends.registry import Opening
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 FEW = 64
 """Chances that are asked for first where a token is scored. A token of a text that is likely at all is among

@@ -19,8 +19,8 @@ from sglc.runtime.backends.protocols.core.fields import count_in, objects_in, te
 from sglc.runtime.backends.protocols.core.protocol_backend import ProtocolBackend
 from sglc.runtime.backends.protocols.core.service import Service, bearer, service_of, with_version
 from sglc.runtime.backends.registry import Opening
-from sglc.targets.projection.capabilities import Capabilities
-from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.core.capabilities import Capabilities
+from sglc.targets.projection.core.enforcement import Enforcement
 
 MOST_STOPS = 4
 """Stop texts of a request, by the reference of chat completions. Others are found in the text that comes."""

@@ -35,8 +35,8 @@ from sglc.runtime.backends.protocols.core.scoring import first_token, score_of, 
 from sglc.runtime.backends.protocols.core.served_model import ServedModel
 from sglc.runtime.backends.protocols.core.service import Service, bearer, service_of
 from sglc.runtime.backends.registry import Opening
-from sglc.targets.projection.capabilities import Capabilities
-from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.core.capabilities import Capabilities
+from sglc.targets.projection.core.enforcement import Enforcement
 
 
 def open_backend(opening: Opening) -> Backend:

@@ -18,7 +18,7 @@ from typing import Any
 
 from sglc.cache_files import PART, cache_folder, keep, read_own
 from sglc.runtime.backends.exchange import Backend, Ending, Event, Piece, Query, TextScore, TokenChance, Usage
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 VERSION = 1
 FOLDER = "answers"

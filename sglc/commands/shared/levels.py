@@ -14,7 +14,7 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
 
 if TYPE_CHECKING:
-    from sglc.targets.projection.capabilities import Capabilities, Level
+    from sglc.targets.projection.core.capabilities import Capabilities, Level
     from sglc.targets.projection.levels import HoleLevel
 
 _BACKEND = re.compile(r"([a-z][a-z0-9_-]+):")

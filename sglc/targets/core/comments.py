@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.loss import Loss
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 """Characters that end a line somewhere, or that a source may not hold; line feed and tab left aside."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sglc.check.core.result import CheckedProgram
 from sglc.ir.module import Module
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.loss import Loss
 
 
 @dataclass(frozen=True, slots=True)

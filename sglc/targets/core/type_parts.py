@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar, assert_never
 
 from sglc.targets.core.target import Written
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.loss import Loss
 from sglc.types.type import (
     AliasType,
     Alternatives,

@@ -13,8 +13,8 @@ from sglc.cfg.model.grammar import Grammar
 from sglc.ir.module import HoleInfo
 from sglc.targets.core.places import PROGRAM
 from sglc.targets.core.target import Subject, Written
-from sglc.targets.projection.loss import Loss
-from sglc.targets.projection.term_grammar import Refused, TermGrammar
+from sglc.targets.projection.core.loss import Loss
+from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
 from sglc.types.condition import given_numbers
 from sglc.types.dependent import given_types, given_values
 from sglc.types.language.language import language

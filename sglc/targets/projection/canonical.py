@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
-from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.core.enforcement import Enforcement
 from sglc.targets.projection.schemas.value_schema import PLACE, ROOT
 from sglc.types.arithmetic import NUMBER_DIGITS
 from sglc.types.dependent import erased

@@ -9,7 +9,7 @@ from sglc.automata.json.data import JsonObject
 from sglc.automata.work import OutOfWork
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.print_regex import to_regex
-from sglc.targets.projection.term_grammar import Refused, TermGrammar
+from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
 from sglc.types.language.language import language
 from sglc.types.notation.json_schema import definitions
 from sglc.types.notation.text_rules import text_rules

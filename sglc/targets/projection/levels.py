@@ -9,9 +9,9 @@ from sglc.automata.term import Language, Words
 from sglc.automata.work import OutOfWork
 from sglc.bytecode.code import HoleSpec, Program
 from sglc.cfg.model.errors import GrammarError
-from sglc.targets.projection.capabilities import LEVELS, Capabilities, Level
-from sglc.targets.projection.enforcement import Enforcement, Projection
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.capabilities import LEVELS, Capabilities, Level
+from sglc.targets.projection.core.enforcement import Enforcement, Projection
+from sglc.targets.projection.core.loss import Loss
 from sglc.targets.projection.project import project
 from sglc.targets.projection.sample_values import bound_to_samples
 from sglc.types.condition import Condition, given_numbers

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from sglc.automata.term import Language
-from sglc.targets.projection.capabilities import LEVELS, Capabilities
-from sglc.targets.projection.enforcement import Projection
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.capabilities import LEVELS, Capabilities
+from sglc.targets.projection.core.enforcement import Projection
+from sglc.targets.projection.core.loss import Loss
 from sglc.targets.projection.notations import Asked, Way, options_of, ways
 from sglc.types.condition import Condition
 from sglc.types.dependent import erased

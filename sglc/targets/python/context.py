@@ -19,7 +19,7 @@ from sglc.check.core.result import (
 )
 from sglc.syntax.tree import ast
 from sglc.targets.core.names import Names
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.loss import Loss
 from sglc.targets.python.types import Types
 from sglc.types.type import TypeTable
 

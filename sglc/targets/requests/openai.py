@@ -15,7 +15,7 @@ from typing import Any
 
 from sglc.targets.core.places import PROGRAM
 from sglc.targets.core.target import Subject, Written
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.loss import Loss
 from sglc.targets.projection.schemas.dialects import LONGEST_NAME, MOST_STOPS
 from sglc.targets.projection.schemas.texts import Schema
 from sglc.targets.requests.strict_schema import strict_schema, without_aliases

@@ -19,8 +19,8 @@ from sglc.targets.core.names import distinct, plain
 from sglc.targets.core.places import PROGRAM
 from sglc.targets.core.target import Subject, Written
 from sglc.targets.core.type_parts import losses_of
+from sglc.targets.projection.core.loss import Loss
 from sglc.targets.projection.hole_forms import finite_values, is_raw, pattern_of, schema_of
-from sglc.targets.projection.loss import Loss
 from sglc.targets.requests.walk import Hole, Message, Part, Reference, Script, known, scripts_of
 from sglc.types.dependent import erased, given_types
 from sglc.types.json_text import json_text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sglc.targets.core.type_parts import form_lost
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.loss import Loss
 from sglc.targets.projection.schemas.dialects import DIALECTS
 from sglc.targets.projection.schemas.texts import Schema
 from sglc.targets.projection.schemas.value_schema import ROOT, value_schema

@@ -16,7 +16,7 @@ from typing import Any
 from sglc.ir import ops, terminators
 from sglc.ir.flow import block_map
 from sglc.ir.module import Block, Function, HoleInfo, Module
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.loss import Loss
 from sglc.types.values import RecordValue
 from sglc.values.text import display, written_as
 

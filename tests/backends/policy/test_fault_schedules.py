@@ -24,7 +24,7 @@ from sglc.runtime.backends.policy.guarded import guarded
 from sglc.runtime.backends.policy.retrying import LONGEST_OUTAGE
 from sglc.runtime.backends.policy.settings import Limits, Policy
 from sglc.runtime.backends.transport import Timeouts
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 HARMLESS: frozenset[Kind] = frozenset({"delay", "shred"})
 QUERY = Query((Message("user", "q"),), max_tokens=100)

@@ -19,8 +19,8 @@ from sglc.runtime.backends.policy.accounts import Accounts
 from sglc.runtime.backends.policy.clock import LoopClock
 from sglc.runtime.backends.policy.guarded import guarded
 from sglc.runtime.backends.policy.settings import Allowance, Limits, Policy
-from sglc.targets.projection.capabilities import Capabilities
-from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.core.capabilities import Capabilities
+from sglc.targets.projection.core.enforcement import Enforcement
 
 QUERY = Query((Message("user", "Say hello."),), max_tokens=50, live=False)
 LIVE = replace(QUERY, live=True)

@@ -14,7 +14,7 @@ from backends.answering import Answering
 from sglc.runtime.backends.exchange import BackendFault, Ending, Message, Piece, Query, TokenChance, Usage
 from sglc.runtime.backends.recording.kept_answers import AnswerStore, KeepingAnswers
 from sglc.runtime.engine.sampling.options import Sampling
-from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.core.enforcement import Enforcement
 
 ASKED = Query((Message("user", "Who?"),))
 SAID = [

@@ -19,7 +19,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.explanation import byte_vocabulary
 from sglc.runtime.repair.result import Bounds
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 from sglc.types.language.language import language
 from sglc.types.type import FieldType, Int, ListOf, Named, RecordType, Str, Type, matching
 

@@ -25,7 +25,7 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.explanation import byte_vocabulary
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.repair.result import Bounds, Correction
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 from sglc.types.type import FieldType, Int, Named, RecordType, Str
 
 CREW = {"Crew": RecordType("Crew", (FieldType("name", Str(max_chars=12)), FieldType("age", Int(1, 99))))}

@@ -9,7 +9,7 @@ import pytest
 
 import sglc.commands.shared.levels as levels
 from command_line import Cli
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 OPENAI = Capabilities(frozenset({"json_schema"}), "openai")
 PROGRAM = """\

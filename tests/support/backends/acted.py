@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from sglc.runtime.backends.exchange import BackendFault, Ending, Event, Piece, Query, TextScore, Usage
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 Step = float | str | BackendFault | Ending | None
 """Seconds to wait, text to say, a fault, the end; None: the stream just stops."""

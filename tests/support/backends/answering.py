@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 from sglc.runtime.backends.exchange import Backend, Ending, Event, Piece, Query, TextScore, Usage
 from sglc.runtime.repair.local_model import LocalModel
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 Answer = str | Iterable[Event | BaseException]
 """A text, which comes character by character and ends with `stop`; or events, or what is raised there, maybe

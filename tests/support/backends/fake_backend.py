@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from sglc.runtime.backends.exchange import BackendFault, Ending, Event, Piece, Query, TextScore, Usage
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 Answer = str | Sequence[str] | BackendFault | Ending
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from sglc.runtime.backends.exchange import BackendFault, Ending, Event, Piece, Query, TextScore, Usage
 from sglc.runtime.backends.transport import HttpReply, HttpRequest, Timeouts, Transport
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 AGAIN = {408, 409, 429, 500, 502, 503, 504, 529}
 

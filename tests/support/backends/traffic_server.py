@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from sglc.runtime.backends.exchange import BackendFault, Ending, Event, Piece, Query, TextScore
 from sglc.runtime.backends.transport import HttpReply, HttpRequest, Transport
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 
 @dataclass

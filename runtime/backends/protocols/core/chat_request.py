@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sglc.runtime.backends.exchange import Message, Query
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 Body = dict[str, Any]
 _ROLES = {"": "user", "tool": "user"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sglc.cfg.notation.reader import read_grammar
 from sglc.runtime.mask import Constraint, compile_constraint
-from sglc.targets.projection.enforcement import Enforcement
+from sglc.targets.projection.core.enforcement import Enforcement
 
 
 def constraint_of(enforced: Enforcement) -> Constraint:

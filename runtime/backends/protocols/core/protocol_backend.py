@@ -9,7 +9,7 @@ from typing import Protocol
 from sglc.runtime.backends.event_stream import closed_after
 from sglc.runtime.backends.exchange import BackendFault, Ending, Event, Piece, Query, TextScore
 from sglc.runtime.backends.protocols.core.answer_text import AnswerText
-from sglc.targets.projection.capabilities import Capabilities
+from sglc.targets.projection.core.capabilities import Capabilities
 
 
 class Answering(Protocol):

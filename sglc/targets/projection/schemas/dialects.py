@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sglc.targets.projection.capabilities import Dialect
+from sglc.targets.projection.core.capabilities import Dialect
 
 
 @dataclass(frozen=True, slots=True)

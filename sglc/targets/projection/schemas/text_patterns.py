@@ -8,9 +8,9 @@ from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.work import OutOfWork
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.print_regex import to_regex
+from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
 from sglc.targets.projection.schemas.dialects import Rules
 from sglc.targets.projection.schemas.narrowed_types import ALWAYS
-from sglc.targets.projection.term_grammar import Refused, TermGrammar
 from sglc.types.condition import Condition
 from sglc.types.language.language import language
 from sglc.types.language.narrowing import narrowed_language

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sglc.cfg.notation.print_lark import fresh_name
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.loss import Loss
 from sglc.targets.projection.schemas.dialects import MOST_ENUM_VALUES, Rules, excess
 from sglc.targets.projection.schemas.narrowed_types import (
     ALWAYS,

@@ -15,7 +15,7 @@ from sglc.automata.charset import ALL, Ranges, invert, meet
 from sglc.automata.dfa.nfa_union import repeated
 from sglc.automata.dfa.operations import any_char_class, difference, intersect, labelled, words
 from sglc.cfg.model import grammar as g
-from sglc.targets.projection.expressions import (
+from sglc.targets.projection.grammars.expressions import (
     TooManyParts,
     characters,
     choice,
@@ -24,8 +24,8 @@ from sglc.targets.projection.expressions import (
     rules_of,
     sequence,
 )
-from sglc.targets.projection.few_texts import few_texts
-from sglc.targets.projection.spans import pieces
+from sglc.targets.projection.grammars.few_texts import few_texts
+from sglc.targets.projection.grammars.spans import pieces
 from sglc.types.json_text import json_text
 
 MOST_STATES = 2_000

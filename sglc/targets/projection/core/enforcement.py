@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sglc.targets.projection.capabilities import Level, Notation
-from sglc.targets.projection.loss import Loss
+from sglc.targets.projection.core.capabilities import Level, Notation
+from sglc.targets.projection.core.loss import Loss
 
 Reading = Literal["text", "json", "wrapped"]
 """How an answer becomes the text of a value: it is that text; it is the value as JSON; it is an object whose

@@ -1,0 +1,1 @@
+"""What projections are told and what they say: capabilities, enforcements, losses."""

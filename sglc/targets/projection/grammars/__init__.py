@@ -1,0 +1,1 @@
+"""Languages of holes as grammars of characters."""
