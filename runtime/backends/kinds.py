@@ -23,9 +23,9 @@ _ALL_SAMPLERS: frozenset[Literal["top_k", "top_p", "min_p"]] = frozenset(("top_k
 class Kind:
     """A kind of backends.
 
-    `module` has a function `open_backend(opening)`. `key` is the environment variable with the key; a kind
-    that `needs_key` cannot be asked without. `base` is the usual address, `base_variable` an environment
-    variable with another one.
+    `module` has a function `open_backend(opening)`. `key_variable` names the environment variable with the
+    key; a kind that `needs_key` cannot be asked without. `base` is the usual address, `base_variable` an
+    environment variable with another one.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Kind:
     address: Address
     module: str
     capabilities: Capabilities
-    key: str = ""
+    key_variable: str = ""
     needs_key: bool = False
     base: str = ""
     base_variable: str = ""
@@ -58,7 +58,7 @@ _KINDS = (
         "NAME",
         f"{_PACKAGE}.openai",
         replace(_CHAT, notations=frozenset(("json_schema", "lark", "regex")), top_logprobs=20),
-        key="OPENAI_API_KEY",
+        key_variable="OPENAI_API_KEY",
         needs_key=True,
         base="https://api.openai.com/v1",
         base_variable="OPENAI_BASE_URL",
@@ -69,7 +69,7 @@ _KINDS = (
         "NAME",
         f"{_PACKAGE}.anthropic",
         Capabilities(notations=frozenset(("json_schema",)), dialect="anthropic", temperature=False),
-        key="ANTHROPIC_API_KEY",
+        key_variable="ANTHROPIC_API_KEY",
         needs_key=True,
         base="https://api.anthropic.com",
         base_variable="ANTHROPIC_BASE_URL",
@@ -88,7 +88,7 @@ _KINDS = (
             seed=True,
             samplers=_ALL_SAMPLERS,
         ),
-        key="VLLM_API_KEY",
+        key_variable="VLLM_API_KEY",
     ),
     Kind(
         "sglang",
@@ -104,7 +104,7 @@ _KINDS = (
             seed=True,
             samplers=_ALL_SAMPLERS,
         ),
-        key="SGLANG_API_KEY",
+        key_variable="SGLANG_API_KEY",
     ),
     Kind(
         "llama",
@@ -120,7 +120,7 @@ _KINDS = (
             repetitions=2_000,
             samplers=_ALL_SAMPLERS,
         ),
-        key="LLAMA_API_KEY",
+        key_variable="LLAMA_API_KEY",
     ),
     Kind(
         "chat",
@@ -128,7 +128,7 @@ _KINDS = (
         "URL#NAME",
         f"{_PACKAGE}.openai",
         _CHAT,
-        key="CHAT_API_KEY",
+        key_variable="CHAT_API_KEY",
     ),
     Kind(
         "litellm",

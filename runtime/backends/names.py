@@ -91,7 +91,7 @@ def checked_url(url: str, form: str) -> str:
 
 def key_of(kind: Kind, settings: BackendSettings, environment: Mapping[str, str]) -> str:
     """The key of a backend, empty where it needs none. Raises ArgumentError (E0732)."""
-    variable = settings.key_variable or kind.key
+    variable = settings.key_variable or kind.key_variable
     key = environment.get(variable, "").strip() if variable else ""
     if not key:
         if settings.key_variable or kind.needs_key:
@@ -135,7 +135,7 @@ def _model(kind: Kind, name: str) -> str:
             "E0733",
             f"what stands behind `{kind.name}:` looks like a key",
             reason="names of models are shown in messages and traces",
-            hint=f"give the name of a model there, and the key in {kind.key or 'the environment'}",
+            hint=f"give the name of a model there, and the key in {kind.key_variable or 'the environment'}",
         )
     if re.search(r"[\x00-\x1f\x7f]", name):
         raise _misnamed(kind, "the name of the model has control characters in it")

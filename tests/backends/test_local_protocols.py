@@ -88,7 +88,7 @@ def a_package(seen: list[dict[str, Any]], problem: Exception | None = None) -> A
 def test_litellm_is_asked_by_its_own_function(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, Any]] = []
     monkeypatch.setitem(sys.modules, "litellm", a_package(seen))
-    settings = BackendSettings(key_from="K")
+    settings = BackendSettings(key_variable="K")
     backend = open_backend("litellm:groq/x", settings, {"K": "sk-secret-word"})
     text, end = answered(backend, replace(ASK, max_tokens=9, seed=1))
     assert (text, end.reason) == ("Hi!", "stop")
@@ -104,7 +104,7 @@ def test_faults_of_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
         response = SimpleNamespace(headers={"Retry-After": "3"})
 
     monkeypatch.setitem(sys.modules, "litellm", a_package([], RateLimitError("slow down, sk-secret-word")))
-    backend = open_backend("litellm:groq/x", BackendSettings(key_from="K"), {"K": "sk-secret-word"})
+    backend = open_backend("litellm:groq/x", BackendSettings(key_variable="K"), {"K": "sk-secret-word"})
     with pytest.raises(BackendFault, match="status 429: slow down, …") as caught:
         answered(backend, ASK)
     assert (caught.value.cause, caught.value.again, caught.value.retry_after) == ("rate", True, 3.0)

@@ -80,8 +80,8 @@ def test_what_is_no_name(text: str, code: str, message: str, hint: str) -> None:
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 def test_a_key_is_missing(kind: str) -> None:
-    with pytest.raises(ArgumentError, match=f"is missing: set {KINDS[kind].key}") as caught:
-        open_backend(f"{kind}:x", environment={KINDS[kind].key: "  "})
+    with pytest.raises(ArgumentError, match=f"is missing: set {KINDS[kind].key_variable}") as caught:
+        open_backend(f"{kind}:x", environment={KINDS[kind].key_variable: "  "})
     assert caught.value.code == "E0732"
 
 
@@ -197,12 +197,12 @@ def test_the_table_of_the_page_is_what_the_kinds_can_do() -> None:
     assert table() in page, "`tests/support/supported/backends.py` writes the table"
     for kind in KINDS.values():
         assert f"| `{kind.name}:" in page
-        assert kind.key in page
+        assert kind.key_variable in page
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
 def test_capabilities_agree_with_themselves(kind: Kind) -> None:
     can = kind.capabilities
     assert ("json_schema" in can.notations) == (can.dialect is not None)
-    assert kind.needs_key <= bool(kind.key)
+    assert kind.needs_key <= bool(kind.key_variable)
     assert bool(kind.base) == bool(kind.base_variable)

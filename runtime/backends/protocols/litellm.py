@@ -7,7 +7,7 @@ in the environment by itself. Its answers have the form of chat completions. It 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sglc.runtime.backends.event_stream import closed_after
@@ -44,7 +44,7 @@ class LiteLlm:
     package: Any
     model: str
     capabilities: Capabilities
-    key: str
+    key: str = field(repr=False)
     url: str
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:

@@ -396,8 +396,10 @@ def test_what_a_request_took_less_than_expected_is_there_for_the_next() -> None:
             await read(chain.stream(QUERY))
         return backend.times[-1]
 
-    # The bucket has ten a second, and has to be full for what is expected: it lacks 15, or all 60.
-    assert run(main(Usage(10, 5))) == pytest.approx(3.0) and run(main(None)) > 12.0
+    # The bucket has ten a second, and has to be full for what is expected: it lacks what was taken.
+    assert run(main(Usage(10, 5))) == pytest.approx(3.0)
+    assert run(main(Usage(60, 60))) == pytest.approx(24.0)
+    assert run(main(None)) == pytest.approx(2.6), "a prompt of 12 tokens and a piece"
 
 
 def test_a_budget_of_tokens_is_looked_at_before_asking() -> None:
