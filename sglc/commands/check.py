@@ -19,8 +19,8 @@ from sglc.commands.shared.invocation import (
     show,
     summary,
 )
-from sglc.commands.shared.levels import names_backend
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
+from sglc.project.models import is_elsewhere
 
 if TYPE_CHECKING:
     from sglc.commands.shared.fixing import Fixer
@@ -108,7 +108,7 @@ def command(
     if accepted:
         _known(accepted)
     below, problems = programs_below(files)
-    if model is not None and names_backend(model):
+    if model is not None and is_elsewhere(model):
         if fix or diff or form in ("sarif", "github"):
             raise click.UsageError("--model of a backend takes no --fix, --diff or --format")
         if problems:

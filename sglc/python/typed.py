@@ -30,6 +30,7 @@ class CallOptions(TypedDict, total=False):
     pressure_: bool | None
     trace_top_: int
     decode_: Literal["local"] | None
+    select_: Literal["choose"] | None
     trace_: Callable[[Event], object] | None
 
 

@@ -324,7 +324,7 @@ def test_a_fault_of_ours_is_owned(good: Path, cli: Cli, monkeypatch: pytest.Monk
     def broken(*arguments: object) -> object:
         raise KeyError("slot")
 
-    monkeypatch.setattr(sglc.check.program, "check", broken)
+    monkeypatch.setattr(sglc.check.program.Workspace, "check", broken)
     code, out, err = cli("check", good)
     assert (code, out) == (70, "")
     assert f"internal error while checking {good}: KeyError: 'slot'" in err

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 _BACKEND = re.compile(r"([a-z][a-z0-9_-]+):")
 
 
-def names_backend(model: str) -> bool:
-    """Whether a model is one elsewhere: a word and a colon in front. A drive of Windows is no word."""
-    return _BACKEND.match(model) is not None
-
-
 def capabilities_named(model: str) -> Capabilities:
     """What a backend of this name can do, by its kind; nothing is asked of it and no key is read.
 

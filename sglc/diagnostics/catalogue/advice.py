@@ -1,4 +1,4 @@
-"""Catalogue entries of what the code of a checked program shows: W0220, W0227, E0441, E0443."""
+"""Catalogue entries of what the code of a checked program shows."""
 
 from __future__ import annotations
 
@@ -78,5 +78,17 @@ ENTRIES: tuple[Entry, ...] = (
         'extern py "shop:order" fn order(item: str) -> int effects write key item\n\npub fn f() -> str:\n'
         "    | ?{item: str max 20 chars}\n    let number = order(item)\n"
         '    ensure number > 0 else "sold out"\n        retry 2 resample\n    return item\n',
+    ),
+    Entry(
+        "W0249",
+        "a choice without an answer for other texts",
+        "Text that comes from outside may say anything. Where it stands before a hole of three or more "
+        "answers, none of which is `other` or its like, the mask makes the model say something untrue of "
+        "a text that none of them fits, and the program cannot tell. The example is the shortest text that "
+        "may come.",
+        "pub fn f(mail: untrusted str) -> str:\n    user: | ${mail}\n"
+        '    assistant: | ?{desk: "orders" | "repairs" | "sales"}\n    return desk\n',
+        "pub fn f(mail: untrusted str) -> str:\n    user: | ${mail}\n"
+        '    assistant: | ?{desk: "orders" | "repairs" | "sales" | "other"}\n    return desk\n',
     ),
 )

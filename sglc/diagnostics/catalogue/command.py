@@ -191,4 +191,12 @@ ENTRIES: tuple[Entry, ...] = (
         "`--allow-wider` was given, and the target has no words for this part of the language. What it "
         "accepts in its place is in the message; values must be checked against the program's type.",
     ),
+    Entry(
+        "W0250",
+        "a hole that the tokens of a model cannot write",
+        "Told where a model is named: `sglc check --model NAME`, `sglc build --model NAME`. A model whose "
+        "vocabulary has no token for some byte may come to a place of a legal text that no token leads on "
+        "from, or has a value of a hole that no tokens write. The example is the shortest such text. Models "
+        "with a token for each byte, as nearly all have, write every text.",
+    ),
 )

@@ -65,24 +65,4 @@ ENTRIES: tuple[Entry, ...] = (
         "pub fn f() -> str within 30 tok:\n    | ?{a: str max 15 tok} and ?{b: str max 15 tok}\n"
         "    return a + b\n",
     ),
-    Entry(
-        "W0249",
-        "a choice without an answer for other texts",
-        "Text that comes from outside may say anything. Where it stands before a hole of three or more "
-        "answers, none of which is `other` or its like, the mask makes the model say something untrue of "
-        "a text that none of them fits, and the program cannot tell. The example is the shortest text that "
-        "may come.",
-        "pub fn f(mail: untrusted str) -> str:\n    user: | ${mail}\n"
-        '    assistant: | ?{desk: "orders" | "repairs" | "sales"}\n    return desk\n',
-        "pub fn f(mail: untrusted str) -> str:\n    user: | ${mail}\n"
-        '    assistant: | ?{desk: "orders" | "repairs" | "sales" | "other"}\n    return desk\n',
-    ),
-    Entry(
-        "W0250",
-        "a hole that the tokens of a model cannot write",
-        "Told where a model is named: `sglc check --model NAME`, `sglc build --model NAME`. A model whose "
-        "vocabulary has no token for some byte may come to a place of a legal text that no token leads on "
-        "from, or has a value of a hole that no tokens write. The example is the shortest such text. Models "
-        "with a token for each byte, as nearly all have, write every text.",
-    ),
 )
