@@ -8,7 +8,8 @@ from sglc.types.dependent import bind, given_types
 from sglc.types.type import Applied, OneOf, OpenType, SpanOf, Str, Type, types_in
 from sglc.types.values import GivenError, NothingLeft, RecordValue, Value
 
-TEXT, LIST = "The crew was here before the storm.", ["a", "b"]
+TEXT = "The crew was here before the storm."
+LIST: list[Value] = ["a", "b"]
 
 _Shape = dict[tuple[str, ...], Value]
 """What a value has at the ends of paths of fields; the empty path is the value itself."""
