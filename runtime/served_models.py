@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,9 +24,9 @@ from sglc.runtime.vm.state.models import RunModel, Script
 from sglc.types.model_use import MAIN, ModelUse
 
 if TYPE_CHECKING:
+    from sglc.runtime.backends.filling.kept import Kept
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.engine.scheduling.branch import Branch
-    from sglc.targets.projection.core.enforcement import Projection
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,12 @@ class Served:
         )
 
 
+def _kept() -> Kept:
+    from sglc.runtime.backends.filling.kept import Kept
+
+    return Kept()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ServedElsewhere:
     """What the runs of a program share of a model elsewhere. Its conversations are text, with messages marked
@@ -81,13 +87,13 @@ class ServedElsewhere:
 
     remote: RemoteModel
     constraints: Constraints
-    projections: dict[Hashable, Projection] = field(default_factory=dict)
+    kept: Kept = field(default_factory=_kept)
 
     def for_run(self, name: str, owner: str, urgency: Urgency, *, own: bool) -> RunModel:
         """The model in one run; see `Served.for_run`."""
         from sglc.runtime.backends.filling.filler import RemoteFiller
 
-        filler = RemoteFiller(self.remote.backend, self.constraints, self.projections, urgency.deadline)
+        filler = RemoteFiller(self.remote.backend, self.constraints, self.kept, urgency.deadline)
         return RunModel(BYTES, self.constraints, chat=_CHAT, filler=filler, name=name)
 
 

@@ -121,6 +121,12 @@ class Answer:
         return self.cut_short or (self.length is not None and len(self._raw) >= self.length)
 
     @property
+    def is_complete(self) -> bool:
+        """Whether nothing can follow what it is read as."""
+        chosen = self._chosen()
+        return chosen is not None and chosen.alive and is_whole(chosen.matcher, self._is_value)
+
+    @property
     def raw(self) -> str:
         """All that the model wrote, as far as it was read."""
         return self._raw.decode("utf-8", "replace") + self._rest

@@ -262,6 +262,11 @@ class InLoop:
         return await self._within(asyncio.wrap_future(self._worker.submit(function)), repair.left())
 
     async def _within(self, work: Awaitable[Any], seconds: float | None) -> Any:
+        if seconds is None:
+            try:
+                return await work
+            except Exception as fault:
+                raise Failed(fault) from None
         task = asyncio.ensure_future(work)
         try:
             done, _ = await asyncio.wait((task,), timeout=seconds)

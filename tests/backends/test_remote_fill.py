@@ -11,9 +11,9 @@ import pytest
 from backends.fake_backend import FakeBackend
 from sglc.driver import compile_source
 from sglc.runtime.backends.exchange import BackendFault, Ending, Message, Usage
-from sglc.runtime.backends.filling import filler
-from sglc.runtime.backends.filling.filler import MOST_ASKED
+from sglc.runtime.backends.filling import metered
 from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.backends.repairing.result import BOUNDS
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.model.scripted import ScriptedModel
@@ -97,7 +97,7 @@ def test_a_wrong_answer_is_told_its_fault_and_asked_again() -> None:
     assert result.value.fields["age"] == 36 and result.text.count("Ada") == 1
     *_, wrong, told = backend.asked[1].messages
     assert (wrong.role, wrong.text) == ("assistant", '{"name": "Ada", "age": 7}')
-    assert told.role == "user" and 'behind \'{"name": "Ada", "age": 7\' may stand' in told.text
+    assert told.role == "user" and 'after `{"name": "Ada", "age": 7` only `0` may follow' in told.text
     assert [event.kind for event in events if event.kind == "again"] == ["again"]
     assert result.statistics.remote.requests == 2
 
@@ -106,14 +106,15 @@ def test_answers_that_stay_wrong_are_an_error_and_no_value() -> None:
     backend = FakeBackend(lambda query: '{"name": "Ada", "age": 7}')
     error = failing(CREW, backend, arguments={"theme": "x"})
     assert (error.name, error.partial) == ("Rejected", '{"name": "Ada", "age": 7')
-    assert len(backend.asked) == MOST_ASKED
+    assert len(backend.asked) == BOUNDS.corrections
 
 
 def test_requests_that_came_to_nothing_count_too() -> None:
     text = CREW.replace("    assistant: | ?{member: Crew}\n    return member", CAUGHT)
     backend = FakeBackend(lambda query: "no")
     result, _ = run(text, backend, {"theme": "x"})
-    assert result.statistics.remote.requests == MOST_ASKED and result.statistics.holes == 0
+    assert result.statistics.remote.requests == BOUNDS.corrections / 2  # each of them counts twice
+    assert result.statistics.holes == 0
 
 
 LINE = """pub fn f() -> str:
@@ -179,13 +180,12 @@ def test_faults_have_their_fields() -> None:
     error = failing(LINE, FakeBackend([fault]))
     assert error.name == "Backend" and "too many" in error.message
     expected = {
-        "message": "too many",
         "cause": "rate",
         "endpoint": "http://x",
         "attempts": 3,
         "retry_after": 2.5,
     }
-    assert error.fields == expected
+    assert error.fields == expected and error.message.startswith("hole `f.name` was asked of fake:model: ")
 
 
 def test_an_answer_without_an_end_is_a_fault() -> None:
@@ -195,7 +195,7 @@ def test_an_answer_without_an_end_is_a_fault() -> None:
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_an_answer_is_bounded(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filler, "MOST_CHARS", 5)
+    monkeypatch.setattr(metered, "MOST_CHARS", 5)
     backend = FakeBackend([["Ada", ".." + "." * more]], Capabilities(continues=True))
     if more:
         error = failing(LINE, backend)
@@ -345,6 +345,38 @@ def test_validators_judge_whole_answers() -> None:
     backend = FakeBackend(["Ada Lovelace", "Ada Byro"])
     assert run(JUDGED, backend)[0].value == "Ada Byro"
     assert "a validator of the program refuses it" in backend.asked[1].messages[-1].text
+
+
+def test_what_validators_refuse_is_within_the_same_bounds() -> None:
+    backend = FakeBackend(lambda query: "Ada Lovelace")
+    error = failing(JUDGED, backend)
+    assert error.name == "Rejected" and "a validator" in error.message
+    assert len(backend.asked) == BOUNDS.corrections
+
+
+def test_a_budget_ends_a_value_along_a_shortest_ending() -> None:
+    text = CREW.replace("Crew}", "Crew max 5 tok}")
+    cut = FakeBackend([ADA[:12]], ending=lambda text: Ending("length", Usage(output=5)))
+    result, events = run(text, cut, {"theme": "x"})
+    assert result.value.fields == {"name": "Ad", "age": 18} and len(cut.asked) == 1
+    assert next(event.data["ended"] for event in events if event.kind == "hole_end") == "budget"
+
+
+def test_a_deadline_is_no_error_that_a_program_handles() -> None:
+    text = CREW.replace("    assistant: | ?{member: Crew}\n    return member", CAUGHT)
+    text = text.replace("except Rejected", "except Timeout")
+    error = failing(text, FakeBackend([BackendFault("deadline", "late")]), arguments={"theme": "x"})
+    assert (error.name, error.fatal) == ("Timeout", True)
+
+
+def test_a_server_that_breaks_its_promise_is_asked_again() -> None:
+    backend = FakeBackend(["ADA", "Bea"], Capabilities(notations=frozenset({"regex"}), continues=True))
+    result, _ = run(LINE.replace("line max 9 chars", "str matching /[A-Z][a-z]+/"), backend)
+    assert result.value == "Bea" and result.holes[0].answered_by == "fake:model"
+    first, second = backend.asked
+    assert first.enforced == second.enforced is not None
+    assert (first.begun, second.begun) == ("The name is ", "The name is ")
+    assert second.messages[-2] == Message("assistant", "The name is ADA")
 
 
 TOOLS = """## The price of an item, in cents.

@@ -94,7 +94,8 @@ def test_what_a_retry_rejected_is_no_option_any_more() -> None:
     assert options == [("down", "left", "upwards"), ("left", "upwards")]
     shown = FakeBackend(["down", "down", "left"])
     assert run(text, shown)[0].value == "left"
-    assert "rejected before" in shown.asked[2].messages[-1].text
+    assert "only `left` or `upwards` may stand" in shown.asked[2].messages[-1].text
+    assert '"down"' not in shown.asked[2].messages[0].text
 
 
 def test_without_scores_a_select_must_be_allowed() -> None:

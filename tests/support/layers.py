@@ -185,7 +185,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.backends": BELOW_VM
     | {"sglc.runtime.repair", "sglc.runtime.adapters", "sglc.targets.projection", "sglc.cfg", "sglc.project"},
     "sglc.runtime.backends.filling": BELOW_VM
-    | {"sglc.runtime.backends", "sglc.targets.projection", "sglc.project"},
+    | {"sglc.runtime.backends", "sglc.runtime.repair", "sglc.targets.projection", "sglc.project"},
     "sglc.runtime.served_models": BELOW_VM
     | {"sglc.runtime.vm", "sglc.runtime.backends.filling", "sglc.targets.projection"},
     "sglc.runtime.arguments": LEAVES | {"sglc.bytecode", "sglc.runtime.errors"},

@@ -9,19 +9,6 @@ from sglc.runtime.backends.exchange import Message
 from sglc.runtime.backends.filling.together import Gaps
 from sglc.targets.projection.core.enforcement import Projection
 
-WORDS = 12
-"""Legal continuations that a wrong answer is told of: as many as one reads at a glance."""
-SHOWN = 200
-"""Most characters of the legal beginning that it is told of: its end, where the fault is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """An answer that was not accepted, and why."""
-
-    answer: str
-    reason: str
-
 
 @dataclass(frozen=True, slots=True)
 class Turns:
@@ -36,14 +23,13 @@ def turns_of(
     projection: Projection,
     *,
     continues: bool,
-    wrong: Sequence[Wrong] = (),
     gaps: Gaps | None = None,
 ) -> Turns:
     """The turns that ask for a hole behind what was said, the open message last.
 
     A backend that does not continue messages is told what stands there already. Where it enforces nothing,
-    the last turn shows what is wanted. Wrong answers stand behind, each with its reason. With `gaps` the
-    answer is an object and stands for itself, so that nothing is begun.
+    the last turn shows what is wanted. With `gaps` the answer is an object and stands for itself, so that
+    nothing is begun.
     """
     *whole, (role, begun) = said or [("", "")]
     messages = [Message("user" if each == "tool" else each, text) for each, text in whole]
@@ -65,9 +51,6 @@ def turns_of(
     if projection.enforced is None and projection.shown and (role or not continues):
         notes.append(f"Write nothing but {projection.shown}")
     _note(messages, notes)
-    for each in wrong:
-        messages.append(Message("assistant", begun + each.answer))
-        messages.append(Message("user", f"That is not accepted: {each.reason}\nAnswer again, in full."))
     return Turns(tuple(messages), begun)
 
 
@@ -81,12 +64,3 @@ def _note(messages: list[Message], notes: list[str]) -> None:
         messages.append(Message(last.role, f"{last.text}\n\n{text}"))
     else:
         messages.append(Message("user", text))
-
-
-def fault_of(legal: str, words: Sequence[bytes], may_end: bool) -> str:
-    """What is wrong with an answer of which `legal` is the longest legal beginning."""
-    begun = legal if len(legal) <= SHOWN else "…" + legal[-SHOWN:]
-    place = f"behind {begun!r}" if legal else "at its beginning"
-    options = [repr(word.decode("utf-8", "replace")) for word in words[:WORDS]]
-    options += ["nothing more"] if may_end else []
-    return f"{place} may stand {', '.join(options)}" if options else f"{place} nothing else may stand"

@@ -1,15 +1,14 @@
-"""Fills holes by a model elsewhere: asks, tells what is certain of the answer, checks it, asks again.
+"""Fills holes by a model elsewhere: asks, tells what is certain of the answer, repairs it, asks again.
 
-What an answer means is read generously (`readings`), and checked strictly: by the hole's own matcher, which
-knows the texts that a retry excluded, and by the hole's validators. A wrong value never passes. Where no
-answer is right within MOST_ASKED requests, the error is `Rejected`.
+What an answer means is read generously, and checked strictly: by the hole's own matcher, which knows the
+texts that a retry excluded, and by the hole's validators. A wrong value never passes. `repaired` reads every
+answer: where a backend keeps what it promises, there is nothing to repair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, MutableMapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sglc.runtime.backends.exchange import (
     Backend,
@@ -19,49 +18,49 @@ from sglc.runtime.backends.exchange import (
     Piece,
     Query,
     TextScore,
-    Usage,
 )
-from sglc.runtime.backends.filling.asking import Wrong, fault_of, turns_of
-from sglc.runtime.backends.filling.faults import backend_error, refused_error
+from sglc.runtime.backends.filling.asking import turns_of
+from sglc.runtime.backends.filling.kept import Kept, remember
+from sglc.runtime.backends.filling.metered import Metered
 from sglc.runtime.backends.filling.pieces import LegalPieces
-from sglc.runtime.backends.filling.projecting import projection_of, readings, without
+from sglc.runtime.backends.filling.projecting import projection_of
 from sglc.runtime.backends.filling.together import Gaps, is_worth
+from sglc.runtime.backends.policy.errors import language_error, refused_error
+from sglc.runtime.backends.repairing.asking import turns
+from sglc.runtime.backends.repairing.repair import repaired
+from sglc.runtime.backends.repairing.result import BOUNDS, Observer, Repaired
+from sglc.runtime.backends.repairing.values import Values, json_values
 from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.conversations.conversation_pair import ConversationPair
 from sglc.runtime.decoding.filling.filler import FillObserver, FillRequest
 from sglc.runtime.decoding.filling.scores import Scores
 from sglc.runtime.decoding.hole_text import only_value
-from sglc.runtime.decoding.requests import COMPILED, Budget, Constraints, HoleRequest, HoleResult, RemoteWork
+from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, RemoteWork
 from sglc.runtime.decoding.room import Room
 from sglc.runtime.decoding.validated import FINAL
 from sglc.runtime.errors import SglError
-from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import BYTES
+from sglc.runtime.repair.loop import Fault
+from sglc.runtime.repair.result import Correction
 from sglc.targets.projection.core.enforcement import Projection
 from sglc.types.type import Type, TypeTable
 
-MOST_ASKED = 8
-"""Most requests for one hole. An answer that is told its fault is mostly right the next time; one that is
-wrong so often will be wrong again, and each request is paid for."""
-MOST_CHARS = 4 << 20
-"""Most characters of one answer. No model writes a million tokens; a server that sends more is broken, or
-wants the memory of this process."""
-SHOWN_PARTIAL = 2000
-"""Most characters of a broken answer that an error keeps, where none of it is legal."""
+SHOWN = 80
+"""Characters of a wrong answer that listeners are told of."""
 SEED_BITS = 0x7FFF_FFFF
 """Of a seed what every server takes: a positive number of 32 bits with a sign."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RemoteFiller:
-    """A backend in one run. `projections` are shared by all runs of a program, by the keys of requests.
+    """A backend in one run. All runs of a program share what is `kept`.
 
     `deadline` is a time of the backend's clock at which the run is over; None for never.
     """
 
     backend: Backend
     constraints: Constraints
-    projections: MutableMapping[Hashable, Projection]
+    kept: Kept
     deadline: float | None = None
 
     @property
@@ -108,7 +107,7 @@ class RemoteFiller:
         self, request: HoleRequest, type: Type | None, table: TypeTable, *, judged: bool = False
     ) -> Projection:
         key = (request.key, request.excluded, judged)
-        found = self.projections.get(key)
+        found = self.kept.projections.get(key)
         if found is None:
             found = projection_of(
                 type,
@@ -120,23 +119,28 @@ class RemoteFiller:
                 place=request.name,
             )
             if not request.passing and not request.excluded:
-                self._remember(key, found)
+                remember(self.kept.projections, key, found)
         return found
 
-    def _remember(self, key: Hashable, found: Projection) -> None:
-        if len(self.projections) >= COMPILED:
-            del self.projections[next(iter(self.projections))]
-        self.projections[key] = found
+    def values(self, asked: FillRequest, projection: Projection) -> Values | None:
+        """How answers are read as JSON; None where they are texts."""
+        request = asked.request
+        if request.key in self.kept.readings and not request.excluded:
+            return self.kept.readings[request.key]
+        found = json_values(asked.type, asked.table, projection.enforced)
+        if not request.passing and not request.excluded:
+            remember(self.kept.readings, request.key, found)
+        return found
 
     def together(self, asked: FillRequest) -> tuple[Gaps, Projection] | None:
         """How a hole is asked for with those that follow; None where each by itself is guaranteed more."""
         if asked.type is None or not asked.following or asked.request.passing:
             return None
         gaps = Gaps(asked)
-        found = self.projections.get(gaps.key)
+        found = self.kept.projections.get(gaps.key)
         if found is None:
             found = gaps.projection(self.backend.capabilities)
-            self._remember(gaps.key, found)
+            remember(self.kept.projections, gaps.key, found)
         alone = [self.projection(asked).level]
         alone += [self._known(each.request, each.type, asked.table).level for each in asked.following]
         return (gaps, found) if is_worth(found.level, alone) else None
@@ -147,7 +151,7 @@ class RemoteFiller:
         try:
             found = await self.backend.score(query, texts)
         except BackendFault as fault:
-            raise backend_error(fault, "of options", self.backend.name) from fault
+            raise language_error(fault, f"options were asked of {self.backend.name}") from fault
         _check_scores(found, texts, self.backend)
         tokens = tuple(score.tokens for score in found)
         work = RemoteWork(self.backend.name, "exact", requests=1, counted=False)
@@ -170,7 +174,7 @@ def _check_scores(found: Sequence[TextScore], texts: Sequence[str], backend: Bac
         not score.logprobs or len(score.logprobs) != len(score.tokens) for score in found
     ):
         fault = BackendFault("protocol", "its scores do not belong to the texts", endpoint=backend.endpoint)
-        raise backend_error(fault, "of options", backend.name)
+        raise language_error(fault, f"options were asked of {backend.name}")
 
 
 class RemoteFill:
@@ -179,18 +183,19 @@ class RemoteFill:
     def __init__(
         self, filler: RemoteFiller, conversation: Conversation, asked: FillRequest, observer: FillObserver
     ) -> None:
-        self._backend = filler.backend
         self._filler = filler
         self._asked = asked
         self._conversation = conversation
         self._observer = observer
-        self._deadline = filler.deadline
         request = asked.request
-        self._projection = without(filler.projection(asked), request.excluded)
+        self._projection = filler.projection(asked)
         self._matcher = filler.constraints.value(request).matcher(BYTES)
+        self._pieces = LegalPieces(self._matcher)
         self._room = Room(request.name, request.budget, len)
         self._work = RemoteWork(filler.backend.name, self._projection.level)
         self.result = HoleResult("", remote=self._work)
+        self._backend = Metered(filler.backend, self.result, self._work, asked.poll)
+        self._corrections = 0
         self.partial = ""
 
     @property
@@ -208,24 +213,9 @@ class RemoteFill:
         if data is not None:
             return self._certain(data.decode())
         if asked.known is not None and await self._is_right(asked.known):
-            return self._finish(asked.known, LegalPieces(self._matcher))
+            return self._finish(asked.known)
         text = await self._together()
-        if text is not None:
-            return self._finish(text, LegalPieces(self._matcher))
-        wrong: list[Wrong] = []
-        while True:
-            pieces = LegalPieces(self._matcher)
-            answer, ending = await self._answer(self._query(wrong), pieces)
-            text = await self._accepted(answer, ending)
-            if text is not None:
-                return self._finish(text, pieces)
-            self._check_ending(ending)
-            reason = await self._reason(answer, pieces)
-            wrong.append(Wrong(answer, reason))
-            if len(wrong) >= MOST_ASKED:
-                message = f"hole `{request.name}`: {self._backend.name} gave no legal answer; {reason}"
-                raise SglError("Rejected", message, partial=self.partial)
-            self._observer.again(reason)
+        return self._finish(await self._alone() if text is None else text)
 
     # -- asking --------------------------------------------------------------------------------------
 
@@ -237,9 +227,7 @@ class RemoteFill:
             return None
         gaps, projection = together
         level, self._work.level = self._work.level, projection.level
-        answer, ending = await self._answer(self._query((), gaps, projection), None)
-        if ending.reason in ("refused", "filtered"):
-            raise refused_error(ending, self._asked.request.name, self._backend.name, self.partial)
+        answer = await self._answer(self._query((), gaps, projection))
         texts = gaps.texts(answer, projection)
         if texts and await self._is_right(texts[0]):
             self.result.ahead = tuple(texts[1:])
@@ -247,67 +235,105 @@ class RemoteFill:
         self._work.level = level
         return None
 
-    async def _answer(self, query: Query, pieces: LegalPieces | None) -> tuple[str, Ending]:
-        """One answer and how it ended. What is certain of it is told to `pieces` while it comes."""
-        self._asked.poll()
-        self.partial = ""
+    async def _answer(self, query: Query) -> str:
+        """One whole answer."""
         parts: list[str] = []
-        left = MOST_CHARS
-        ending: Ending | None = None
-        self._work.requests += 1
         try:
-            async with aclosing(self._backend.stream(query)) as events:  # type: ignore[type-var]
-                async for event in events:
-                    if isinstance(event, Piece):
-                        left -= len(event.text)
-                        if left < 0:
-                            raise self._broken("the answer does not end", "".join(parts))
-                        parts.append(event.text)
-                        self._hear(event.text, pieces)
-                    else:
-                        ending = event
+            async for event in self._backend.stream(query):
+                if isinstance(event, Piece):
+                    parts.append(event.text)
         except BackendFault as fault:
-            self._work.requests += max(0, fault.attempts - 1)
             raise self._failed(fault) from fault
-        answer = "".join(parts)
-        if ending is None:
-            raise self._failed(self._broken("the answer has no end", answer))
-        self._count(answer, ending)
-        return answer, ending
+        ending = self._backend.ending
+        if ending is not None and ending.reason in ("refused", "filtered"):
+            raise self._refused(ending)
+        return "".join(parts)
 
-    def _hear(self, text: str, pieces: LegalPieces | None) -> None:
-        if pieces is None:
-            return
-        new = pieces.feed(text)
-        self.partial = pieces.legal
+    async def _alone(self) -> str:
+        """The text of the hole by itself: repaired where it is not legal, asked for again where a validator
+        refuses it."""
+        refused: tuple[Message, ...] = ()
+        while True:
+            query = self._query(refused)
+            found = await self._repaired(query)
+            self._corrections += len(found.corrections)
+            if await self._is_right(found.text):
+                self.result.ended = "budget" if found.ended == "completed" else "end"
+                return found.text
+            reason = "a validator of the program refuses it"
+            self._corrections += 1
+            self._void(reason)
+            refused += turns(Fault(found.text, reason), query.begun)
+
+    async def _repaired(self, query: Query) -> Repaired:
+        """A legal text. All that is asked for a hole is within the same bounds."""
+        calls = BOUNDS.calls - self._backend.queries
+        corrections = BOUNDS.corrections - self._corrections
+        if calls < 1 or corrections < 1:
+            raise self._rejected(
+                f"a validator of the program refuses what {self._backend.queries} requests gave"
+            )
+        bounds = replace(BOUNDS, calls=calls, corrections=corrections)
+        observer = Observer(self._hear, on_correction=self._corrected)
+        try:
+            return await repaired(
+                self._backend,
+                query,
+                self._matcher,
+                bounds,
+                observer,
+                values=self._filler.values(self._asked, self._projection),
+            )
+        except BackendFault as fault:
+            self._keep(fault.partial)
+            raise self._failed(fault) from fault
+        except SglError as error:
+            self._keep(error.partial or "")
+            raise self._told(error) from error
+
+    def _hear(self, text: str) -> None:
+        """Legal text, as the model spells it."""
+        new = self._pieces.feed(text)
         if new:
             self._observer.piece(new, False)
+        self.partial = max(self.partial, self._pieces.legal, key=len)
 
-    def _broken(self, message: str, partial: str) -> BackendFault:
-        endpoint = self._backend.endpoint
-        return BackendFault("protocol", message, endpoint=endpoint, partial=partial[:SHOWN_PARTIAL])
+    def _corrected(self, correction: Correction) -> None:
+        if correction.by == "again":
+            self._void(f"`{correction.wrong[:SHOWN]}` is not what may stand there")
 
-    def _failed(self, fault: BackendFault) -> SglError:
-        return backend_error(fault, self._asked.request.name, self._backend.name, self.partial)
+    def _void(self, reason: str) -> None:
+        """What was told does not stand."""
+        self._pieces = LegalPieces(self._matcher)
+        self._observer.again(reason)
+
+    def _keep(self, text: str) -> None:
+        """Remember the legal beginning of a text that came to nothing."""
+        pieces = LegalPieces(self._matcher)
+        pieces.feed(text)
+        self.partial = max(self.partial, pieces.legal, key=len)
 
     def _query(
-        self, wrong: Sequence[Wrong], gaps: Gaps | None = None, projection: Projection | None = None
+        self,
+        refused: tuple[Message, ...],
+        gaps: Gaps | None = None,
+        projection: Projection | None = None,
     ) -> Query:
-        """The request for the hole, or for all gaps."""
+        """The request for the hole behind turns that are in this request alone, or for all gaps."""
         request, capabilities = self._asked.request, self._backend.capabilities
         said = self._conversation.messages()
         projection = projection or self._projection
-        turns = turns_of(said, projection, continues=capabilities.continues, wrong=wrong, gaps=gaps)
+        asked = turns_of(said, projection, continues=capabilities.continues, gaps=gaps)
         enforced = projection.enforced
         return Query(
-            turns.messages,
-            turns.begun,
+            asked.messages + refused,
+            asked.begun,
             enforced,
             request.sampling,
             request.seed & SEED_BITS if capabilities.seed else None,
             self._most(),
             request.stops if enforced is None and capabilities.continues and gaps is None else (),
-            deadline=self._deadline,
+            deadline=self._filler.deadline,
             purpose=request.name,
         )
 
@@ -320,88 +346,40 @@ class RemoteFill:
             raise self._truncated(budget)
         return budget.tokens - self._work.output
 
-    def _count(self, answer: str, ending: Ending) -> None:
-        """Enter what a request was charged with; of unknown usage the bytes of the answer."""
-        work, usage = self._work, ending.usage
-        work.requests += max(0, ending.attempts - 1)
-        work.answered_by = ending.answered_by or work.answered_by
-        if usage is None:
-            work.counted = False
-            usage = Usage(output=len(answer.encode("utf-8", "replace")))
-        work.prompt += usage.prompt
-        work.cached += usage.cached
-        work.output += usage.output
-        self.result.tokens = usage.output
-        self.result.sampled = self.result.saved = work.output
-        self.result.lost = work.output - usage.output
-        self.result.prompt = usage.prompt
-
-    # -- checking ------------------------------------------------------------------------------------
-
-    async def _accepted(self, answer: str, ending: Ending) -> str | None:
-        """The text that an answer stands for and that is legal; None for none."""
-        if ending.reason in ("refused", "filtered"):
-            raise refused_error(ending, self._asked.request.name, self._backend.name, self.partial)
-        cut = ending.reason == "length"
-        for text in self._readings(answer):
-            if await self._is_right(text, whole=cut):
-                return text
-        for text in self._until_stop(answer):
-            if await self._is_right(text):
-                return text
-        return None
-
-    def _readings(self, answer: str) -> tuple[str, ...]:
-        asked = self._asked
-        return tuple(dict.fromkeys(readings(answer, self._projection.enforced, asked.type, asked.table)))
-
-    def _until_stop(self, answer: str) -> tuple[str, ...]:
-        """The beginning of an answer up to where the text behind the hole begins, where nothing is enforced:
-        a model that writes on does not know where its value ends."""
-        if self._projection.enforced is not None:
-            return ()
-        ends = [at for stop in self._asked.request.stops if (at := answer.find(stop)) >= 0]
-        return (answer[: min(ends)],) if ends else ()
-
-    def _is_legal(self, text: str, *, whole: bool = False) -> bool:
-        """Whether a text is a value; `whole` asks that nothing could follow, as of one that was cut off."""
-        matcher = self._matcher.clone()
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:
-            return False
-        if not matcher.accept_bytes(data):
-            return False
-        return matcher.is_complete() if whole else matcher.is_accepting()
-
-    async def _is_right(self, text: str, *, whole: bool = False) -> bool:
+    async def _is_right(self, text: str) -> bool:
         """Whether a text is a value that the validators accept."""
-        if not self._is_legal(text, whole=whole):
+        matcher = self._matcher.clone()
+        if not matcher.accept_bytes(text.encode("utf-8", "replace")) or not matcher.is_accepting():
             return False
         verdicts = self._asked.verdicts
         return verdicts is None or await verdicts.of(text.encode()) == FINAL
 
-    def _check_ending(self, ending: Ending) -> None:
-        """Raise Truncated where an answer that is not legal ended at a bound."""
-        if ending.reason == "length":
-            budget = self._asked.request.budget
-            raise self._truncated(budget or Budget(self.result.tokens, f"the bound of {self._backend.name}"))
+    # -- errors --------------------------------------------------------------------------------------
+
+    def _told(self, error: SglError) -> SglError:
+        """An error of the repair, as one of this hole."""
+        if error.name == "Refused" and self._backend.ending is not None:
+            return self._refused(self._backend.ending)
+        message = f"hole `{self._asked.request.name}`, asked of {self._backend.name}: {error.message}"
+        fatal = error.fatal or error.name == "Timeout"
+        return SglError(error.name, message, partial=self.partial, hint=error.hint, fatal=fatal)
+
+    def _rejected(self, reason: str) -> SglError:
+        name = self._asked.request.name
+        message = f"hole `{name}`, asked of {self._backend.name}: no answer stands: {reason}"
+        return SglError("Rejected", message, partial=self.partial)
+
+    def _refused(self, ending: Ending) -> SglError:
+        return refused_error(ending, self._asked.request.name, self._backend.name, self.partial)
+
+    def _failed(self, fault: BackendFault) -> SglError:
+        asked = f"hole `{self._asked.request.name}` was asked of {self._backend.name}"
+        return language_error(fault, asked, self.partial)
 
     def _truncated(self, budget: Budget) -> SglError:
         error = self._room.truncated(budget)
         error.partial = self.partial
         return error
-
-    async def _reason(self, answer: str, pieces: LegalPieces) -> str:
-        """What is wrong with an answer."""
-        if any(self._is_legal(text) for text in self._readings(answer)):
-            return "a validator of the program refuses it."
-        excluded = self._asked.request.excluded
-        if any(text.encode("utf-8", "replace") in excluded for text in self._readings(answer)):
-            return "it was rejected before, so write another one."
-        matcher = self._matcher.clone()
-        matcher.accept_bytes(pieces.legal.encode())
-        return fault_of(pieces.legal, _words(matcher), matcher.is_accepting())
 
     # -- its end -------------------------------------------------------------------------------------
 
@@ -413,23 +391,16 @@ class RemoteFill:
         self._conversation.text(text)
         return self.result
 
-    def _finish(self, text: str, pieces: LegalPieces) -> HoleResult:
+    def _finish(self, text: str) -> HoleResult:
         budget = self._asked.request.budget
         if budget is not None and not self._room.has(self._work.output, budget):
             raise self._truncated(budget)
-        told = pieces.told
+        told = self._pieces.told
         if not text.startswith(told):
             self._observer.again("the value is written in its one spelling")
             told = ""
         if len(text) > len(told):
             self._observer.piece(text[len(told) :], False)
         self.result.text = text
-        self.result.ended = "end"
         self._conversation.text(text)
         return self.result
-
-
-def _words(matcher: Matcher) -> list[bytes]:
-    """Words that may come next; the text that must, where there is no choice."""
-    forced = matcher.forced()
-    return [forced] if forced else matcher.words()

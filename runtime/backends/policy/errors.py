@@ -1,8 +1,8 @@
-"""Faults of backends as errors of the language."""
+"""Faults and refusals of backends as errors of the language."""
 
 from __future__ import annotations
 
-from sglc.runtime.backends.exchange import BackendFault, Cause
+from sglc.runtime.backends.exchange import BackendFault, Cause, Ending
 from sglc.runtime.errors import SglError
 
 HINTS: dict[Cause, str] = {
@@ -16,21 +16,26 @@ HINTS: dict[Cause, str] = {
 """What a user can do, by what went wrong."""
 
 
-def language_error(fault: BackendFault) -> SglError:
-    """The error that a program meets: `Timeout` where the deadline passed, `Budget` where a budget is used
-    up, else `Backend` with its fields. `partial` is the text of the answer that had come."""
-    partial, hint = fault.partial or None, HINTS.get(fault.cause, "")
+def language_error(fault: BackendFault, asked: str = "", partial: str = "") -> SglError:
+    """The error that a program meets: `Timeout` where the deadline of the run passed, which no handler
+    catches; `Budget` where a budget is used up; else `Backend` with its fields.
+
+    asked    what was asked of whom, which the message begins with
+    partial  the legal text so far; without it the text of the answer that had come
+    """
+    known, hint = partial or fault.partial or None, HINTS.get(fault.cause, "")
+    message = f"{asked}: {_said(fault)}" if asked else _said(fault)
     if fault.cause == "deadline":
-        return SglError("Timeout", fault.message, partial=partial, hint=hint)
+        return SglError("Timeout", message, partial=known, hint=hint, fatal=True)
     if fault.cause == "budget":
-        return SglError("Budget", fault.message, partial=partial, hint=hint)
+        return SglError("Budget", message, partial=known, hint=hint)
     fields: dict[str, object] = {
         "cause": fault.cause,
         "endpoint": fault.endpoint,
         "attempts": fault.attempts,
         "retry_after": fault.retry_after,
     }
-    return SglError("Backend", _said(fault), fields=fields, partial=partial, hint=hint)
+    return SglError("Backend", message, fields=fields, partial=known, hint=hint)
 
 
 def _said(fault: BackendFault) -> str:
@@ -39,3 +44,10 @@ def _said(fault: BackendFault) -> str:
     status = f" (status {fault.status})" if fault.status is not None else ""
     tries = f", after {fault.attempts} requests" if fault.attempts > 1 else ""
     return f"{where}{fault.message}{status}{tries}"
+
+
+def refused_error(ending: Ending, hole: str, backend: str, partial: str) -> SglError:
+    """`Refused`, of the model or of a filter of the server."""
+    who = "refuses to answer" if ending.reason == "refused" else "has filtered the answer"
+    said = f": {ending.message}" if ending.message else ""
+    return SglError("Refused", f"hole `{hole}`: {backend} {who}{said}", partial=partial)

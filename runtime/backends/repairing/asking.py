@@ -3,19 +3,36 @@ written instead."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from sglc.runtime.backends.exchange import Backend, Ending, Event, Message, Piece, Query, Usage
+from sglc.runtime.backends.exchange import (
+    Backend,
+    BackendFault,
+    Ending,
+    Event,
+    Message,
+    Piece,
+    Query,
+    Usage,
+)
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.repair.answer import Answer
 from sglc.runtime.repair.loop import Ask, Draft, Drafted, Fault
 
 MOST_CHANCES = 20
 """Tokens of which probabilities are asked for: the most that common services tell."""
 LONG_TOKEN = 128
 """Bytes that count as a token at least: no tokenizer has longer ones, but for runs of blanks and marks."""
+READ_ON = 64
+"""Characters that may come behind a whole value before its stream is closed: a fence and a short sentence.
+Most models write nothing there, and the end of a stream tells what the answer took."""
+READ_ON_SECONDS = 1.0
+"""How long that may take: the end of an answer comes with its last token or not at all."""
 
 
 class Asking:
@@ -30,7 +47,8 @@ class Asking:
         """`draft`: a local model that writes a word where the backend tells of none."""
         self._backend = backend
         self._local = draft
-        self.continues = backend.capabilities.continues
+        # What is enforced is enforced from where a request begins, so nothing goes on within it.
+        self.continues = backend.capabilities.continues and query.enforced is None
         told = min(backend.capabilities.top_logprobs, MOST_CHANCES) if self.continues else 0
         self._query = replace(query, top_logprobs=max(told, query.top_logprobs))
         self._last: Piece | None = None
@@ -44,9 +62,10 @@ class Asking:
         """Begin a request. Where the backend goes on behind texts, it is given the text so far."""
         query = self._query
         most = query.max_tokens if query.max_tokens is None else ask.length
-        messages = query.messages + (() if ask.fault is None else turns(ask.fault))
-        begun = query.begun + ask.text if self.continues else ""
-        return BackendStream(self, replace(query, messages=messages, begun=begun, max_tokens=most))
+        messages = query.messages + (() if ask.fault is None else turns(ask.fault, query.begun))
+        begun = query.begun + ask.text if self.continues else query.begun
+        sent = replace(query, messages=messages, begun=begun, max_tokens=most)
+        return BackendStream(self, sent, ask.answer)
 
     def open(self, query: Query) -> AsyncIterator[Event]:
         """The events of a request."""
@@ -83,8 +102,10 @@ class BackendStream:
     on tokens ended it, `stop` where the model did.
     """
 
-    def __init__(self, asking: Asking, query: Query) -> None:
+    def __init__(self, asking: Asking, query: Query, answer: Answer) -> None:
         self._asking = asking
+        self._most = query.max_tokens
+        self._answer = answer
         self._events = asking.open(query)
         self.tokens = 0
         self.ended = ""
@@ -111,12 +132,18 @@ class BackendStream:
         self._asking.ended(ending)
         if ending.usage is not None:
             self.tokens = max(1, ending.usage.output)
+        if ending.reason == "length" and self._most is not None:
+            self.tokens = max(self.tokens, self._most)
+        elif ending.reason == "length" and not self._asking.continues:
+            raise SglError("Truncated", "the backend has cut the answer off at its own bound of tokens")
         if ending.reason in ("refused", "filtered"):
             filtered = "a filter of contents has cut the answer off"
             raise SglError("Refused", ending.message or filtered)
 
     async def aclose(self) -> None:
-        """End the request."""
+        """End the request. Behind a whole value the end of the stream is read, if it comes soon."""
+        if not self.ended and self._answer.is_complete:
+            await self._read_on()
         if not self.ended:
             self.ended = "stop"
             self._asking.ended(None)
@@ -124,11 +151,25 @@ class BackendStream:
         if close is not None:
             await close()
 
+    async def _read_on(self) -> None:
+        """Read up to the end of the stream, which tells its usage. What goes wrong there does not matter."""
+        left = READ_ON
+        with suppress(BackendFault, SglError, TimeoutError):
+            async with asyncio.timeout(READ_ON_SECONDS):
+                async for event in self._events:
+                    if not isinstance(event, Piece):
+                        self._end(event)
+                        return
+                    left -= max(1, len(event.text))
+                    if left < 0:
+                        return
 
-def turns(fault: Fault) -> tuple[Message, ...]:
-    """What stands behind the messages where an answer is asked for again: the answer, and what is wrong."""
+
+def turns(fault: Fault, begun: str = "") -> tuple[Message, ...]:
+    """What stands behind the messages where an answer is asked for again: the answer, behind what was begun,
+    and what is wrong."""
     told = f"That answer does not fit: {fault.reason}. Write the whole answer again, and nothing else."
-    answer = (Message("assistant", fault.answer),) if fault.answer.strip() else ()
+    answer = (Message("assistant", begun + fault.answer),) if fault.answer.strip() else ()
     return (*answer, Message("user", told))
 
 

@@ -9,13 +9,14 @@ from dataclasses import replace
 from sglc.runtime.backends.exchange import Backend, BackendFault, Clock, Query
 from sglc.runtime.backends.repairing.asking import Asking
 from sglc.runtime.backends.repairing.result import BOUNDS, SILENT, Observer, Repaired
-from sglc.runtime.backends.repairing.values import NotAValue, Values, begins_with
+from sglc.runtime.backends.repairing.values import Values, begins_with
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.repair.drivers import InLoop, Models
 from sglc.runtime.repair.local_model import LocalModel
 from sglc.runtime.repair.loop import Options, Repair
 from sglc.runtime.repair.result import Bounds, Correction
+from sglc.targets.projection.canonical import AnswerError
 
 _HINT = "a backend that enforces more, a prompt that says what is wanted, or more corrections"
 
@@ -36,13 +37,15 @@ async def repaired(
 
     `matcher` stands at the beginning of the language's own texts; excluded texts are left out of it already.
     With `values`, answers are JSON in any spelling, and only what is no value is repaired. Streams are closed
-    at the first illegal byte. Behind it, where the backend goes on behind a begun message, a word is put: the
-    most probable legal token that the backend told of, else one of `draft` (a local model, of whose
-    vocabulary the matchers are), else the first of a shortest ending. Where it does not, all is asked for
-    again with the fault named; both turns are in that request alone. `query.max_tokens` is a budget: it ends
-    the text along a shortest ending, and so do `bounds` with `complete`.
+    at the first illegal byte. Behind it, where the backend goes on behind a begun message and nothing is
+    enforced, a word is put: the most probable legal token that the backend told of, else one of `draft` (a
+    local model, of whose vocabulary the matchers are), else the first of a shortest ending. Where it does
+    not, all is asked for again with the fault named; both turns are in that request alone.
+    `query.max_tokens` is a budget: it ends the text along a shortest ending, and so do `bounds` with
+    `complete`.
 
-    Raises SglError: `Rejected` where a bound is reached, `Timeout` at the deadline, `Refused` where the model
+    Raises SglError: `Rejected` where a bound is reached, `Timeout` at the deadline, `Truncated` where the
+    backend cuts answers off at a bound of its own and does not go on behind them, `Refused` where the model
     refuses or a filter cuts it off, `Unsatisfiable` where no text is legal; `partial` is the legal text so
     far. Raises BackendFault, with the same `partial`, and ValueError for a query that has begun a message at
     a backend that does not continue them.
@@ -98,7 +101,7 @@ def _fault(text: str, matcher: Matcher, values: Values | None) -> str:
         return ""
     try:
         canonical = values.canonical(text)
-    except NotAValue as fault:
+    except AnswerError as fault:
         return str(fault)
     legal = matcher.clone()
     if legal.accept_bytes(canonical.encode()) and legal.is_accepting():
@@ -119,6 +122,7 @@ def _told(error: SglError, asking: Asking) -> SglError | BackendFault:
         cause.partial = error.partial or ""
         cause.attempts = max(cause.attempts, asking.requests)
         return cause
+    error.fatal = isinstance(cause, SglError) and cause.fatal
     bound = error.fields.pop("bound", None)
     if error.name == "Truncated" and bound is not None:
         name = "Timeout" if bound == "seconds" else "Rejected"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from sglc.runtime.mask.constraint import compile_constraint
@@ -13,23 +12,16 @@ from sglc.runtime.mask.explanation import byte_vocabulary
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.repair.spelling import FREE
-from sglc.types.language.membership import MemberError
-from sglc.types.notation.json_schema import definitions
-from sglc.types.text.plain_json import from_json, parse_json
-from sglc.types.text.printer import print_value
-from sglc.types.text.scalar_printer import PrintError
-from sglc.types.type import AliasType, Type, TypeTable, form_of
-from sglc.types.values import TOO_DEEP, is_too_deep
+from sglc.targets.projection.canonical import canonical_text
+from sglc.targets.projection.core.enforcement import Enforcement
+from sglc.targets.projection.hole_forms import is_raw, schema_of
+from sglc.types.type import LanguageError, Type, TypeTable
+from sglc.types.values import GivenError
 
 CONTAINERS = b"{["
 _BLANKS = b" \t\r\n"
-MOST_DIGITS = 30
-"""Digits of a whole number that is written with a point or an exponent: more than integers of the language
-have without bounds, and few enough that `1e999999` is not written out."""
-
-
-class NotAValue(ValueError):
-    """A text that is no value of the type; the message says why, as a part of a sentence."""
+_NOTHING = Enforcement("json_schema", reading="json")
+"""How an answer is read where nothing was enforced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,35 +29,47 @@ class Values:
     """How answers are read as values.
 
     matcher    the JSON texts of the values, in any spelling; at the beginning
-    canonical  from such a text to the language's own spelling. Raises NotAValue
+    canonical  from such a text to the language's own spelling. Raises AnswerError
     """
 
     matcher: Matcher
     canonical: Callable[[str], str]
 
 
-def json_values(type: Type, table: TypeTable, vocabulary: Vocabulary | None = None) -> Values | None:
-    """The values of a type whose texts are JSON objects or arrays; None for any other type.
+def json_values(
+    type: Type | None,
+    table: TypeTable,
+    enforced: Enforcement | None = None,
+    vocabulary: Vocabulary | None = None,
+) -> Values | None:
+    """How answers for a type are read as JSON; None where they are texts.
 
-    `vocabulary`: of the local model that drafts, if there is one. What JSON Schema cannot say of the type,
-    `canonical` checks.
+    type        None for options of the run
+    enforced    what the answers are kept to: those to a schema are JSON of that schema, those to a grammar or
+                a pattern are texts
+    vocabulary  of the local model that drafts, if there is one
+
+    What JSON Schema cannot say of the type, `canonical` checks.
     """
-    formed = form_of(type, table)
-    if formed is not None and formed.form != "json":
+    if enforced is not None and enforced.notation != "json_schema":
         return None
-    schema: Any = {**definitions(("It",), {**table, "It": AliasType("It", type)}), "$ref": "#/$defs/It"}
-    own = compile_constraint(type=type, table=table).matcher(byte_vocabulary())
-    if not _begins(own):
+    if enforced is None and (type is None or is_raw(type, table)):
         return None
+    read = enforced or _NOTHING
+    known = vocabulary or byte_vocabulary()
+    return Values(_matcher(read, type, table, known), lambda text: canonical_text(text, read, type, table))
+
+
+def _matcher(read: Enforcement, type: Type | None, table: TypeTable, vocabulary: Vocabulary) -> Matcher:
+    """The JSON texts of a schema; any JSON where that is beyond the limits of schemas."""
     try:
-        matcher = compile_constraint(json_schema=schema, schema_options=FREE).matcher(
-            vocabulary or byte_vocabulary()
-        )
-    except ConstraintError:  # more than the limits of schemas allow: answers are read as texts
-        return None
-    if not _begins(matcher):
-        return None
-    return Values(matcher, lambda text: _canonical(text, type, table))
+        schema: Any = read.schema
+        if schema is None:
+            assert type is not None
+            schema = schema_of(type, table)
+        return compile_constraint(json_schema=schema, schema_options=FREE).matcher(vocabulary)
+    except (ConstraintError, LanguageError, GivenError):
+        return compile_constraint(json_schema={}, schema_options=FREE).matcher(vocabulary)
 
 
 def begins_with(matcher: Matcher) -> bytes:
@@ -76,25 +80,3 @@ def begins_with(matcher: Matcher) -> bytes:
 def _begins(matcher: Matcher) -> bool:
     following = set(matcher.next_bytes()) - set(_BLANKS)
     return bool(following) and following <= set(CONTAINERS)
-
-
-def _whole_numbers(data: Any) -> Any:
-    """The same JSON, where 12.0 is 12: numbers are what they are worth."""
-    match data:
-        case Decimal() if data.adjusted() < MOST_DIGITS and data == data.to_integral_value():
-            return int(data)
-        case list():
-            return [_whole_numbers(each) for each in data]
-        case dict():
-            return {key: _whole_numbers(each) for key, each in data.items()}
-    return data
-
-
-def _canonical(text: str, type: Type, table: TypeTable) -> str:
-    try:
-        data = parse_json(text)
-        if is_too_deep(data):
-            raise NotAValue(TOO_DEEP)
-        return print_value(from_json(_whole_numbers(data), type, table), type, table)
-    except (MemberError, PrintError) as fault:
-        raise NotAValue(str(fault)) from None

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from backends.answering import Answering
+from backends.virtual_time import run as run_virtual
 from sglc.runtime.backends.exchange import (
     BackendFault,
     Ending,
+    Event,
     Message,
     Piece,
     Query,
     TokenChance,
     Usage,
 )
+from sglc.runtime.backends.repairing.asking import READ_ON
 from sglc.runtime.backends.repairing.repair import repaired
 from sglc.runtime.backends.repairing.result import BOUNDS, Observer, Repaired
 from sglc.runtime.backends.repairing.values import json_values
@@ -25,8 +30,10 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.explanation import byte_vocabulary
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.repair.result import Bounds, Correction
+from sglc.targets.projection.canonical import AnswerError
 from sglc.targets.projection.core.capabilities import Capabilities
-from sglc.types.type import FieldType, Int, Named, RecordType, Str
+from sglc.targets.projection.core.enforcement import Enforcement
+from sglc.types.type import FieldType, Int, ListOf, Named, Optional, RecordType, Str, Type
 
 CREW = {"Crew": RecordType("Crew", (FieldType("name", Str(max_chars=12)), FieldType("age", Int(1, 99))))}
 GOES_ON = Capabilities(continues=True)
@@ -44,6 +51,12 @@ def crew(backend: Answering, query: Query = QUESTION, **options: Any) -> Repaire
     values = json_values(Named("Crew"), CREW)
     assert values is not None
     return asyncio.run(repaired(backend, query, legal, values=values, **options))
+
+
+async def repaired_crew(backend: Answering) -> Repaired:
+    """The same within a loop."""
+    values = json_values(Named("Crew"), CREW)
+    return await repaired(backend, QUESTION, matcher(type=Named("Crew"), table=CREW), values=values)
 
 
 def text(backend: Answering, query: Query = QUESTION, bounds: Bounds = BOUNDS, **given: Any) -> Repaired:
@@ -87,9 +100,88 @@ def test_a_value_at_the_beginning_is_left_at_its_first_illegal_byte() -> None:
     backend = Answering(['{"name": 7, "age": 12}' + "x" * 100, '{"name": "Ann", "age": 12}'])
     found = crew(backend)
     assert backend.read[0] == '{"name": 7'
-    assert (found.requests, found.uncounted, found.usage) == (2, 2, Usage())
-    assert backend.closed == 2  # the second one behind its value
+    assert (found.requests, found.uncounted, found.usage) == (2, 1, Usage(10, 26))
+    assert backend.closed == 1  # the second one is read to its end
     assert found.ended == "complete"
+
+
+@pytest.mark.parametrize("more", [READ_ON, READ_ON + 1])
+def test_behind_a_value_a_stream_is_read_to_its_end_if_that_comes_soon(more: int) -> None:
+    backend = Answering(['{"name": "Ann", "age": 12}' + "." * more])
+    found = crew(backend)
+    assert (found.uncounted, backend.closed) == ((0, 0) if more == READ_ON else (1, 1))
+    assert (found.usage.prompt > 0) == (more == READ_ON) and found.requests == 1
+
+
+def test_an_end_that_does_not_come_is_not_waited_for() -> None:
+    class Silent(Answering):
+        async def stream(self, query: Query) -> AsyncIterator[Event]:
+            yield Piece('{"name": "Ann", "age": 12}')
+            await asyncio.Event().wait()
+
+    found = run_virtual(repaired_crew(Silent([])))
+    assert found.text == '{"name": "Ann", "age": 12}' and found.uncounted == 1
+
+
+@pytest.mark.parametrize("most", [None, 3])
+def test_a_backend_that_cuts_answers_at_its_own_bound_is_not_asked_again(most: int | None) -> None:
+    cut = [Piece('{"name": "An'), Ending("length", Usage(1, 3))]
+    backend = Answering([cut, '{"name": "Ann", "age": 12}'])
+    query = replace(QUESTION, max_tokens=most)
+    if most is None:
+        with pytest.raises(SglError) as caught:
+            crew(backend, query)
+        assert (caught.value.name, caught.value.partial) == ("Truncated", '{"name": "An')
+    else:
+        assert crew(backend, query).text == '{"name": "An", "age": 1}'
+    assert len(backend.queries) == 1
+
+
+ENFORCED = Enforcement(
+    "json_schema",
+    schema={
+        "type": "object",
+        "properties": {"value": {"type": "array", "items": {"type": "integer"}}},
+        "required": ["value"],
+    },
+    reading="wrapped",
+)
+
+
+def test_what_is_enforced_is_asked_for_whole_and_read_as_it_was_enforced() -> None:
+    backend = Answering(['{"value": [1, 2, 300]}', '{"value":[1,2]}'], GOES_ON)
+    type, query = ListOf(Int(1, 99)), Query(QUESTION.messages, begun="Here: ", enforced=ENFORCED)
+    values = json_values(type, {}, ENFORCED)
+    found = asyncio.run(repaired(backend, query, matcher(type=type), values=values))
+    assert (found.text, found.requests) == ("[1, 2]", 2)
+    assert [each.begun for each in backend.queries] == ["Here: ", "Here: "]
+    assert backend.queries[1].messages[1] == Message("assistant", 'Here: {"value": [1, 2, 300]}')
+
+
+@pytest.mark.parametrize(
+    ("type", "enforced", "reads"),
+    [
+        (Str(), None, False),
+        (Named("Crew"), None, True),
+        (Optional(Named("Crew")), None, True),
+        (Named("Crew"), Enforcement("gbnf", "root ::= [a]"), False),
+        (Str(), Enforcement("json_schema", schema={"type": "string"}, reading="json"), True),
+        (None, None, False),
+    ],
+)
+def test_answers_are_json_where_a_schema_says_so_or_the_type_does(
+    type: Type | None, enforced: Enforcement | None, reads: bool
+) -> None:
+    assert (json_values(type, CREW, enforced) is not None) == reads
+
+
+def test_a_schema_beyond_the_limits_is_read_as_any_json() -> None:
+    unknown = Enforcement("json_schema", schema={"$ref": "#/$defs/None"}, reading="json")
+    values = json_values(Named("Crew"), CREW, unknown)
+    assert values is not None
+    assert values.canonical('{"age": 3, "name": "Bo"}') == '{"name": "Bo", "age": 3}'
+    with pytest.raises(AnswerError):
+        values.canonical('{"age": 3}')
 
 
 # -- all is asked for again ------------------------------------------------------------------------------
