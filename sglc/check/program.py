@@ -184,13 +184,14 @@ class _Checking:
         checker.declare(imports)
         read_in_order(module)
         checker.define_all()
-        unions = self._tell_apart(unions)
+        self._tell_apart(unions)
         effects = FunctionEffects(module)
         effects.infer()
         if module.main:
             effects.check_tests()
         forms = self._ask_forms(forms)
         checker.check_bodies()
+        unions = len(program.unions)  # those of bodies are told apart where they stand
         if module.main:
             checker.check_tests()
         self.copies.check()
@@ -202,11 +203,10 @@ class _Checking:
         for type, span in program.inner[inner:]:
             form_shows(self.facts, type, span)
 
-    def _tell_apart(self, first: int) -> int:
-        """Report arms of the unions from `first` on that share a text; how many unions there are."""
+    def _tell_apart(self, first: int) -> None:
+        """Report arms of the unions from `first` on that share a text."""
         for arms, spans in self.program.unions[first:]:
             _tell_apart(self.facts, arms, spans)
-        return len(self.program.unions)
 
     def _ask_forms(self, first: int) -> int:
         """Report types from `first` on that have not the form that is asked for; how many there are."""
