@@ -29,6 +29,7 @@ from sglc.python.errors import CompileError, RunError
 from sglc.python.own_classes import OwnTypes, Refused
 from sglc.python.spans import Spans
 from sglc.python.stream import Piece, Stream
+from sglc.python.wiring import wiring_of
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
 from sglc.types.model_use import MAIN
 from sglc.types.notation.python_names import safe_name
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from sglc.externs.host import Host
     from sglc.project.file import Project
     from sglc.runtime.backends.filling.remote_model import RemoteModel
+    from sglc.runtime.backends.recording.wiring import Wiring
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.kv.accounts import CacheStats
     from sglc.runtime.kv.eviction import Policy
@@ -233,8 +235,11 @@ class Module:
         own: OwnTypes | None = None,
         python: Host | None = None,
         project: Project | None = None,
+        wiring: Wiring | None = None,
     ) -> None:
         self._python = python
+        self._wiring = wiring
+        """What records, replays or keeps answers of models elsewhere."""
         self._defaults = {} if project is None else dict(project.run)
         """Options of calls that say nothing of them, without the underscore."""
         self._known = () if project is None else tuple(project.settings.values())
@@ -350,10 +355,10 @@ class Module:
 
         check_names(self.program, self._models)
         named = {name: self._models[name] for name in self.program.models if name in self._models}
-        engine = self._given_engine or shared_model(self.model, self._options, self._known)
+        how = (self._options, self._known, self._wiring)
+        engine = self._given_engine or shared_model(self.model, *how)
         models = {
-            name: shared_model(each, self._options, self._known) if isinstance(each, str) else each
-            for name, each in named.items()
+            name: shared_model(each, *how) if isinstance(each, str) else each for name, each in named.items()
         }
         return engine, models
 
@@ -415,8 +420,10 @@ class LoadOptions(TypedDict, total=False):
     """What `load` and `loads` take besides program and model; sizes are bytes (see `EngineOptions`).
 
     `project` says whether the program's `sgl.toml` is read; what is given here wins over it.
-    `allow_outside` is of the compiler: the program may read files outside of its project. `allow_py` names
-    modules of Python that it may import; `functions` has functions for its `extern py`, by `module:function`.
+    `record` and `replay` are files of traffic with models elsewhere, `cache_answers` gives their answers
+    again. `allow_outside` is of the compiler: the program may read files outside of its project. `allow_py`
+    names modules of Python that it may import; `functions` has functions for its `extern py`, by
+    `module:function`.
     """
 
     executor: ExecutorKind
@@ -434,6 +441,9 @@ class LoadOptions(TypedDict, total=False):
     models: Mapping[str, str | Engine | RemoteModel] | None
     spans: Spans | None
     project: bool
+    record: str | Path | None
+    replay: str | Path | None
+    cache_answers: bool
     allow_outside: bool
     allow_py: tuple[str, ...]
     functions: Mapping[str, Callable[..., Any]] | None
@@ -449,7 +459,10 @@ def load(path: str | Path, model: str | None = None, **options: Unpack[LoadOptio
     program names (`using big`), by these names, each a model or an engine. `allow_outside` lets the program
     read files outside of its project, `allow_py` names modules of Python that it may import beside those of
     its own project (a `.sglb` has none of its own), and `functions` gives functions in place of importing
-    any. Raises CompileError, with every diagnostic of program and project, and FileNotFoundError.
+    any. `record` writes the traffic with models elsewhere to a new file, `replay` takes it from such a file,
+    and `cache_answers` gives the same question the answer that it had before.
+    Raises CompileError, with every diagnostic of program and project, FileNotFoundError, and ValueError for
+    a file of traffic or options that do not do.
     """
     path = Path(path)
     program: Program | None
@@ -554,8 +567,14 @@ def made_module(
     own_model = model or project.models.get(MAIN, DEFAULT_MODEL)
     wanted = {name: each for name, each in project.models.items() if name in program.models}
     models = {**wanted, **(given.get("models") or {})}
-    spans = given.get("spans")
-    return Module(program, own_model, options, given.get("engine"), path, spans, models, own, python, project)
+    spans, given_engine = given.get("spans"), given.get("engine")
+    names = [own_model] if given_engine is None else []
+    wiring = wiring_of(
+        given, [*names, *(each for each in models.values() if isinstance(each, str))], project.settings
+    )
+    return Module(
+        *(program, own_model, options, given_engine, path, spans, models, own, python, project, wiring)
+    )
 
 
 __all__ = [

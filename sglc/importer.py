@@ -169,7 +169,7 @@ def configure(model: str | None = None, **options: Unpack[LoadOptions]) -> None:
     """What programs that are imported from now on run on: model and options as `sglc.load` takes them.
     Without a model each has that of its project.
 
-    Raises TypeError for options that are none.
+    Raises TypeError for options that are none, and for those of one program.
     """
     from sglc.api import LoadOptions
 
@@ -178,6 +178,8 @@ def configure(model: str | None = None, **options: Unpack[LoadOptions]) -> None:
         raise TypeError(
             f"there is no option `{unknown[0]}`; options: {', '.join(LoadOptions.__annotations__)}"
         )
+    if options.get("record") is not None or options.get("replay") is not None:
+        raise TypeError("`record` and `replay` are options of load: a file has the traffic of one program")
     _FINDER.model, _FINDER.options = model, options
 
 

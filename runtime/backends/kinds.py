@@ -24,7 +24,8 @@ class Kind:
     """A kind of backends.
 
     `module` has a function `open_backend(opening)`. `key_variable` names the environment variable with the
-    key; a kind that `needs_key` cannot be asked without. `base` is the usual address, `base_variable` an
+    key; a kind that `needs_key` cannot be asked without. `sends_http` is false where no request of ours goes
+    out: a package, a command or this process does the work. `base` is the usual address, `base_variable` an
     environment variable with another one.
     """
 
@@ -37,6 +38,7 @@ class Kind:
     needs_key: bool = False
     base: str = ""
     base_variable: str = ""
+    sends_http: bool = True
 
     @property
     def form(self) -> str:
@@ -136,6 +138,7 @@ _KINDS = (
         "NAME",
         f"{_PACKAGE}.litellm",
         _CHAT,
+        sends_http=False,
     ),
     Kind(
         "hf",
@@ -151,6 +154,7 @@ _KINDS = (
             seed=True,
             samplers=_ALL_SAMPLERS,
         ),
+        sends_http=False,
     ),
     Kind(
         "repair",
@@ -158,6 +162,7 @@ _KINDS = (
         "COMMAND",
         f"{_PACKAGE}.command",
         Capabilities(continues=True, temperature=False),
+        sends_http=False,
     ),
 )
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _KINDS})

@@ -14,6 +14,7 @@ from sglc.commands.running.run_options import (
     Models,
     Observation,
     RunCommand,
+    answer_options,
     engine_options,
     named_models,
     observation_options,
@@ -29,6 +30,7 @@ from sglc.commands.shared.invocation import (
     show,
     summary,
 )
+from sglc.runtime.backends.recording.options import AnswerOptions
 from sglc.runtime.engine.core.options import EngineOptions
 
 if TYPE_CHECKING:
@@ -98,6 +100,7 @@ INTERRUPTED = 130
 )
 @click.option("--sequential", is_flag=True, help="Begin no call of the program before its turn.")
 @engine_options
+@answer_options
 @observation_options
 @level_option
 @outside_option
@@ -125,6 +128,7 @@ def command(
     select: Literal["choose"] | None,
     sequential: bool,
     engine: EngineOptions,
+    answers: AnswerOptions,
     observation: Observation,
 ) -> None:
     """Run a function of a program on a model and print its value.
@@ -196,6 +200,7 @@ def command(
         select,
         access_for(file, invocation.python),
         tuple(project.settings.values()),
+        answers,
     )
     if data is not None and out is not None:
         from sglc.commands.running.batch import Common, run_rows

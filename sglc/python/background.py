@@ -13,6 +13,7 @@ from sglc.runtime.engine.core.options import EngineOptions
 if TYPE_CHECKING:
     from sglc.project.models import ModelSettings
     from sglc.runtime.backends.filling.remote_model import RemoteModel
+    from sglc.runtime.backends.recording.wiring import Wiring
     from sglc.runtime.engine.base import Engine
 
 R = TypeVar("R")
@@ -50,14 +51,19 @@ _ENGINE_LOCK = threading.Lock()
 
 
 def shared_model(
-    model: str, options: EngineOptions, known: Sequence[ModelSettings] = ()
+    model: str,
+    options: EngineOptions,
+    known: Sequence[ModelSettings] = (),
+    wiring: Wiring | None = None,
 ) -> Engine | RemoteModel:
     """A model of this process or elsewhere by its name, shared likewise; `known` are those of a project.
-    Raises ArgumentError."""
+    One elsewhere that has a `wiring` is of its module alone. Raises ArgumentError."""
     from sglc.runtime.backends.filling.opening import is_elsewhere, opened
 
     if not is_elsewhere(model):
         return shared_engine(model, options)
+    if wiring is not None:
+        return opened(model, known, wiring)
     with _ENGINE_LOCK:
         key = (model, repr(known))
         if key not in _REMOTE:

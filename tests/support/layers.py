@@ -213,7 +213,8 @@ LAW: dict[str, set[str]] = {
     | {"sglc.bytecode", "sglc.driver", "sglc.schema", "sglc.frontend"}
     | {"sglc.runtime.session", "sglc.runtime.results", "sglc.runtime.vm"}
     | {"sglc.runtime.engine", "sglc.runtime.errors"}
-    | {"sglc.runtime.mask", "sglc.runtime.repair", "sglc.runtime.backends.filling", "sglc.runtime.metrics"}
+    | {"sglc.runtime.mask", "sglc.runtime.repair", "sglc.runtime.backends", "sglc.runtime.backends.filling"}
+    | {"sglc.runtime.metrics"}
     | {"sglc.project"},
     "sglc.compatibility": LEAVES | {"sglc.bytecode"},
     "sglc.externs": LEAVES

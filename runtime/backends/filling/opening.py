@@ -14,6 +14,8 @@ from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from sglc.runtime.backends.recording.options import AnswerOptions
+    from sglc.runtime.backends.recording.wiring import Wiring
     from sglc.runtime.engine.base import Engine
 
 
@@ -36,9 +38,10 @@ def open_backend(model: str, settings: ModelSettings) -> Backend:
     return registry.open_backend(model, backend_settings_of(settings, model), os.environ)
 
 
-def opened(model: str, known: Iterable[ModelSettings] = ()) -> RemoteModel:
+def opened(model: str, known: Iterable[ModelSettings] = (), wiring: Wiring | None = None) -> RemoteModel:
     """The model of a name with its fallbacks, for a session. `known` are the models of a project, which say
-    under what policies each is asked. Raises ArgumentError."""
+    under what policies each is asked; `wiring` records or replays what they are asked, or keeps answers.
+    Raises ArgumentError."""
     from sglc.runtime.backends.policy.accounts import Accounts
     from sglc.runtime.backends.policy.clock import LoopClock
     from sglc.runtime.backends.policy.configured import policy_of
@@ -55,11 +58,32 @@ def opened(model: str, known: Iterable[ModelSettings] = ()) -> RemoteModel:
                 reason="it is a model of this machine, which fills holes in another way",
                 hint="write `using main or local` in the program, and give both models",
             )
-    backends = [open_backend(each.use, each) for each in chain]
-    policies = [policy_of(each) for each in chain]
     accounts = Accounts()
-    asked = guarded(backends, policies[0], LoopClock(), accounts, policies=policies)
+    policies = [policy_of(each) for each in chain]
+    if wiring is None:
+        backends = [open_backend(each.use, each) for each in chain]
+        asked = guarded(backends, policies[0], LoopClock(), accounts, policies=policies)
+    else:
+        backends = [wiring.open_backend(each.use, each) for each in chain]
+        policies = [wiring.policy(each) for each in policies]
+        asked = guarded(backends, policies[0], wiring.clock, accounts, policies=policies)
+        asked = wiring.around(asked, accounts)
     return RemoteModel(asked, accounts, settings.at_once)
+
+
+def wired(
+    options: AnswerOptions, models: Iterable[str], known: Iterable[ModelSettings] = ()
+) -> Wiring | None:
+    """What records, replays or keeps answers of the models elsewhere among `models`, with their fallbacks;
+    None where nothing of that is asked for. Raises ArgumentError (E0736, E0737)."""
+    if not options.wanted:
+        return None
+    from sglc.runtime.backends.recording.wiring import Wiring
+
+    known = tuple(known)
+    asked = [model for model in models if is_elsewhere(model)]
+    chain = dict.fromkeys(each for model in asked for each in (model, *settings_for(model, known).fallback))
+    return Wiring(options, os.environ, chain)
 
 
 def is_local(model: Engine | RemoteModel | None) -> TypeGuard[Engine]:

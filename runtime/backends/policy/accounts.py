@@ -31,13 +31,15 @@ def estimate(query: Query) -> Usage:
 @dataclass(slots=True)
 class Spending:
     """Of one backend: what was asked and what it took. `estimated` are tokens of requests whose usage nobody
-    told: they broke off or were closed. They are in `usage` and in `cost`."""
+    told: they broke off or were closed. They are in `usage` and in `cost`. `kept` are answers that were given
+    before, for which no request was sent."""
 
     requests: int = 0
     usage: Usage = field(default_factory=Usage)
     estimated: int = 0
     cost: Decimal = Decimal(0)
     currency: str = ""
+    kept: int = 0
 
     @property
     def tokens(self) -> int:
@@ -63,6 +65,11 @@ class Accounts:
         """What each backend was asked so far."""
         return self._spendings
 
+    @property
+    def kept(self) -> int:
+        """Answers that were given before, of all backends."""
+        return sum(spent.kept for spent in self._spendings.values())
+
     def plain(self) -> dict[str, dict[str, object]]:
         """As JSON has it, by backend; money as a text, so that no reader makes a float of it unasked."""
         found: dict[str, dict[str, object]] = {}
@@ -70,9 +77,15 @@ class Accounts:
             usage = spent.usage
             found[name] = {"requests": spent.requests, "prompt": usage.prompt, "cached": usage.cached}
             found[name] |= {"output": usage.output, "estimated": spent.estimated}
+            if spent.kept:
+                found[name]["kept"] = spent.kept
             if spent.currency:
                 found[name] |= {"cost": f"{spent.cost:f}", "currency": spent.currency}
         return found
+
+    def note_kept(self, name: str) -> None:
+        """An answer was given again."""
+        self._spendings.setdefault(name, Spending()).kept += 1
 
     def reserve(self, name: str, expected: Usage, policy: Policy) -> None:
         """Put aside what a request may take. Raises BackendFault (`budget`) where it would go beyond what is

@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -112,10 +112,19 @@ class KeepingAnswers:
     each answer is another on purpose: such are kept only with `random`.
     """
 
-    def __init__(self, inner: Backend, store: AnswerStore, *, random: bool = False) -> None:
+    def __init__(
+        self,
+        inner: Backend,
+        store: AnswerStore,
+        *,
+        random: bool = False,
+        on_kept: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_kept` is called for each answer that is given again."""
         self._inner = inner
         self._store = store
         self._random = random
+        self._on_kept = on_kept
 
     @property
     def name(self) -> str:
@@ -142,6 +151,7 @@ class KeepingAnswers:
         question = question_of(self._inner, query)
         known = self._store.get(question)
         if known is not None:
+            self._on_kept()
             for event in known:
                 yield event
             return
@@ -150,11 +160,17 @@ class KeepingAnswers:
         try:
             async for event in events:
                 said.append(event)
-                if isinstance(event, Ending) and event.reason == "stop":
+                if self._is_own(event):
                     self._store.put(question, said)
                 yield event
         finally:
             await _close(events)
+
+    def _is_own(self, event: Event) -> bool:
+        """Whether an answer has ended by itself, and is that of the backend that the question names: not of
+        one that was asked in its place."""
+        by = event.answered_by if isinstance(event, Ending) else ""
+        return isinstance(event, Ending) and event.reason == "stop" and by in ("", self._inner.name)
 
     async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
         """Scores, which are never kept. Raises BackendFault."""
@@ -170,7 +186,7 @@ def question_of(backend: Backend, query: Query) -> str:
     asked = {
         field.name: getattr(query, field.name)
         for field in dataclasses.fields(query)
-        if field.name not in ("deadline", "purpose")
+        if field.name not in ("deadline", "purpose", "live")
     }
     data = {"version": VERSION, "backend": backend.name, "endpoint": backend.endpoint, **asked}
     return json.dumps(data, sort_keys=True, ensure_ascii=True, default=_plain)

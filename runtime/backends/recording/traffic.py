@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import errno
 import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -75,8 +77,13 @@ class TrafficFile:
     """Writes exchanges, each as a whole line. The file is its user's alone."""
 
     def __init__(self, path: str | Path) -> None:
-        """Begin a file; one that is there is replaced. Raises OSError."""
+        """Begin a file. Raises OSError, for a file in which something stands FileExistsError; a recording
+        without an exchange, of a run that asked nothing, is replaced."""
         self._path = path
+        first = json.dumps({FORMAT: VERSION}) + "\n"
+        with suppress(FileNotFoundError), open(path, "rb") as there:
+            if there.read(len(first) + 1) not in (b"", first.encode()):
+                raise FileExistsError(errno.EEXIST, "something stands in it", str(path))
         self._file: TextIO = open_private(path)
         if os.name == "posix":
             os.fchmod(self._file.fileno(), PRIVATE_FILE)

@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from sglc.runtime.backends.exchange import BackendFault
 from sglc.runtime.backends.recording.nearest import not_recorded
-from sglc.runtime.backends.recording.secrets import Redactor
-from sglc.runtime.backends.recording.traffic import Exchange, Fault, TrafficFile, digest
+from sglc.runtime.backends.recording.secrets import HIDDEN, Redactor
+from sglc.runtime.backends.recording.traffic import Exchange, Fault, TrafficError, TrafficFile, digest
 from sglc.runtime.backends.transport import HttpReply, HttpRequest, Transport
+from sglc.runtime.errors import SglError
 
 HEADERS = frozenset(("content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"))
 """Headers of replies that are recorded: what backends and policies read. Cookies and others may hold what
@@ -40,8 +41,8 @@ class RecordingTransport:
 
     @contextlib.asynccontextmanager
     async def send(self, request: HttpRequest) -> AsyncIterator[HttpReply]:
-        """The reply; the exchange is written when it is given back. Raises BackendFault, TrafficError and
-        OSError."""
+        """The reply; the exchange is written when it is given back. Raises BackendFault; and SglError, which
+        no handler of a program catches, where it cannot be written: what follows would be missing."""
         self._redactor.learn(request.secrets.values())
         began, number = self._now(), next(self._numbers)
         copy: _Copy | None = None
@@ -54,7 +55,7 @@ class RecordingTransport:
             fault = error
             raise
         finally:
-            self._file.write(self._exchange(number, request, copy, fault))
+            self._write(self._exchange(number, request, copy, fault))
 
     async def close(self) -> None:
         """Close the connections, and the file."""
@@ -62,6 +63,14 @@ class RecordingTransport:
             await self._inner.close()
         finally:
             self._file.close()
+
+    def _write(self, exchange: Exchange) -> None:
+        try:
+            self._file.write(exchange)
+        except (OSError, TrafficError) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else ""
+            said = f"the recording cannot be written: {reason or problem}"
+            raise SglError("Backend", said, fatal=True) from None
 
     def _exchange(
         self, number: int, request: HttpRequest, copy: _Copy | None, fault: BackendFault | None
@@ -84,9 +93,10 @@ class ReplayingTransport:
     """Answers requests as they were answered when they were recorded: byte for byte, in pieces as they came,
     without a key and without waiting. Equal requests are answered in the order in which they were sent."""
 
-    def __init__(self, exchanges: Sequence[Exchange]) -> None:
+    def __init__(self, exchanges: Sequence[Exchange], secrets: Iterable[str] = ()) -> None:
+        """`secrets`: values that recordings do not have, beside those in secret headers of requests."""
         self._exchanges = list(exchanges)
-        self._redactor = Redactor()
+        self._redactor = Redactor(secrets)
         self._left: dict[str, deque[Exchange]] = defaultdict(deque)
         for exchange in self._exchanges:
             self._left[exchange.digest].append(exchange)
@@ -100,7 +110,7 @@ class ReplayingTransport:
     async def send(self, request: HttpRequest) -> AsyncIterator[HttpReply]:
         """The reply that was recorded. Raises BackendFault as recorded; SglError, which no handler of a
         program catches, for a request that was not."""
-        self._redactor.learn(request.secrets.values())
+        self._redactor.learn(value for value in request.secrets.values() if HIDDEN not in value)
         url, body = self._redactor.url(request.url), self._redactor.data(request.body)
         left = self._left.get(digest(request.method, url, body))
         if not left:

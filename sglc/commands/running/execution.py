@@ -21,8 +21,9 @@ from sglc.commands.shared.progress import progress_bar
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.externs.modules import Access
 from sglc.project.models import ModelSettings
-from sglc.runtime.backends.filling.opening import is_elsewhere, is_local, opened
+from sglc.runtime.backends.filling.opening import is_elsewhere, is_local, opened, wired
 from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.backends.recording.options import AnswerOptions
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.core.options import EngineOptions
 from sglc.runtime.engine.load import load_engine
@@ -39,6 +40,7 @@ from sglc.types.values import Value
 
 if TYPE_CHECKING:
     from sglc.externs.host import Host
+    from sglc.runtime.backends.recording.wiring import Wiring
 
 R = TypeVar("R")
 SHOWN_PARTIAL = 2000
@@ -72,6 +74,13 @@ class Call:
     """Which modules of Python the program may import."""
     known: tuple[ModelSettings, ...] = ()
     """Models of the project, with what it says of each."""
+    answers: AnswerOptions = field(default_factory=AnswerOptions)
+    """What is recorded or replayed of models elsewhere, or kept."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Names of all models that it may ask: none for a pure function."""
+        return () if self.code.kind == "pure" else tuple(dict.fromkeys((self.model, *self.models.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +119,7 @@ class Outcome:
             numbers = self.statistics
             remote: Any = numbers.get("remote")
             asked = f", {counted(remote['requests'], 'request')} elsewhere" if remote else ""
+            asked += f", {counted(kept, 'answer')} kept from before" if (kept := numbers.get("kept")) else ""
             lines.append(
                 f"{numbers['output_tokens']} tokens, {numbers['forced_tokens']} of them forced, "
                 f"{numbers['forwards']} forward passes{asked}, {numbers['seconds']:.1f} s"
@@ -176,6 +186,7 @@ class Runner:
         startup.lap("runtime")
         try:
             _host(call)
+            wiring = wired(call.answers, call.paths, call.known)
         except ArgumentError as problem:
             raise fail(invocation, problem.diagnostic()) from None
         observer = Observer(invocation, call.observation, call.model)
@@ -187,8 +198,8 @@ class Runner:
         try:
             check_names(call.program, call.models)
             check_unknown(call.program, call.models)
-            for path in dict.fromkeys((call.model, *call.models.values())):
-                engines[path] = _loaded(invocation, path, call)
+            for path in call.paths:
+                engines[path] = _loaded(invocation, path, call, wiring)
             startup.lap("model")
             engine = engines[call.model]
             models = {name: engines[path] for name, path in call.models.items()}
@@ -212,7 +223,8 @@ class Runner:
         heard = narrator or Narrator(self._call.program, Unseen(), self._call.code.name)
         writer = TraceWriter.open(trace) if trace is not None else None
         try:
-            return self.wait(self.outcome(arguments, trace=writer, heard=heard))
+            outcome = self.wait(self.outcome(arguments, trace=writer, heard=heard))
+            return replace(outcome, statistics={**outcome.statistics, **self._kept()})
         except KeyboardInterrupt:
             stopped = SglError("Cancelled", "interrupted")
             failed = Failed(stopped, _drawn(stopped, self._call.program))
@@ -221,6 +233,11 @@ class Runner:
             if writer is not None:
                 with contextlib.suppress(OSError):
                     writer.close()
+
+    def _kept(self) -> dict[str, object]:
+        """Answers of models elsewhere that were given before; nothing where there are none."""
+        kept = sum(each.accounts.kept for each in self._remote.values() if isinstance(each, RemoteModel))
+        return {"kept": kept} if kept else {}
 
     def wait(self, work: Coroutine[Any, Any, R]) -> R:
         """Run a coroutine to its end, in a loop in which connections of models elsewhere are closed too."""
@@ -286,11 +303,11 @@ def _host(call: Call) -> Host | None:
     return host
 
 
-def _loaded(invocation: Invocation, model: str, call: Call) -> Engine | RemoteModel:
+def _loaded(invocation: Invocation, model: str, call: Call, wiring: Wiring | None) -> Engine | RemoteModel:
     """A model by its name; one that cannot be had ends the command. Raises ArgumentError."""
     invocation.stage = f"loading the model {model}"
     if is_elsewhere(model):
-        return opened(model, call.known)
+        return opened(model, call.known, wiring)
     try:
         with progress_bar(sys.stderr, f"preparing {model}") as progress:
             return load_engine(model, progress=progress, **call.engine.keywords())

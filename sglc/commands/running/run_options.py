@@ -14,6 +14,7 @@ from typing import TypeVar
 import click
 
 from sglc.commands.shared.sizes import read_size, size
+from sglc.runtime.backends.recording.options import AnswerOptions
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
 from sglc.runtime.kv.eviction import Policy
 from sglc.types.model_use import MAIN
@@ -163,6 +164,27 @@ OBSERVATION: Sequence[Option] = (
 )
 
 
+ANSWERS: Sequence[Option] = (
+    click.option(
+        "--record",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write the traffic with models elsewhere, without keys, for --replay.",
+    ),
+    click.option(
+        "--replay",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Take what models elsewhere answer from a file of --record: without a network or a key.",
+    ),
+    click.option(
+        "--cache-answers",
+        is_flag=True,
+        help="Give the same question to a model elsewhere the answer that it had before, from the cache.",
+    ),
+)
+
+
 def engine_options(function: Callable[..., R]) -> Callable[..., R]:
     """Gives a command the options of an engine as one parameter, `engine`."""
 
@@ -189,6 +211,23 @@ def engine_options(function: Callable[..., R]) -> Callable[..., R]:
         return function(*values, engine=engine, **rest)
 
     _note(packed, ENGINE)
+    return packed
+
+
+def answer_options(function: Callable[..., R]) -> Callable[..., R]:
+    """Gives a command what is recorded, replayed or kept as one parameter, `answers`."""
+
+    @functools.wraps(function)
+    def packed(
+        *values: object, record: Path | None, replay: Path | None, cache_answers: bool, **rest: object
+    ) -> R:
+        answers = AnswerOptions(record, replay, cache_answers)
+        if answers.clash is not None:
+            first, second = (f"--{name.replace('_', '-')}" for name in answers.clash[:2])
+            raise click.UsageError(f"{first} and {second} exclude each other: {answers.clash[2]}")
+        return function(*values, answers=answers, **rest)
+
+    _note(packed, ANSWERS)
     return packed
 
 

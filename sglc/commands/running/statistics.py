@@ -194,7 +194,10 @@ def _backends(backends: dict[str, dict[str, Any]]) -> str:
         cost = f"; {shown(Decimal(spent['cost']), spent['currency'])}" if "cost" in spent else ""
         prompts = f"{counted(spent['prompt'], 'token')} of prompts{cached}"
         requests = counted(spent["requests"], "request")
-        lines.append(f"model {name}: {requests}, {prompts}, {spent['output']} of answers{estimated}{cost}")
+        kept = f"; {counted(spent['kept'], 'answer')} kept from before" if "kept" in spent else ""
+        lines.append(
+            f"model {name}: {requests}, {prompts}, {spent['output']} of answers{estimated}{cost}{kept}"
+        )
     return "\n".join(lines)
 
 

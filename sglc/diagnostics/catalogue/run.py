@@ -167,4 +167,17 @@ ENTRIES: tuple[Entry, ...] = (
         "`fallback` of a model in sgl.toml names models of other services. A model of this machine fills "
         "holes in another way. In a program, `using a or b` goes from any model to any other.",
     ),
+    Entry(
+        "E0736",
+        "a recording that cannot be written or replayed",
+        "`--record` writes a new file: one that is there already is left as it is. `--replay` reads a file "
+        "that `--record` has written, of this version of the format. The reason says what is wrong with it.",
+    ),
+    Entry(
+        "E0737",
+        "options of answers that do not fit",
+        "`--record`, `--replay` and `--cache-answers` are about models elsewhere that are asked over HTTP, "
+        "and exclude each other: a replay sends nothing, and an answer that was kept is in no recording. The "
+        "answers of models that litellm, transformers or a command asks can only be kept.",
+    ),
 )

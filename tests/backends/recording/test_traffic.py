@@ -225,11 +225,21 @@ def test_a_secret_that_is_cut_anywhere_is_taken_out_and_all_else_stays(
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
 def test_a_file_is_its_users_alone_also_where_it_was_not(tmp_path: Path) -> None:
     path = tmp_path / "run.traffic"
-    path.write_text("old")
+    path.write_text("")
     path.chmod(0o644)
     TrafficFile(path).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.read_text() == '{"sglc-traffic": 1}\n'
+    TrafficFile(path).close()
+
+
+@pytest.mark.parametrize("text", ["old", '{"sglc-traffic": 1}\n{}\n'])
+def test_a_file_in_which_something_stands_is_left_as_it_is(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "run.traffic"
+    path.write_text(text)
+    with pytest.raises(FileExistsError):
+        TrafficFile(path)
+    assert path.read_text() == text
 
 
 @pytest.mark.parametrize(
@@ -257,26 +267,28 @@ def test_files_that_are_none_are_refused_with_the_place(tmp_path: Path, lines: s
 
 
 def test_bounds_of_a_line_and_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "run.traffic"
     small, large = HttpRequest(URL, b"x" * 100), HttpRequest(URL, b"x" * 1000)
-    recorded(path, lambda _: Reply(), small)
-    size = path.stat().st_size
+    numbers = itertools.count()
+
+    def record(*requests: HttpRequest) -> Path:
+        path = tmp_path / f"{next(numbers)}.traffic"
+        recorded(path, lambda _: Reply(), *requests)
+        return path
+
+    size = record(small).stat().st_size
     monkeypatch.setattr(traffic, "MOST_LINE", size)
-    recorded(path, lambda _: Reply(), small)
-    with pytest.raises(TrafficError, match="of one exchange"):
-        recorded(path, lambda _: Reply(), large)
+    record(small)
+    with pytest.raises(SglError, match="of one exchange") as caught:
+        record(large)
+    assert caught.value.fatal and caught.value.name == "Backend"
     monkeypatch.setattr(traffic, "MOST_BYTES", size)
-    assert len(replayed_file(path, lambda: recorded(path, lambda _: Reply(), small))) == 1
-    with pytest.raises(TrafficError, match="more than"):
-        recorded(path, lambda _: Reply(), small, small)
+    path = record(small)
+    assert len(read_traffic(path)) == 1
+    with pytest.raises(SglError, match="more than"):
+        record(small, small)
     monkeypatch.setattr(traffic, "MOST_BYTES", 10)
     with pytest.raises(TrafficError, match="more than 10 bytes"):
         read_traffic(path)
-
-
-def replayed_file(path: Path, write: Callable[[], Any]) -> list[traffic.Exchange]:
-    write()
-    return read_traffic(path)
 
 
 def test_a_backend_gives_the_same_events_without_its_key(tmp_path: Path) -> None:
