@@ -438,3 +438,11 @@ def test_floats_of_yaml_are_floats_for_every_reader():
 def test_decimals_keep_their_digits():
     text = print_value([Decimal("1.50")], InForm(ListOf(Dec()), "lines"), {})
     assert text == "1.50"
+
+
+def test_a_beginning_that_may_be_null_or_an_empty_record_is_neither():
+    table = {"Nothing": RecordType("Nothing", ())}
+    type = InForm(Optional(Named("Nothing")), "xml")
+    assert decode_partial("<value>", type, table) is MISSING
+    assert decode_partial("<value><n", type, table) is None
+    assert decode_partial("<value></", type, table) == RecordValue("Nothing", {})

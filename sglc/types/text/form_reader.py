@@ -140,7 +140,10 @@ class _Reader:
         for read in arms:
             self.at, self.depth = start, depth
             try:
-                return read()
+                value = read()
+                if self.whole or self.at < len(self.text):
+                    return value
+                stops.append(Stop(value))  # it has no text left to tell it from arms that go on
             except Stop as stop:
                 stops.append(stop)
             except DecodeError as error:
