@@ -159,6 +159,8 @@ class TermGrammar:
 
     def automaton(self, dfa: t.CharDfa, encoding: t.Encoding) -> g.Expression:
         """An automaton as a pattern, or as rules where the pattern would be long."""
+        if len(dfa.edges) > MOST_STATES:  # no short pattern either, and looking for one takes minutes
+            raise Refused(f"an automaton of {len(dfa.edges):,} states")
         known = self._automata.get((dfa, encoding))
         if known is None:
             try:

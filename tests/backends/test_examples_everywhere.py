@@ -1,0 +1,219 @@
+"""Every example at every kind of server: what a level promises holds, and below it nothing wrong gets through.
+
+The servers are in the process and enforce what they are told to, by any legal text. What they are not told to
+enforce is answered half well: a legal text, the same in other spellings, in prose, cut off or broken.
+`SGLC_TEST_EXAMPLES=1` runs every example at every server; without it each server gets a few.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends import stub_servers
+from backends.stub_model import StubModel, constraint_from
+from checkout import EXAMPLES
+from oracles.term_oracle import accepts
+from sglc.driver import compile_file
+from sglc.runtime.backends.backend_settings import BackendSettings
+from sglc.runtime.backends.exchange import Backend
+from sglc.runtime.backends.filling.filler import RemoteFiller
+from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.backends.policy.accounts import Accounts
+from sglc.runtime.backends.policy.clock import LoopClock
+from sglc.runtime.backends.policy.guarded import guarded
+from sglc.runtime.backends.policy.settings import Policy
+from sglc.runtime.backends.registry import open_backend
+from sglc.runtime.decoding.requests import HoleRequest
+from sglc.runtime.errors import CODES, SglError
+from sglc.runtime.mask.constraint import Constraint
+from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.session import Session
+
+KEYS = {"OPENAI_API_KEY": "sk-test", "ANTHROPIC_API_KEY": "sk-test"}
+SERVERS: dict[str, tuple[str, type, dict[str, Any]]] = {
+    "openai": ("openai:gpt-5", stub_servers.StubOpenAI, {}),
+    "chat": ("chat:http://localhost:1/v1#served", stub_servers.StubOpenAI, {"notations": frozenset()}),
+    "anthropic": ("anthropic:claude-sonnet-4-5", stub_servers.StubAnthropic, {}),
+    "vllm": ("vllm:http://localhost:1", stub_servers.StubVllm, {}),
+    "sglang": ("sglang:http://localhost:1", stub_servers.StubSGLang, {}),
+    "llama": ("llama:http://localhost:1", stub_servers.StubLlama, {}),
+}
+ALL = bool(os.environ.get("SGLC_TEST_EXAMPLES"))
+EACH = 9
+"""Of so many examples one is run at a server where not all are."""
+PAIRS = [
+    (path, server)
+    for number, path in enumerate(sorted(EXAMPLES.glob("**/*.sgl")))
+    for other, server in enumerate(SERVERS)
+    if ALL or (number + 2 * other) % EACH == 0
+]
+WANTED: ContextVar[Matcher | None] = ContextVar("WANTED", default=None)
+"""The texts of the hole that is asked for."""
+
+
+class HalfGood(StubModel):
+    """Answers that nothing is enforced of are mostly right, in many ways."""
+
+    def write(self, constraint: Constraint | None) -> str:
+        wanted = WANTED.get()
+        if constraint is not None or wanted is None:
+            return super().write(constraint)
+        draw = random.Random(self.seed)
+        text = self._drawn(_Given(wanted))  # type: ignore[arg-type]
+        ways = [text] * 4 + [f"```json\n{text}\n```", text[: len(text) // 2], f"{text}\n\nAnything else?"]
+        ways += ["some words", text.replace(" ", ""), f"Here it is:\n{text}"]
+        if text[:1] in "{[":
+            ways += [json.dumps(json.loads(text), indent=2), json.dumps(json.loads(text), sort_keys=True)]
+        return draw.choice(ways)
+
+
+@dataclass
+class _Given:
+    given: Matcher
+
+    def matcher(self, vocabulary: object) -> Matcher:
+        return self.given.clone()
+
+
+@dataclass
+class Watched:
+    """What came of holes, by level: how often each outcome was."""
+
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    """Holes without a value although their level promises one."""
+
+    def begins(self, filler: RemoteFiller, conversation: Any, asked: Any, observer: Any) -> Any:
+        WANTED.set(filler.constraints.value(asked.request).matcher(stub_servers_bytes()))
+        fill = _begin(filler, conversation, asked, observer)
+        run = fill.run
+
+        async def watched() -> Any:
+            level = fill._projection.level
+            try:
+                result = await run()
+            except SglError as error:
+                self.failed(asked.request, level, error)
+                raise
+            self.filled(asked.request, level, result)
+            return result
+
+        fill.run = watched
+        return fill
+
+    def filled(self, request: HoleRequest, level: str, result: Any) -> None:
+        text = result.text.encode()
+        if not accepts(request.language, text) or text in request.excluded:
+            self.wrong.append(f"{request.name}: {result.text!r}")
+        requests = 0 if result.remote is None else result.remote.requests
+        together = result.remote is None or result.remote.level != level or requests == 0
+        self.outcomes[level, "known" if together else "value" if requests == 1 else "asked again"] += 1
+        if level in ("exact", "value") and requests > 1 and not together:
+            self.broken.append(f"{request.name}: {requests} requests")
+
+    def failed(self, request: HoleRequest, level: str, error: SglError) -> None:
+        self.outcomes[level, error.name] += 1
+        assert error.name in CODES
+        if level in ("exact", "value"):
+            self.broken.append(f"{request.name}: {error}")
+
+
+_begin = RemoteFiller.begin
+TABLE: Counter[tuple[str, str, str]] = Counter()
+
+
+@lru_cache
+def stub_servers_bytes() -> Any:
+    from backends import stub_model
+
+    return stub_model._BYTES
+
+
+@lru_cache(maxsize=512)
+def _compiled(kind: str, value: str) -> Constraint:
+    return constraint_from(kind, json.loads(value))
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
+    seen = Watched()
+    monkeypatch.setattr(
+        RemoteFiller, "begin", lambda self, conversation, asked, observer: seen.begins(self, conversation, asked, observer)
+    )
+    monkeypatch.setattr(
+        stub_servers, "constraint_from", lambda kind, value: _compiled(kind, json.dumps(value))
+    )
+    yield seen
+
+
+def opened(server: str, seed: int = 0) -> Backend:
+    name, stub, settings = SERVERS[server]
+    model = HalfGood(seed=seed, longest=30)
+    return open_backend(name, BackendSettings(**settings), KEYS, stub(model).transport)
+
+
+def policed(*backends: Backend) -> RemoteModel:
+    accounts = Accounts()
+    return RemoteModel(guarded(backends, Policy(), LoopClock(), accounts), accounts)
+
+
+@lru_cache
+def program_of(path: Path) -> Any:
+    program = compile_file(path).program
+    assert program is not None
+    return program
+
+
+def functions(path: Path) -> list[tuple[str, dict[str, object]]]:
+    """Functions that can be called as they are, with their arguments."""
+    program = program_of(path)
+    beside = path.with_suffix(".json")
+    given = json.loads(beside.read_text(encoding="utf-8")) if beside.exists() else {"theme": "a lighthouse"}
+    found = []
+    for name, index in program.entry.items():
+        code = program.codes[index]
+        known = {each.name: given[each.name] for each in code.parameters if each.name in given}
+        if code.kind == "fn" and all(each.has_default or each.name in known for each in code.parameters):
+            found.append((name, known))
+    return found
+
+
+def run(path: Path, model: RemoteModel, watched: Watched) -> None:
+    program = program_of(path)
+    session = Session(program, model, models=dict.fromkeys(program.models, model))
+
+    async def each() -> None:
+        for name, arguments in functions(path):
+            try:
+                await session.run(name, arguments, timeout=30, select="choose")
+            except SglError as error:
+                watched.outcomes["run", error.name] += 1
+
+    asyncio.run(each())
+    assert not watched.wrong and not watched.broken, (watched.wrong, watched.broken)
+
+
+@pytest.mark.parametrize(("path", "server"), PAIRS, ids=lambda each: getattr(each, "stem", each))
+def test_an_example_at_a_server(path: Path, server: str, watched: Watched) -> None:
+    try:
+        run(path, policed(opened(server)), watched)
+    finally:
+        for (level, outcome), count in watched.outcomes.items():
+            TABLE[server, level, outcome] += count
+        if os.environ.get("SGLC_TEST_TABLE"):
+            Path(os.environ["SGLC_TEST_TABLE"]).write_text(
+                "\n".join(f"{' '.join(key)} {count}" for key, count in sorted(TABLE.items()))
+            )
