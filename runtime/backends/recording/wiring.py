@@ -122,7 +122,7 @@ class Unhurried:
 
     async def stream(self, query: Query) -> AsyncIterator[Event]:
         """The answer. Raises BackendFault."""
-        async with aclosing(self.inner.stream(replace(query, deadline=None))) as events:  # type: ignore[type-var]
+        async with aclosing(self.inner.stream(replace(query, deadline=None))) as events:
             async for event in events:
                 yield event
 

@@ -356,7 +356,12 @@ def _record_values(
 @st.composite
 def words_of(draw: st.DrawFn, language: Language) -> bytes:
     """Words of a language that is not empty; deep recursion ends in short words."""
-    return _word(random.Random(draw(SEEDS)), language.root, language.rules, 0)
+    return random_word(random.Random(draw(SEEDS)), language)
+
+
+def random_word(dice: random.Random, language: Language) -> bytes:
+    """A word of a language that is not empty."""
+    return _word(dice, language.root, language.rules, 0)
 
 
 def _word(dice: random.Random, term: Term, rules: Mapping[str, Term], depth: int) -> bytes:
