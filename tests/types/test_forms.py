@@ -444,5 +444,6 @@ def test_a_beginning_that_may_be_null_or_an_empty_record_is_neither():
     table = {"Nothing": RecordType("Nothing", ())}
     type = InForm(Optional(Named("Nothing")), "xml")
     assert decode_partial("<value>", type, table) is MISSING
-    assert decode_partial("<value><null/>", type, table) is None
+    assert decode_partial("<value><", type, table) is MISSING
+    assert decode_partial("<value><null/><", type, table) is None
     assert decode_partial("<value></", type, table) == RecordValue("Nothing", {})

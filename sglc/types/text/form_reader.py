@@ -137,20 +137,25 @@ class _Reader:
         start, depth = self.at, self.depth
         fault: DecodeError | None = None
         stops: list[Stop] = []
+        read_to: tuple[Value, int, int] | None = None
         for read in arms:
             self.at, self.depth = start, depth
             try:
                 value = read()
-                if self.whole or self.at < len(self.text):
+                if self.whole:
                     return value
-                stops.append(Stop(value))  # it has no text left to tell it from arms that go on
+                if read_to is None:
+                    read_to = value, self.at, self.depth
             except Stop as stop:
                 stops.append(stop)
             except DecodeError as error:
                 if fault is None or error.position > fault.position:
                     fault = error
+        if read_to is not None and not stops:
+            value, self.at, self.depth = read_to
+            return value
         if stops:
-            raise stops[0] if len(stops) == 1 else Stop()
+            raise stops[0] if len(stops) == 1 and read_to is None else Stop()
         raise fault or DecodeError(start, "nothing is accepted here")
 
     def closed(self, shape: Shape) -> Value:
