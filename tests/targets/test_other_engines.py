@@ -1,8 +1,8 @@
 """Engines that servers use accept exactly what we accept, by the grammars and patterns that they are sent.
 
-xgrammar is that of vLLM and SGLang, llguidance that of OpenAI's grammars. They are no packages of this project:
-`pip install xgrammar==0.2.8 llguidance==1.9.1` (xgrammar needs torch). `SGLC_TEST_EXAMPLES` is the number of texts
-of each hole.
+xgrammar is that of vLLM and SGLang, llguidance that of OpenAI's grammars. They are no packages of this
+project: `pip install xgrammar==0.2.8 llguidance==1.9.1` (xgrammar needs torch). `SGLC_TEST_EXAMPLES` is the
+number of texts of each hole.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sglc.targets.projection.project import project
 from sglc.types.dependent import given_types
 from sglc.types.language.language import language
 from strategies.near_misses import mutated
-from strategies.typed_values import random_word
+from strategies.typed_values import word_of
 
 Accepts = Callable[[str], bool]
 SOME = 2
@@ -94,7 +94,7 @@ def texts(found: Language, seed: int) -> Iterator[str]:
     """Legal texts and others that are near them."""
     dice = random.Random(seed)
     for number in range(examples(SOME)):
-        word = random_word(dice, found).decode()
+        word = word_of(dice, found).decode()
         for text in (word, mutated(word, seed + number)):
             if len(text) <= LONGEST:
                 yield text
@@ -124,3 +124,4 @@ def test_an_engine_accepts_what_we_accept(engine: str, notation: Any) -> None:
         f"{len(wrong)} holes of {tried} texts, by name the text and whether we accept it: {wrong}"
     )
     assert tried
+    print(f"{tried} texts")

@@ -356,10 +356,10 @@ def _record_values(
 @st.composite
 def words_of(draw: st.DrawFn, language: Language) -> bytes:
     """Words of a language that is not empty; deep recursion ends in short words."""
-    return random_word(random.Random(draw(SEEDS)), language)
+    return word_of(random.Random(draw(SEEDS)), language)
 
 
-def random_word(dice: random.Random, language: Language) -> bytes:
+def word_of(dice: random.Random, language: Language) -> bytes:
     """A word of a language that is not empty."""
     return _word(dice, language.root, language.rules, 0)
 
