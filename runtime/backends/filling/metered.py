@@ -96,7 +96,7 @@ class Metered:
         """Enter what a request was charged with; of unknown usage the bytes of the answer, `size` of them."""
         work, result, ending = self.work, self.result, self.ending
         if ending is not None:
-            work.requests += max(0, ending.attempts - 1)
+            work.requests += ending.attempts - 1  # none was sent for a kept answer
             work.answered_by = ending.answered_by or work.answered_by
         usage = None if ending is None else ending.usage
         if usage is None:

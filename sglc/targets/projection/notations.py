@@ -113,7 +113,9 @@ def _written(
                 lost = (*lost, Loss(f"{most} repetitions or more", place, "any number of them"))
         text = to_gbnf(grammar)
     elif notation == "lark":
-        text = lark_text(grammar)
+        text, is_one_terminal = lark_text(grammar)
+        if not is_one_terminal:
+            lost = (*lost, Loss("where a terminal ends", place, "the longest match of each terminal"))
     else:
         text = to_regex(grammar)
     if len(text) > LONGEST_GRAMMAR:
@@ -121,20 +123,21 @@ def _written(
     return Way("wider" if lost else "exact", Enforcement(notation, text), lost)
 
 
-def lark_text(grammar: g.Grammar) -> str:
-    """A grammar in Lark's notation, which starts with `start`.
+def lark_text(grammar: g.Grammar) -> tuple[str, bool]:
+    """A grammar in Lark's notation, which starts with `start`, and whether it is one terminal.
 
-    Where it is regular it is one terminal: a lexer that takes the longest match reads that alike.
+    Where it is regular it is: a lexer that takes the longest match reads that alike. Of several terminals
+    such a lexer may take more for the first than a text means.
     """
     try:
         body: g.Expression = g.Pattern(to_regex(grammar))
-        return to_lark(g.Grammar({"start": g.Rule("start", body)}, {}, (), "start", "lark"))[0]
+        return to_lark(g.Grammar({"start": g.Rule("start", body)}, {}, (), "start", "lark"))[0], True
     except GrammarError:
         rules = {
             ("start" if name == grammar.start else f"x.{name}"): rule for name, rule in grammar.rules.items()
         }
         named = {name: g.Rule(name, _renamed(rule.body, grammar.start)) for name, rule in rules.items()}
-        return to_lark(g.Grammar(named, {}, (), "start", "lark"))[0]
+        return to_lark(g.Grammar(named, {}, (), "start", "lark"))[0], False
 
 
 def _renamed(body: g.Expression, start: str) -> g.Expression:
