@@ -122,7 +122,8 @@ class Unhurried:
 
     async def stream(self, query: Query) -> AsyncIterator[Event]:
         """The answer. Raises BackendFault."""
-        async with aclosing(self.inner.stream(replace(query, deadline=None))) as events:
+        found = self.inner.stream(replace(query, deadline=None))
+        async with aclosing(found) as events:  # type: ignore[type-var]
             async for event in events:
                 yield event
 

@@ -118,8 +118,9 @@ class Outcome:
         if self.statistics:
             numbers = self.statistics
             remote: Any = numbers.get("remote")
+            kept: Any = numbers.get("kept")
             asked = f", {counted(remote['requests'], 'request')} elsewhere" if remote else ""
-            asked += f", {counted(kept, 'answer')} kept from before" if (kept := numbers.get("kept")) else ""
+            asked += f", {counted(kept, 'answer')} kept from before" if kept else ""
             lines.append(
                 f"{numbers['output_tokens']} tokens, {numbers['forced_tokens']} of them forced, "
                 f"{numbers['forwards']} forward passes{asked}, {numbers['seconds']:.1f} s"
