@@ -32,7 +32,7 @@ from backends.answering import TextOnly
 from report import surroundings, write_page
 from sglc.runtime.backends.exchange import Message, Query
 from sglc.runtime.backends.repairing.repair import repaired
-from sglc.runtime.backends.repairing.values import NotAValue, Values, json_values
+from sglc.runtime.backends.repairing.values import Values, json_values
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.load import load_engine
 from sglc.runtime.engine.sampling.options import Sampling
@@ -40,6 +40,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.explanation import byte_vocabulary
 from sglc.runtime.repair.local_model import LocalModel
+from sglc.targets.projection.canonical import AnswerError
 from sglc.types.notation.json_schema import json_schema_text
 from sglc.types.text.printer import print_value
 from sglc.types.type import Bool, EnumType, FieldType, Int, Named, RecordType, Str, matching
@@ -191,7 +192,7 @@ def retrying(engine: Engine) -> Way:
             tokens += backend.drawn
             try:
                 return Got(read.canonical(between_braces("".join(pieces))), number + 1, tokens)
-            except NotAValue:
+            except AnswerError:
                 continue
         return Got(None, RETRIES, tokens)
 
