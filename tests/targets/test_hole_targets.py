@@ -20,11 +20,11 @@ from sglc.cfg.notation.ebnf import read_ebnf
 from sglc.cfg.notation.gbnf import read_gbnf
 from sglc.cfg.notation.print_gbnf import to_gbnf
 from sglc.cfg.notation.print_lark import to_lark
-from sglc.cfg.notation.print_regex import to_regex
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets.grammars.print_w3c import to_w3c
+from sglc.targets.projection.grammars.print_regex import to_regex
 from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
 from sglc.types.language.language import language
 from sglc.types.type import matching

@@ -7,9 +7,9 @@ The whole text must match. A language that is not regular, or whose pattern woul
 
 from __future__ import annotations
 
-from sglc.cfg.notation.print_regex import to_regex
 from sglc.targets.core.target import Subject, Written
 from sglc.targets.grammars.holes import written
+from sglc.targets.projection.grammars.print_regex import to_regex
 
 
 def write(subject: Subject) -> Written:

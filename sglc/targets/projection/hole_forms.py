@@ -8,7 +8,7 @@ from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.json.data import JsonObject
 from sglc.automata.work import OutOfWork
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.notation.print_regex import to_regex
+from sglc.targets.projection.grammars.print_regex import to_regex
 from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
 from sglc.types.language.language import language
 from sglc.types.notation.json_schema import definitions

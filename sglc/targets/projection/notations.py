@@ -12,11 +12,11 @@ from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.print_gbnf import to_gbnf
 from sglc.cfg.notation.print_lark import to_lark
-from sglc.cfg.notation.print_regex import to_regex
 from sglc.targets.projection.core.capabilities import Capabilities, Level, Notation
 from sglc.targets.projection.core.enforcement import Enforcement, Reading
 from sglc.targets.projection.core.loss import Loss
 from sglc.targets.projection.grammars.few_texts import few_texts
+from sglc.targets.projection.grammars.print_regex import to_regex
 from sglc.targets.projection.grammars.repetitions import within_repetitions
 from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
 from sglc.targets.projection.schemas.dialects import DIALECTS

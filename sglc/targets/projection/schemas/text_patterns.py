@@ -7,7 +7,7 @@ import re
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.work import OutOfWork
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.notation.print_regex import to_regex
+from sglc.targets.projection.grammars.print_regex import to_regex
 from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
 from sglc.targets.projection.schemas.dialects import Rules
 from sglc.targets.projection.schemas.narrowed_types import ALWAYS
