@@ -20,7 +20,6 @@ from sglc.commands.shared.invocation import (
     summary,
 )
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
-from sglc.project.models import is_elsewhere
 
 if TYPE_CHECKING:
     from sglc.commands.shared.fixing import Fixer
@@ -108,7 +107,7 @@ def command(
     if accepted:
         _known(accepted)
     below, problems = programs_below(files)
-    if model is not None and is_elsewhere(model):
+    if model is not None and _is_elsewhere(model):
         if fix or diff or form in ("sarif", "github"):
             raise click.UsageError("--model of a backend takes no --fix, --diff or --format")
         if problems:
@@ -142,6 +141,13 @@ def command(
             return found + _dead_ends(invocation, path, tokenizer, model)
 
         _report(invocation, below, problems + _each(invocation, below, look), form, strict, None)
+
+
+def _is_elsewhere(model: str) -> bool:
+    """Whether a model is one of another service."""
+    from sglc.project.models import is_elsewhere
+
+    return is_elsewhere(model)
 
 
 def _print_levels(

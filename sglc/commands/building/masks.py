@@ -227,6 +227,7 @@ def _left_to_the_run(program: Program) -> Iterator[tuple[str, str]]:
 
 
 def why_left_to_the_run(program: Program, index: int) -> str:
+    """Why no masks of a hole can be made ahead of a run, as the end of a sentence; empty where they can."""
     if program.holes[index].mode == "select":
         return "it scores its options and needs no masks"
     if given_values(program, index) is None:
