@@ -14,7 +14,7 @@ from checkout import EXAMPLES, SUPPORT
 from sglc.bytecode.serial import dumps
 from sglc.commands.shared.programs import compile_path
 
-COUNT = max(250, int(os.environ.get("SGLC_TEST_EXAMPLES", "0")))
+COUNT = max(120, int(os.environ.get("SGLC_TEST_EXAMPLES", "0")))
 """SGLC_TEST_EXAMPLES=10000 takes a quarter of an hour."""
 MEMORY = 1 << 30
 WORKER = SUPPORT / "hostile" / "forged_program_worker.py"

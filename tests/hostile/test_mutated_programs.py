@@ -18,7 +18,7 @@ from sglc.driver import compile_source
 from sglc.source import Source
 from strategies.mutated_programs import mutated, originals
 
-COUNT = examples(250)
+COUNT = examples(150)
 """SGLC_TEST_EXAMPLES=20000 takes a quarter of an hour."""
 PIECE = 1000
 """Programs of one process."""
