@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from sglc.diagnostics.suggest import nearest
+from sglc.project.models import kind_of
 from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.kinds import KINDS, Kind
 from sglc.runtime.backends.transport import shown_address
 from sglc.runtime.errors import ArgumentError
 
-_KIND = re.compile(r"[a-z][a-z0-9_-]+(?=:)")
 _LIKE_A_KEY = re.compile(r"(sk|pk|rk|hf|gsk|xai|key)[-_][A-Za-z0-9_-]{16,}")
 _LOCAL_ENDINGS = (".localhost", ".local", ".internal", ".lan", ".svc", ".home.arpa")
 
@@ -34,19 +34,12 @@ class BackendName:
     command: tuple[str, ...] = ()
 
 
-def names_backend(text: str) -> bool:
-    """Whether a text is the name of a backend, and not of a model of our own or a file: it has a word and a
-    colon in front. A drive of Windows is no word."""
-    return _KIND.match(text) is not None
-
-
 def parse_name(text: str, others: Mapping[str, object] | None = None) -> BackendName:
     """A name in its parts; `others` are kinds of other packages, whose names are a kind and any text.
 
     Raises ArgumentError (E0731, E0733).
     """
-    found = _KIND.match(text)
-    word = found[0] if found else text.partition(":")[0]
+    word = kind_of(text) or text.partition(":")[0]
     kind = KINDS.get(word)
     rest = text[len(word) + 1 :].strip()
     if kind is None:

@@ -46,9 +46,16 @@ class ModelSettings:
     """Whether a key may go to a public host without TLS."""
 
 
+def kind_of(model: str) -> str:
+    """The kind that a name has in front, as `openai` of `openai:gpt-x`; empty for a model of this machine and
+    for files. A drive of Windows is no kind."""
+    found = re.match(r"(?!scripted:)([a-z][a-z0-9_-]+):", model)
+    return "" if found is None else found[1]
+
+
 def is_elsewhere(model: str) -> bool:
-    """Whether a model's name is that of one elsewhere, `openai:gpt-x`, whose tokens nobody here can count."""
-    return re.match(r"(?!scripted:)[a-z][a-z0-9_]+:", model) is not None
+    """Whether a model's name is that of one elsewhere, whose tokens nobody here can count."""
+    return bool(kind_of(model))
 
 
 def settings_of(values: Mapping[str, Any], placed: Callable[[str], str]) -> ModelSettings:

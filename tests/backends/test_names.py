@@ -10,10 +10,11 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from checkout import ROOT
+from sglc.project.models import is_elsewhere
 from sglc.runtime.backends import registry
 from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.kinds import KINDS, Kind
-from sglc.runtime.backends.names import BackendName, names_backend, parse_name
+from sglc.runtime.backends.names import BackendName, parse_name
 from sglc.runtime.backends.registry import Opening, open_backend
 from sglc.runtime.errors import ArgumentError
 from supported.backends import table
@@ -37,13 +38,13 @@ KEYS = {"OPENAI_API_KEY": CANARY, "ANTHROPIC_API_KEY": CANARY}
     ],
 )
 def test_names_in_their_parts(text: str, name: BackendName) -> None:
-    assert names_backend(text)
+    assert is_elsewhere(text)
     assert parse_name(text) == name
 
 
 @pytest.mark.parametrize("text", ["smollm2", "/a/b.gguf", "C:/models/x", "./a:b", "Qwen/Qwen3-4B", ""])
 def test_other_models_are_no_backends(text: str) -> None:
-    assert not names_backend(text)
+    assert not is_elsewhere(text)
 
 
 @pytest.mark.parametrize(

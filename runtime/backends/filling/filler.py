@@ -23,7 +23,6 @@ from sglc.runtime.backends.filling.asking import turns_of
 from sglc.runtime.backends.filling.kept import Kept, remember
 from sglc.runtime.backends.filling.metered import Metered
 from sglc.runtime.backends.filling.pieces import LegalPieces
-from sglc.runtime.backends.filling.projecting import projection_of
 from sglc.runtime.backends.filling.together import Gaps, is_worth
 from sglc.runtime.backends.policy.errors import language_error, refused_error
 from sglc.runtime.backends.repairing.asking import turns
@@ -43,6 +42,7 @@ from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.runtime.repair.loop import Fault
 from sglc.runtime.repair.result import Correction
 from sglc.targets.projection.core.enforcement import Projection
+from sglc.targets.projection.project import project
 from sglc.types.type import Type, TypeTable
 
 SHOWN = 80
@@ -109,7 +109,7 @@ class RemoteFiller:
         key = (request.key, request.excluded, judged)
         found = self.kept.projections.get(key)
         if found is None:
-            found = projection_of(
+            found = project(
                 type,
                 request.language,
                 table,

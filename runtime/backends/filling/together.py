@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sglc.runtime.backends.filling.projecting import projection_of
 from sglc.runtime.decoding.filling.filler import FillRequest
 from sglc.targets.projection.core.capabilities import LEVELS, Capabilities, Level
 from sglc.targets.projection.core.enforcement import Projection
+from sglc.targets.projection.project import project
 from sglc.types.language.language import language
 from sglc.types.language.membership import MemberError
 from sglc.types.text.plain_json import from_json, parse_json
@@ -45,7 +45,7 @@ class Gaps:
             legal = language(self._type, self._table, surface="hole")
         except LanguageError:
             return Projection("refused")
-        return projection_of(self._type, legal, self._table, capabilities)
+        return project(self._type, legal, self._table, capabilities)
 
     def shown(self, begun: str) -> str:
         """What the last turn says of the message, of which `begun` stands there already."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -12,21 +11,19 @@ import click
 from sglc.commands.shared.invocation import fault
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
+from sglc.project.models import kind_of
 
 if TYPE_CHECKING:
     from sglc.targets.projection.core.capabilities import Capabilities, Level
     from sglc.targets.projection.levels import HoleLevel
-
-_BACKEND = re.compile(r"([a-z][a-z0-9_-]+):")
 
 
 def capabilities_named(model: str) -> Capabilities:
     """What a backend of this name can do, by its kind; nothing is asked of it and no key is read.
 
     Raises UsageError for a kind that is none."""
-    found = _BACKEND.match(model)
     kinds = import_module("sglc.runtime.backends.kinds").KINDS
-    word = model if found is None else found[1]
+    word = kind_of(model) or model
     if word in kinds:
         capabilities: Capabilities = kinds[word].capabilities
         return capabilities

@@ -6,20 +6,21 @@
 
 from __future__ import annotations
 
+import json
+
 from sglc.automata.term import Language
 from sglc.targets.projection.core.capabilities import LEVELS, Capabilities
 from sglc.targets.projection.core.enforcement import Projection
 from sglc.targets.projection.core.loss import Loss
+from sglc.targets.projection.hole_forms import is_raw, pattern_of, schema_of
 from sglc.targets.projection.notations import Asked, Way, options_of, ways
 from sglc.types.condition import Condition
-from sglc.types.dependent import erased
 from sglc.types.language.predicates import predicates_of
-from sglc.types.notation.prompt_text import schema_text
 from sglc.types.type import Type, TypeTable
 
 EVERY = "every value of the type"
-LONGEST_SHOWN = 4_000
-"""Characters of what a prompt may say of a value: more costs more than it tells."""
+MOST_LISTED = 64
+"""Texts of a hole that are listed in a prompt: more are shorter as a pattern or a schema."""
 
 _HINTS = {
     "keys that occur once": "a list of records in place of the map",
@@ -107,8 +108,17 @@ def _besides(type: Type | None, table: TypeTable, validators: bool, place: str) 
 
 
 def _shown(asked: Asked) -> str:
-    if asked.type is None:
-        options = options_of(asked)
-        return "" if options is None else " | ".join(options)[:LONGEST_SHOWN]
-    shown = schema_text(erased(asked.type), asked.table)
-    return shown if len(shown) <= LONGEST_SHOWN else ""
+    """What a prompt says of the texts, behind "write nothing but": the texts, where they are few or options
+    of the run, else a pattern or a JSON Schema; empty where there is none."""
+    options = options_of(asked)
+    if options and (asked.type is None or len(options) <= MOST_LISTED):
+        shown = "one of these texts: " + ", ".join(json.dumps(text, ensure_ascii=False) for text in options)
+    elif asked.type is None:
+        return ""
+    elif is_raw(asked.type, asked.table):
+        pattern = pattern_of(asked.type, asked.table)
+        shown = f"a text that matches /{pattern}/" if pattern else ""
+    else:
+        schema = json.dumps(schema_of(asked.type, asked.table), ensure_ascii=False)
+        shown = f"JSON on one line, of this JSON Schema: {schema}"
+    return shown
