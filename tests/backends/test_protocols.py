@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -120,6 +121,16 @@ def test_what_is_enforced_comes(kind: str) -> None:
             text, end, _ = answered(opened(kind, stub), replace(ASK, enforced=enforced))
             assert end.reason == "stop"
             _check(notation, text, bounded=kind != "anthropic")
+
+
+@pytest.mark.parametrize("kind", ["openai", "chat", "vllm", "sglang"])
+def test_bounds_of_decimals_go_as_they_are(kind: str) -> None:
+    most = "999999999999999999.9999999999"
+    stub = STUBS[kind][1](StubModel(seed=5))
+    price = {"type": "number", "maximum": Decimal(most)}
+    schema = {**SCHEMA, "properties": {"price": price}, "required": ["price"]}
+    answered(opened(kind, stub), replace(ASK, enforced=Enforcement("json_schema", schema=schema)))
+    assert f'"maximum": {most}' in stub.transport.requests[-1].body.decode().replace("\\", "")
 
 
 def _check(notation: str, text: str, *, bounded: bool = True) -> None:

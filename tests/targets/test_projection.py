@@ -28,6 +28,7 @@ from sglc.types.language.narrowing import narrowed_language
 from sglc.types.text.decode import decode
 from sglc.types.text.plain_json import dumps, parse_json
 from sglc.types.type import (
+    Alternatives,
     Bool,
     Dec,
     EnumType,
@@ -117,6 +118,25 @@ def test_a_schema_leaves_no_value_out(case, data) -> None:
         legal = False
     assume(legal)  # a text of several lines is a value of `str`, but none that a hole writes
     assert Validator(got.enforced.schema).is_valid(parse_json(text)), text
+
+
+def test_decimals_of_an_answer_have_the_places_of_a_hole() -> None:
+    """Wherever a decimal stands; floats, plain JSON and steps keep their digits."""
+    fields = (
+        FieldType("price", Dec()),
+        FieldType("rate", Float()),
+        FieldType("step", Dec(multiple_of=Decimal("0.000000000001"))),
+        FieldType("rest", Optional(Named("Bill")), has_default=True, default=None),
+        FieldType("data", Json()),
+    )
+    table = {"Bill": RecordType("Bill", fields)}
+    type = MapOf(Str(), ListOf(TupleOf((Alternatives((Named("Bill"), Dec())),))))
+    bill = '{"price": %s, "rate": 0.12345678901234, "step": 0.000000000003, %s"data": 0.12345678901}'
+    answer = bill % ("1.00000000005", '"rest": %s, ' % (bill % ("2.12345678905", "")))
+    enforced = project(type, language(type, table), table, BACKENDS["whole"]).enforced
+    text = canonical_text(f'{{"a": [[{answer}], [-0.00000000001]]}}', enforced, type, table)
+    written = bill % ("1", '"rest": %s, ' % (bill % ("2.123456789", '"rest": null, ')))
+    assert text == f'{{"a": [[{written}], [0]]}}'
 
 
 # -- single holes ---------------------------------------------------------------------------------------

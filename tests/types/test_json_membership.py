@@ -164,3 +164,16 @@ def test_a_part_that_does_not_fit_is_named(argument, reason):
     with pytest.raises(Exception, match="outside of its type") as fault:
         run(argument)
     assert reason in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "given", "taken"),
+    [
+        ('{"const": 1.50}', "1.50", "1.5"),
+        ('{"const": 1.0}', "1.0", "1"),
+        ('{"type": "number"}', "1.50", "1.50"),
+        ('{"const": 1.5}', "2.50", "2.50"),
+    ],
+)
+def test_a_number_of_a_constant_may_have_needless_digits(schema: str, given: str, taken: str) -> None:
+    assert str(ordered_json(Decimal(given), Json(schema))) == taken

@@ -7,7 +7,6 @@ Source: `sglang/srt/entrypoints/openai/protocol.py`, `sglang/srt/managers/io_str
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,6 +49,7 @@ from sglc.runtime.backends.protocols.core.service import Service, bearer, servic
 from sglc.runtime.backends.registry import Opening
 from sglc.targets.projection.core.capabilities import Capabilities
 from sglc.targets.projection.core.enforcement import Enforcement
+from sglc.types.text.plain_json import write_json
 
 
 def open_backend(opening: Opening) -> Backend:
@@ -172,7 +172,7 @@ def chat_constraint(enforced: Enforcement) -> Body:
 def text_constraint(enforced: Enforcement) -> Body:
     """The field of sampling parameters that enforces something; schemas are texts there."""
     if enforced.notation == "json_schema":
-        return {"json_schema": json.dumps(enforced.schema, ensure_ascii=False)}
+        return {"json_schema": write_json(enforced.schema)}
     return {"ebnf" if enforced.notation == "gbnf" else "regex": enforced.text}
 
 

@@ -13,7 +13,8 @@ from sglc.targets.projection.core.enforcement import Enforcement
 from sglc.targets.projection.schemas.value_schema import PLACE, ROOT
 from sglc.types.arithmetic import NUMBER_DIGITS
 from sglc.types.dependent import erased
-from sglc.types.language.membership import MemberError, describe
+from sglc.types.language.membership import MemberError, arm_of, describe
+from sglc.types.number_text import decimal_text
 from sglc.types.text.decode import DecodeError, decode
 from sglc.types.text.plain_json import from_json, parse_json
 from sglc.types.text.printer import print_value
@@ -21,6 +22,8 @@ from sglc.types.text.scalar_printer import PrintError
 from sglc.types.type import (
     AliasType,
     Alternatives,
+    Applied,
+    Dec,
     DeclaredType,
     FieldType,
     Float,
@@ -28,6 +31,7 @@ from sglc.types.type import (
     Json,
     ListOf,
     MapOf,
+    Named,
     Null,
     Optional,
     RecordType,
@@ -35,10 +39,11 @@ from sglc.types.type import (
     Type,
     TypeTable,
     UnionType,
+    declared_type,
     types_in,
     uses_of,
 )
-from sglc.types.values import MAX_DEPTH
+from sglc.types.values import MAX_DEPTH, RecordValue
 
 LONGEST_ANSWER = 10_000_000
 """Characters of an answer: more than any model writes, and read within a second or two."""
@@ -59,8 +64,8 @@ def canonical_text(answer: str, enforcement: Enforcement, type: Type | None, tab
     type  of the value, bound to the values of the run; None for options of the run, whose text is the answer
     table the declared types
 
-    A number with more digits behind the point than the language has is rounded, as printing does. What an
-    enforcement has lost, conditions of the hole and computations are not asked.
+    A number with more digits behind the point than its language has is rounded. What an enforcement has
+    lost, conditions of the hole and computations are not asked.
     """
     if len(answer) > LONGEST_ANSWER:
         raise AnswerError(f"an answer of {len(answer):,} characters, at most {LONGEST_ANSWER:,} are read")
@@ -112,7 +117,7 @@ def _text_of(data: object, enforcement: Enforcement, type: Type, table: TypeTabl
     read = {**printed, **{name: _of_all_floats(printed[name]) for name in names}}
     plain = _plain(data, enforcement.tuples_as_objects, whole, 0)
     value = from_json(plain, _loose(shown), read)  # type: ignore[arg-type]
-    return print_value(value, shown, printed)
+    return print_value(_of_places(value, shown, printed), shown, printed)
 
 
 def _plain(data: object, tuples: bool, whole: bool, depth: int) -> object:
@@ -133,6 +138,39 @@ def _plain(data: object, tuples: bool, whole: bool, depth: int) -> object:
         case Decimal() if whole and abs(data.adjusted()) < NUMBER_DIGITS and data == data.to_integral_value():
             return int(data)
     return data
+
+
+def _of_places(value: object, type: Type, table: TypeTable) -> object:
+    """The value with decimals of as many places as holes write; steps are kept, which say it themselves."""
+    match value, type:
+        case Decimal(), Dec(multiple_of=None):
+            return Decimal(decimal_text(value))
+        case list(), ListOf(item):
+            return [_of_places(each, item, table) for each in value]
+        case tuple(), TupleOf(items):
+            return tuple(_of_places(each, item, table) for each, item in zip(value, items, strict=True))
+        case dict(), MapOf(value=item):
+            return {key: _of_places(each, item, table) for key, each in value.items()}
+        case _, Optional(item) | InForm(item):
+            return _of_places(value, item, table)
+        case _, Alternatives():
+            return _of_places(value, arm_of(value, type, table), table)
+        case _, Named(name) | Applied(name):
+            return _of_declared_places(value, declared_type(name, table), table)
+    return value
+
+
+def _of_declared_places(value: object, declared: DeclaredType, table: TypeTable) -> object:
+    if isinstance(declared, AliasType):
+        return _of_places(value, declared.type, table)
+    if not isinstance(value, RecordValue):
+        return value
+    record = declared.variant(value.variant or "") if isinstance(declared, UnionType) else declared
+    assert isinstance(record, RecordType), "the value is of this kind"
+    types = {field.name: field.type for field in record.fields}
+    return replace(
+        value, fields={name: _of_places(each, types[name], table) for name, each in value.fields.items()}
+    )
 
 
 # -- types as answers are read ---------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from sglc.targets.projection.hole_forms import is_raw, pattern_of, schema_of
 from sglc.targets.projection.notations import Asked, Way, options_of, ways
 from sglc.types.condition import Condition
 from sglc.types.language.predicates import predicates_of
+from sglc.types.text.plain_json import write_json
 from sglc.types.type import Type, TypeTable
 
 EVERY = "every value of the type"
@@ -119,6 +120,6 @@ def _shown(asked: Asked) -> str:
         pattern = pattern_of(asked.type, asked.table)
         shown = f"a text that matches /{pattern}/" if pattern else ""
     else:
-        schema = json.dumps(schema_of(asked.type, asked.table), ensure_ascii=False)
+        schema = write_json(schema_of(asked.type, asked.table))
         shown = f"JSON on one line, of this JSON Schema: {schema}"
     return shown

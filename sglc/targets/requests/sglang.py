@@ -10,7 +10,6 @@ Arguments are texts, as the language writes their values. Answers are texts too:
 
 from __future__ import annotations
 
-import json
 import keyword
 from collections.abc import Iterable
 
@@ -173,8 +172,7 @@ class _Function:
         there = {name: self.table.get(name, AliasType(name, type)) for name in definitions}
         for loss in losses_of(there, unsaid):
             self.lose(loss.construct, hole.place, loss.instead)
-        plain = json.dumps(json.loads(write_json(schema, indent=2)), ensure_ascii=False)
-        return f", json_schema={json_text(plain)}"
+        return f", json_schema={json_text(write_json(schema))}"
 
     def settings(self, hole: Hole) -> str:
         """Sampling, and the bound on tokens. Without a temperature the best token is taken."""

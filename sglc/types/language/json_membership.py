@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from sglc.automata.analysis.membership import Membership, MembershipLimit
 from sglc.types.json_text import json_text, surrogate_fault
-from sglc.types.json_values import json_value_text, plain_json, type_name
+from sglc.types.json_values import INTEGER_DIGITS, json_value_text, plain_json, type_name
 from sglc.types.schema_language import SchemaTextError, schema_language, schema_language_any_order
 from sglc.types.type import Json
 from sglc.types.values import MAX_DEPTH, Value
@@ -46,18 +46,42 @@ def json_fault(value: object, type: Json) -> tuple[str, str] | None:
 
 
 def ordered_json(value: Value, type: Json) -> Value:
-    """The plain value that a value stands for, with its keys in the order of the schema; others stay."""
+    """The plain value that a value stands for, with its keys in the order of the schema; others stay.
+
+    A number of a constant has one spelling in a schema's language: 1.50 is taken for `const: 1.5` as 1.5.
+    """
     plain = plain_json(value)
     if not type.schema or _kind_fault(plain, 0) is not None:
         return plain
-    written = json_value_text(plain)
     try:
-        if _membership(type.schema, False).fault(written) is None:
-            return plain
-        orders = _membership(type.schema, True).orders(written)
+        found = _in_order(plain, type.schema)
+        found = found or _in_order(_with_short_numbers(plain), type.schema)
     except (MembershipLimit, SchemaTextError):
         return plain
-    return plain if orders is None else _ordered(plain, orders)
+    return plain if found is None else found[0]
+
+
+def _in_order(plain: Value, schema: str) -> tuple[Value] | None:
+    """The value with its keys in the order of the schema; None if it is none of the schema's in any order."""
+    written = json_value_text(plain)
+    if _membership(schema, False).fault(written) is None:
+        return (plain,)
+    orders = _membership(schema, True).orders(written)
+    return None if orders is None else (_ordered(plain, orders),)
+
+
+def _with_short_numbers(value: Value) -> Value:
+    """The value with numbers without needless digits."""
+    match value:
+        case Decimal() if value == value.to_integral_value():
+            return int(value) if value.adjusted() < INTEGER_DIGITS else value
+        case Decimal():
+            return Decimal(format(value, "f").rstrip("0"))
+        case dict():
+            return {key: _with_short_numbers(item) for key, item in value.items()}
+        case list():
+            return [_with_short_numbers(item) for item in value]
+    return value
 
 
 def _ordered(value: Value, orders: Mapping[int, Mapping[str, int]]) -> Value:

@@ -395,20 +395,25 @@ def dumps(value: Value, type: Type, table: TypeTable, *, indent: int | None = No
     return write_json(to_json(value, type, table), indent)
 
 
-def write_json(data: object, indent: int, level: int = 0) -> str:
-    """Plain data, decimals exact, one item a line."""
+def write_json(data: object, indent: int | None = None, level: int = 0) -> str:
+    """Plain data, decimals exact: one item a line, or all on one line if `indent` is None.
+
+    Raises ValueError for numbers that are not finite.
+    """
     if isinstance(data, Mapping) and data:
         entries = [
             f"{json_text(str(key))}: {write_json(each, indent, level + 1)}" for key, each in data.items()
         ]
         return _block("{", entries, "}", indent, level)
-    if isinstance(data, list) and data:
+    if isinstance(data, list | tuple) and data:
         return _block("[", [write_json(each, indent, level + 1) for each in data], "]", indent, level)
     if isinstance(data, Decimal | float) or (isinstance(data, int) and not isinstance(data, bool)):
         return number_text(data)
     return json.dumps(data, ensure_ascii=False)
 
 
-def _block(left: str, entries: list[str], right: str, indent: int, level: int) -> str:
+def _block(left: str, entries: list[str], right: str, indent: int | None, level: int) -> str:
+    if indent is None:
+        return left + ", ".join(entries) + right
     pad = "\n" + " " * (indent * (level + 1))
     return left + pad + f",{pad}".join(entries) + "\n" + " " * (indent * level) + right

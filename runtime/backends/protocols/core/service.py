@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from sglc.runtime.backends.protocols.core.faults import fault_in_stream, fault_o
 from sglc.runtime.backends.protocols.core.fields import Object, garbled, parsed
 from sglc.runtime.backends.registry import Opening
 from sglc.runtime.backends.transport import HttpReply, HttpRequest, Timeouts, Transport
+from sglc.types.text.plain_json import write_json
 
 MOST_ERROR_BYTES = 64 << 10
 """Bytes that are read of the body of an error; its message is at the beginning."""
@@ -86,7 +86,7 @@ class Service:
     def _written(self, body: Mapping[str, Any]) -> bytes:
         kept = {name: value for name, value in body.items() if name not in self.leave_out}
         try:
-            return json.dumps(kept, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+            return write_json(kept).encode()
         except UnicodeEncodeError:
             raise BackendFault("request", "a text has half a character in it", endpoint=self.url) from None
 
