@@ -95,8 +95,7 @@ def test_an_answer_with_its_usage(kind: str) -> None:
     assert end.usage is not None and end.usage.cached == 3 and end.usage.output == 6
     assert end.usage.prompt > 3
     request = stub.transport.requests[-1]
-    name = "x-api-key" if kind == "anthropic" else "authorization"
-    assert request.secrets == {name: KEY if kind == "anthropic" else f"Bearer {KEY}"}
+    assert request.secrets == {"authorization": f"Bearer {KEY}"}
     assert KEY not in f"{request!r}"
     assert stub.transport.open == 0
 
@@ -522,7 +521,14 @@ def test_turns_of_anthropic() -> None:
         {"role": "system", "content": "d"},
     ]
     assert body["max_tokens"] == 4_096
-    assert stub.transport.requests[0].headers["anthropic-version"] == "2023-06-01"
+    assert stub.transport.requests[0].headers["anthropic-version"] == "2026-10-21"
+
+
+def test_a_turn_of_the_assistant_is_not_the_last_at_anthropic() -> None:
+    """The service takes it for the beginning of the answer, and most models refuse it."""
+    stub = StubAnthropic()
+    answered(opened("anthropic", stub), replace(ASK, messages=(*ASK.messages, Message("assistant", "Hi."))))
+    assert [each["role"] for each in stub.transport.bodies[0]["messages"]] == ["user", "assistant", "user"]
 
 
 def test_the_stub_refuses_schemas_that_are_not_strict() -> None:

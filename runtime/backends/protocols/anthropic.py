@@ -33,10 +33,10 @@ from sglc.runtime.backends.protocols.core.fields import (
     text_in,
 )
 from sglc.runtime.backends.protocols.core.protocol_backend import ProtocolBackend
-from sglc.runtime.backends.protocols.core.service import Service, service_of
+from sglc.runtime.backends.protocols.core.service import Service, bearer, service_of
 from sglc.runtime.backends.registry import Opening
 
-VERSION = "2023-06-01"
+VERSION = "2026-10-21"
 MOST_TOKENS = 4_096
 """The bound on tokens where a query has none: the protocol needs one, and this is the least that any model
 with messages may write at once."""
@@ -54,7 +54,7 @@ def open_backend(opening: Opening) -> Backend:
     """A backend of a model of Anthropic."""
     url = opening.url.removesuffix("/v1")
     headers = {"anthropic-version": VERSION}
-    service = service_of(opening, url=url, headers=headers, secrets={"x-api-key": opening.key})
+    service = service_of(opening, url=url, headers=headers, secrets=bearer(opening.key))
     most = opening.settings.max_tokens or MOST_TOKENS
     protocol = Messages(service, opening.name.model, most)
     return ProtocolBackend(opening.name.text, url, opening.capabilities, protocol)
@@ -107,8 +107,9 @@ class Messages:
 
 
 def divided(messages: Sequence[Message]) -> tuple[str, list[Body]]:
-    """What the system says before all others, and the turns behind it. Each begins with a user, neighbours of
-    one role are one turn, and none is empty: so the service wants it."""
+    """What the system says before all others, and the turns behind it. The first is of a user, neighbours of
+    one role are one turn, and none is empty: so the service wants it. The last is not of the assistant: that
+    one the model would go on with, and most refuse to."""
     count = next((at for at, each in enumerate(messages) if each.role != "system"), len(messages))
     system = "\n\n".join(each.text for each in messages[:count] if each.text.strip())
     turns: list[Body] = []
@@ -118,6 +119,8 @@ def divided(messages: Sequence[Message]) -> tuple[str, list[Body]]:
         turns.append({"role": role, "content": "\n\n".join(each.text for each in group)})
     if not turns or turns[0]["role"] != "user":
         turns.insert(0, {"role": "user", "content": "Begin."})
+    if turns[-1]["role"] == "assistant":
+        turns.append({"role": "user", "content": "Go on."})
     return system, turns
 
 

@@ -116,7 +116,8 @@ class StubOpenAI(_Stub):
             message = {"role": "assistant", "content": None, "refusal": None, "tool_calls": [call]}
             choice = {"index": 0, "message": message, "finish_reason": "tool_calls", "logprobs": None}
             usage = self._usage(str(body["messages"]), text)
-            return as_json({"id": "1", "object": "chat.completion", "choices": [choice], "usage": usage})
+            head = {"id": "1", "object": "chat.completion", "created": 1, "model": "served"}
+            return as_json({**head, "choices": [choice], "usage": usage})
         chunks = list(self._chunks(text, reason, body))
         if self.refusal:
             chunks[1:-2] = []
@@ -321,7 +322,16 @@ class StubAnthropic(_Stub):
             "cache_creation_input_tokens": 2,
             "output_tokens": 1,
         }
-        message = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "usage": usage}
+        message = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": body["model"],
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": usage,
+        }
         block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
         details = (
             {"type": "refusal", "category": None, "explanation": "I will not."}
