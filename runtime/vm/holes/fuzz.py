@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from random import Random
+from typing import NamedTuple
+
+import numpy as np
 
 from sglc.runtime.decoding.validated import DEAD, FINAL, Verdicts
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.runtime.vm.state.lengths import Lengths, aimed_length, length_class
 from sglc.types.decoding import Decoding, Figure
 
@@ -68,7 +73,7 @@ def _aimed_word(matcher: Matcher, random: Random, aim: int) -> bytes:
 def _step(matcher: Matcher, random: Random, left: int) -> bytes:
     """Take a random byte, and what can only follow it. Before the length is reached, one behind which the
     value is over is taken only where others are as well."""
-    allowed = matcher.allowed().tolist()
+    allowed = _choices(matcher.mask().tobytes())
     while True:
         byte = _pick(allowed, random)
         before = matcher.steps
@@ -76,10 +81,10 @@ def _step(matcher: Matcher, random: Random, left: int) -> bytes:
         run = matcher.forced()
         if run:
             matcher.accept_bytes(run)
-        if left <= 1 + len(run) or len(allowed) == 1 or not matcher.is_complete():
+        if left <= 1 + len(run) or len(allowed.all) == 1 or not matcher.is_complete():
             return bytes((byte,)) + run
         matcher.rollback(matcher.steps - before)
-        allowed.remove(byte)
+        allowed = _sorted_out(each for each in allowed.all if each != byte)
 
 
 def random_figures(decoding: Decoding, random: Random) -> dict[str, Figure]:
@@ -150,7 +155,7 @@ async def _walk(
             if not allowed:
                 places.pop()
                 continue
-            byte = _pick(allowed, random)
+            byte = _pick(_sorted_out(allowed), random)
             if place.size >= patience and random.random() < 0.5:
                 first = place.matcher.shortest_completion()[:1]
                 byte = first[0] if first and first[0] in allowed else byte
@@ -192,15 +197,38 @@ def _character(matcher: Matcher, first: int, random: Random) -> bytes:
     return data
 
 
-def _pick(allowed: list[int], random: Random) -> int:
-    if len(allowed) > 16:
-        if 0x22 in allowed and random.random() < 0.1:
+_PLAIN = frozenset(range(0x20, 0x7F))
+_LETTERS = frozenset(byte for byte in _PLAIN if chr(byte).isalnum() or byte == 0x20)
+
+
+class _Choices(NamedTuple):
+    """Bytes that may come next, ascending: all, those of ASCII that can be seen, letters with digits and
+    blanks."""
+
+    all: tuple[int, ...]
+    plain: tuple[int, ...]
+    letters: tuple[int, ...]
+
+
+def _sorted_out(allowed: Iterable[int]) -> _Choices:
+    listed = tuple(allowed)
+    plain = tuple(byte for byte in listed if byte in _PLAIN)
+    return _Choices(listed, plain, tuple(byte for byte in plain if byte in _LETTERS))
+
+
+@lru_cache(maxsize=4096)
+def _choices(row: bytes) -> _Choices:
+    """Those of a mask row over single bytes. A program has few different ones, and walks meet them often."""
+    return _sorted_out(BYTES.unpack(np.frombuffer(row, np.int32)).tolist())
+
+
+def _pick(allowed: _Choices, random: Random) -> int:
+    if len(allowed.all) > 16:
+        if 0x22 in allowed.all and random.random() < 0.1:
             return 0x22
-        plain = [byte for byte in allowed if 0x20 <= byte < 0x7F]
-        letters = [byte for byte in plain if chr(byte).isalnum() or byte == 0x20]
         draw = random.random()
-        if letters and draw < 0.8:
-            return random.choice(letters)
-        if plain and draw < 0.95:
-            return random.choice(plain)
-    return random.choice(allowed)
+        if allowed.letters and draw < 0.8:
+            return random.choice(allowed.letters)
+        if allowed.plain and draw < 0.95:
+            return random.choice(allowed.plain)
+    return random.choice(allowed.all)
