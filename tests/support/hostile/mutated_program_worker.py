@@ -20,6 +20,7 @@ from pathlib import Path
 
 from hostile.inner_words import INNER
 from hostile.peak_memory import peak_bytes
+from hostile.run_digests import digests
 from sglc.bytecode.serial import dumps, loads
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.edits import edited
@@ -37,8 +38,6 @@ SLOW = 10.0
 """Seconds of the processor for one program that are told. An example with its tests takes half of one."""
 DATA = 2 << 30
 STEPS = 5000
-ROUNDS = 2
-
 PYTHON = re.compile(
     r"object at 0x|<class |NoneType|Traceback|\b(?:Key|Attribute|Type|Value|Index|Recursion|Assertion)Error\b"
 )
@@ -55,6 +54,7 @@ def main(first: int, count: int, results: Path) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     programs = originals()
     counts: Counter[str] = Counter()
+    known: dict[bytes, str] = {}
     with results.open("w") as told:
         for number in range(first, first + count):
             print(json.dumps({"begins": number}), file=told, flush=True)
@@ -62,7 +62,7 @@ def main(first: int, count: int, results: Path) -> None:
             signal.alarm(SECONDS)
             began = time.process_time()
             try:
-                counts[meet(program)] += 1
+                counts[meet(program, known)] += 1
             except BaseException as raised:
                 fault = {
                     "fault": number,
@@ -78,8 +78,9 @@ def main(first: int, count: int, results: Path) -> None:
         print(json.dumps({"peak": peak, "counts": counts}), file=told, flush=True)
 
 
-def meet(program: Original) -> str:
-    """Check, compile and test a program: "refused", or how its tests came out."""
+def meet(program: Original, known: dict[bytes, str]) -> str:
+    """Check, compile and test a program: "refused", or how its tests came out. `known` has the outcomes of
+    tests by digest; a test that has run does not run again."""
     compiled = compile_source(Source(program.path, program.text))
     look_at(compiled.diagnostics, program.text)
     if compiled.program is None:
@@ -89,14 +90,22 @@ def meet(program: Original) -> str:
     again, faults = loads(dumps(compiled.program))
     assert again is not None and not faults, [fault.message for fault in faults]
     session = Session(compiled.program, limits=Limits(steps=STEPS))
-    ended = set()
+    digest = digests(compiled.program)
+    ended: set[str] = set()
     for test in session.tests:
-        for seed in range(ROUNDS):
-            result = asyncio.run(session.run_test(test.name, seed=seed))
-            ended.add("passed" if result.passed else "failed")
-            if result.error is not None:
-                look_at([diagnostic_of(result.error, compiled.program)], program.text)
+        key = digest(test)
+        if key not in known:
+            known[key] = outcome(session, test.name, program)
+        ended.add(known[key])
     return "+".join(sorted(ended)) or "no tests"
+
+
+def outcome(session: Session, name: str, program: Original) -> str:
+    """How a test comes out; `fuzz` has rounds enough, so one seed will do."""
+    result = asyncio.run(session.run_test(name))
+    if result.error is not None:
+        look_at([diagnostic_of(result.error, session.program)], program.text)
+    return "passed" if result.passed else "failed"
 
 
 def look_at(found: list[Diagnostic], text: str) -> None:
