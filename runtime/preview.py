@@ -22,7 +22,7 @@ from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.preview.record import Record, RecordedConversation
 from sglc.runtime.vm.preview.steps import preview_steps
 from sglc.runtime.vm.state.models import RunModel
-from sglc.runtime.vm.state.run import Prepared, Run, Written
+from sglc.runtime.vm.state.run import CallOutcome, Prepared, Run, Written
 from sglc.types.values import Value
 
 
@@ -43,7 +43,7 @@ async def preview(
     arguments: Mapping[str, object],
     *,
     tokenizer: Tokenizer | None = None,
-    fills: Mapping[str, Sequence[Value | Written]] | None = None,
+    fills: Mapping[str, Sequence[Value | Written | CallOutcome]] | None = None,
     fuzz: bool = False,
     seed: int = 0,
 ) -> Preview:

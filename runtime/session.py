@@ -340,10 +340,11 @@ class Session:
         seed: int = 0,
         on_event: Listener | None = None,
     ) -> object:
-        """The value of a function whose holes have these answers, without a model.
+        """The value of a function whose holes have these answers, without a model and without Python.
 
         `answers` are values or what is `Written`, by hole (`function.hole`, with `@branch` in one branch of
-        forks), each for one fill. Raises ArgumentError before it starts, SglError when it fails.
+        forks), each for one fill; of a function of Python a `CallOutcome` for each call. Raises
+        ArgumentError before it starts, SglError when it fails.
         """
         code = self.function(name)
         bound = self.bind(code, arguments)

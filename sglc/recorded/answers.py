@@ -1,11 +1,13 @@
-"""What the end of a hole in a trace says of its answer."""
+"""What a trace says of answers: of the model at the end of a hole, of Python behind a call."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
-from sglc.runtime.vm.state.run import Written
+from sglc.bytecode.encoding import EncodingError, decode
+from sglc.runtime.errors import SglError
+from sglc.runtime.vm.state.run import CallOutcome, Written
 from sglc.types.decoding import FIGURES, Figure
 
 
@@ -17,6 +19,29 @@ def answer_of(event: Mapping[str, object]) -> tuple[str, Written]:
     scores = {str(option): float(score) for option, score in dict(event.get("scores", {})).items()}  # type: ignore[call-overload]
     name = f"{event['hole']}@{event.get('branch', '')}"
     return name, Written(str(event["text"]), scores, _figures(event))
+
+
+def outcome_of(event: Mapping[str, object]) -> tuple[str, CallOutcome] | None:
+    """The function that an event `python` tells of, as `function@branch`, and what its call came to; None
+    where the call was ended from outside.
+
+    Raises TypeError, ValueError or KeyError for what is no such event.
+    """
+    name = f"{event['function']}@{event.get('branch', '')}"
+    try:
+        if "error" in event:
+            fields = {
+                str(key): decode(part, classes={}) for key, part in dict(event.get("fields", {})).items()
+            }  # type: ignore[call-overload]
+            error = SglError(str(event["error"]), str(event.get("message", "")), fields=fields)
+            return name, CallOutcome(error=error)
+        if "result" not in event:
+            return None
+        return name, CallOutcome(
+            decode(event["value"], classes={}) if "value" in event else str(event["result"])
+        )  # type: ignore[arg-type]
+    except EncodingError as fault:
+        raise ValueError(str(fault)) from None
 
 
 def _figures(event: Mapping[str, object]) -> dict[str, Figure]:

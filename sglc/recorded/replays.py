@@ -1,8 +1,9 @@
 """A recorded run, run again: `replay "run.jsonl"`.
 
-The function is called with the arguments of the trace, and its holes are filled with what they were filled
-with then. What the program writes, what it asks and how it goes on must be what the trace tells. So a change
-of a prompt, of a type or of what is computed between holes is seen without a model.
+The function is called with the arguments of the trace, its holes are filled with what they were filled with
+then, and calls of Python come to what they came to: nothing is imported or called. What the program writes,
+what it asks, what it calls and how it goes on must be what the trace tells. So a change of a prompt, of a
+type or of what is computed between holes is seen without a model.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sglc.recorded.answers import answer_of
+from sglc.recorded.answers import answer_of, outcome_of
 from sglc.recorded.goldens import diff
 from sglc.recorded.pressures import Pressures
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.session import Session
-from sglc.runtime.vm.state.run import Written
+from sglc.runtime.vm.state.run import CallOutcome, Written
 from sglc.runtime.vm.state.trace import Event
 from sglc.viewer.reading import MOST_BYTES, Reading
 
@@ -32,6 +33,7 @@ _TOLD: dict[str, tuple[str, ...]] = {
     "check": ("passed", "reason"),
     "fork": ("branches",),
     "adopt": ("index",),
+    "python": ("function", "arguments", "error", "message"),
     "call": ("function",),
     "return": ("function", "error"),
     "error": ("name", "message", "caught"),
@@ -55,12 +57,13 @@ class Step:
 
 @dataclass(slots=True)
 class RecordedRun:
-    """A run as its trace tells it: the call, answers to its holes, its steps, the pressure of its masks."""
+    """A run as its trace tells it: the call, answers to its holes and calls of Python, its steps, the
+    pressure of its masks."""
 
     function: str = ""
     seed: int = 0
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    answers: dict[str, list[Written]] = field(default_factory=dict)
+    answers: dict[str, list[Written | CallOutcome]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     pressures: Pressures = field(default_factory=Pressures)
 
@@ -92,6 +95,13 @@ def read_run(path: Path) -> RecordedRun:
                     except (KeyError, TypeError, ValueError):
                         raise ReplayFault(f"line {event.line} of {path} is no end of a hole") from None
                     run.answers.setdefault(name, []).append(answer)
+                elif event.kind == "python":
+                    try:
+                        found = outcome_of(event.data)
+                    except (KeyError, TypeError, ValueError):
+                        raise ReplayFault(f"line {event.line} of {path} is no call of Python") from None
+                    if found is not None:
+                        run.answers.setdefault(found[0], []).append(found[1])
                 joined.add(event.kind, event.data, event.text("branch"), event.text("span"))
                 run.pressures.add(event)
     except FileNotFoundError:

@@ -7,11 +7,13 @@ from time import perf_counter
 
 from sglc.automata.term import Language
 from sglc.bytecode.code import Code
+from sglc.bytecode.encoding import encode
 from sglc.runtime.decoding.requests import HoleRequest
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.vm.holes.drawing import drawn_value
 from sglc.runtime.vm.state.frame import Frame, take
+from sglc.runtime.vm.state.run import CallOutcome
 from sglc.runtime.vm.state.seed import known_name
 from sglc.runtime.vm.state.strand import Outcome, Strand
 from sglc.runtime.vm.state.values import failure
@@ -39,23 +41,33 @@ async def _call(machine: Strand, frame: Frame, arguments: list[object]) -> None:
         value, how = await _result(machine, code, arguments)
     except SglError as error:
         told |= {"error": error.name, "message": error.message}
+        if error.fields:
+            told["fields"] = {name: encode(part) for name, part in error.fields.items()}
         raise
     else:
         told |= {"result": display(value, machine.program.table), "how": how}
+        if not isinstance(value, str):
+            told["value"] = encode(value)
     finally:
         machine.emit("python", {**told, "seconds": round(perf_counter() - started, 4)})
     frame.stack.append(value)
 
 
 async def _result(machine: Strand, code: Code, arguments: list[object]) -> tuple[object, str]:
-    """What a call gives and how that was found: `mock`, `fuzz`, `kept` of an earlier call, or `called`."""
+    """What a call gives and how that was found: `mock`, `trace`, `fuzz`, `kept` of an earlier call, or
+    `called`."""
     run, name = machine.run, known_name(code)
     type = None if code.result is None else machine.program.types[code.result]
     mocked = run.mocked(name, machine.branch)
     if mocked is not None:
-        if type is not None and not is_member(mocked[0], type, machine.program.table):
-            raise failure(f"the mock of `{name}` is not a value of its result")
-        return mocked[0], "mock"
+        given, how, source = mocked[0], "mock", "the mock"
+        if isinstance(given, CallOutcome):
+            if given.error is not None:
+                raise given.error
+            given, how, source = given.value, "trace", "the recorded answer"
+        if type is not None and not is_member(given, type, machine.program.table):
+            raise failure(f"{source} of `{name}` is not a value of its result")
+        return given, how
     if run.fuzzing:
         return (None if type is None else _drawn(machine, name, type)), "fuzz"
     if run.python is None:

@@ -129,6 +129,14 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """What a call of a function of Python came to in a recorded run: its value, or the error it raised."""
+
+    value: Value = None
+    error: SglError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AskedHole:
     """What a hole was asked: all text of its conversation before it, and a digest of its legal texts."""
 
@@ -412,7 +420,8 @@ class Run:
 
     def mock(self, hole: str, value: object, always: bool, place: Place | None = None) -> None:
         """Answer a hole with a value or what is `Written`: once, in the order of the mocks, or whenever no
-        single answer is left. `hole@branch` is the hole in one branch of forks, `hole@` outside of them."""
+        single answer is left. `hole@branch` is the hole in one branch of forks, `hole@` outside of them.
+        A function of Python is answered by its name, with a value or a `CallOutcome`."""
         once, lasting = self._mocks.setdefault(hole, (deque(), []))
         made = _Mock(value, place)
         if always:

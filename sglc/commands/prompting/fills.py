@@ -10,8 +10,9 @@ from sglc.bytecode.code import HoleSpec, Program
 from sglc.commands.shared.invocation import fault
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
-from sglc.recorded.answers import answer_of
-from sglc.runtime.vm.state.run import Written
+from sglc.recorded.answers import answer_of, outcome_of
+from sglc.runtime.vm.state.run import CallOutcome, Written
+from sglc.runtime.vm.state.seed import known_name
 from sglc.types.dependent import erased
 from sglc.types.language.membership import MemberError
 from sglc.types.notation.sgl import show_type
@@ -20,8 +21,9 @@ from sglc.types.values import Value
 
 LARGEST_TRACE = 64 * 1024 * 1024
 
-Fills = dict[str, list[Value | Written]]
-"""Answers to each hole, `function.hole` or `function.hole@branch`, in the order in which it is asked."""
+Fills = dict[str, list[Value | Written | CallOutcome]]
+"""Answers to each hole, `function.hole` or `function.hole@branch`, in the order in which it is asked, and to
+each function of Python, by its name."""
 
 
 def read_fills(program: Program, pairs: Sequence[str]) -> tuple[Fills, list[Diagnostic]]:
@@ -83,26 +85,32 @@ def _typed(program: Program, spec: HoleSpec, text: str) -> tuple[Value | Written
 
 
 def read_trace(program: Program, path: Path) -> tuple[Fills, list[Diagnostic]]:
-    """The values that the holes had in a run, from its trace."""
+    """The values that the holes had in a run and what calls of Python came to, from its trace."""
     from sglc.commands.shared.programs import read_text
 
     text, problem = read_text(path, LARGEST_TRACE)
     if problem is not None:
         return {}, [problem]
     known = {hole.name for hole in program.holes}
+    known |= {known_name(code) for code in program.codes if code.extern is not None}
     fills: Fills = {}
     for number, line in enumerate(text.splitlines(), 1):
         try:
             event = json.loads(line)
-            if event["event"] != "hole_end":
-                continue
-            name, answer = answer_of(event)
+            found: tuple[str, Written | CallOutcome] | None = None
+            if event["event"] == "hole_end":
+                found = answer_of(event)
+            elif event["event"] == "python":
+                found = outcome_of(event)
         except (ValueError, KeyError, TypeError, RecursionError):
             told = f"line {number} of {path} is no event of a trace"
             return {}, [fault("E0819", told, hint="`sglc run … --trace FILE.jsonl` writes one")]
+        if found is None:
+            continue
+        name, answer = found
         hole = name.rpartition("@")[0]
         if hole not in known:
-            told = f"line {number} of {path} fills {hole}, which {program.name} has not"
+            told = f"line {number} of {path} answers {hole}, which {program.name} has not"
             return {}, [fault("E0819", told, hint="it is the trace of another program")]
         fills.setdefault(name, []).append(answer)
     return fills, []
