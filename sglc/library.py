@@ -12,13 +12,13 @@ a library is made with may be read too.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.immutable import value
 from sglc.source import Source
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LibraryError(Exception):
         self.outside = outside
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Lookup:
     """What a program asked a library for, and what it was told: asked again, it is told the same or not.
 

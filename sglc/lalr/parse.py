@@ -8,9 +8,9 @@ is a keyword only where the grammar can take it and a NAME everywhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from sglc.immutable import value
 from sglc.lalr.machine import LalrMachine, Run, Semantics, Tokens
 from sglc.lalr.tables import Tables
 
@@ -18,7 +18,7 @@ MAX_DEPTH = 100
 """Of nodes inside each other."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Token:
     """`kind` is a terminal of the grammar: a declared name, or the text of a word or mark."""
 
@@ -28,7 +28,7 @@ class Token:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ParseNode:
     """`parts` are nodes, tokens, and None for an option that is absent."""
 

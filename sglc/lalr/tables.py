@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 from sglc.cache_files import cache_folder, keep, read_own
+from sglc.immutable import value
 
 FORMAT = 5
 """Counts changes of the stored layout and of how tables are made from a grammar."""
@@ -24,7 +24,7 @@ Step = int | tuple[int] | None
 """One part of a reduction: a symbol's index, `(index,)` of a list to splice, None for an absent option."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rule:
     """One production: pop `length` symbols, make the value with `action` from `steps`, go to `symbol`.
 
@@ -39,7 +39,7 @@ class Rule:
     appends: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Tables:
     """`rows[state]` maps a terminal or symbol to `target + 1` (go there) or `-rule - 1` (reduce).
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from sglc.immutable import value
 from sglc.lalr.machine import LalrMachine, Run, Semantics
 from sglc.lalr.reductions import BuildFunction
 from sglc.source import Source, Span
@@ -64,7 +64,7 @@ def actions() -> dict[str, BuildFunction]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Language:
     """What parsing needs to know of the language."""
 

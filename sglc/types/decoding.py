@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from sglc.immutable import value
 
 Strategy = Literal["local", "exact", "smc", "beam"]
 
@@ -19,7 +20,7 @@ FEW_TEXTS = 1024
 is drawn. Where there are more, texts are drawn token by token, or by walks."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Decoding:
     """What decides which legal text a hole gets.
 

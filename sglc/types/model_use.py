@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from sglc.immutable import value
 
 MAIN = "main"
 """The name of the run's own model in every program."""
@@ -12,7 +13,7 @@ Rule = Literal["kl", "ess", "entropy", "forward", "weight"]
 """What finds the share of a blend's second model; `weight` is a share that the program gives."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ModelView:
     """A model, and a text that is left out of the conversation wherever it stands before the model reads it;
     empty for none."""
@@ -25,7 +26,7 @@ MAIN_VIEW = ModelView()
 """The run's own model, which reads everything."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ModelUse:
     """The model of a hole; with a `teacher` the two are blended: one distribution q ∝ base^(1-α) · teacher^α.
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges
 from sglc.automata.regex.dialects import ECMA, PYTHON, SGL, Classes, Dialect, classes
 from sglc.automata.regex.tree import RegexError
+from sglc.immutable import value
 
 _CONTROLS = {"n": 0x0A, "r": 0x0D, "t": 0x09, "f": 0x0C, "v": 0x0B, "0": 0x00}
 _HEX = frozenset("0123456789abcdefABCDEF")
 _OCTAL = "01234567"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Flags:
     ignore_case: bool = False
     multi_line: bool = False
@@ -24,7 +24,7 @@ class Flags:
     ascii_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Piece:
     """What an escape stands for: one character (`single`), or a set."""
 

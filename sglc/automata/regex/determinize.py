@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.dfa.nfa_union import MAX_STATES, determinised
@@ -14,6 +13,7 @@ from sglc.automata.regex import tree as r
 from sglc.automata.regex.lazy_nfa import char_nfa
 from sglc.automata.regex.nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
 from sglc.automata.term import CharDfa, CharNfa
+from sglc.immutable import value
 
 DEFAULT_LIMIT = MAX_STATES
 """States of the automaton. The unrolled pattern may have ten times as many, the work is bounded likewise."""
@@ -53,7 +53,7 @@ def compile_within(
     return None if bare.is_longer(small) else _within(bare.nfa(limit), small, limit)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Bare:
     """A tree without anchors at its ends, and whether any text may come there."""
 

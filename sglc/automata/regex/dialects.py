@@ -9,12 +9,12 @@ no character that is literal by accident.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges, closure, ranges
+from sglc.immutable import value
 
 DialectName = Literal["sgl", "ecma", "python"]
 
@@ -30,7 +30,7 @@ _PYTHON_SPACE = ranges(
 _NEWLINE = ((0x0A, 0x0A),)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Dialect:
     name: DialectName
     newlines: Ranges
@@ -40,7 +40,7 @@ class Dialect:
     """Whether `\\w` and the like are taken with all case forms, where case is ignored."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Classes:
     digit: Ranges
     word: Ranges

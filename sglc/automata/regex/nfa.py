@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from sglc.automata import work
 from sglc.automata.charset import ALL, Ranges, blocks_of
 from sglc.automata.regex.tree import Chars, Edge, Either, Join, Look, Loop, Node, RegexError
+from sglc.immutable import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LookEdge:
     """A guard: `body` matches what follows (or comes before)."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 
+from sglc.immutable import value
 from sglc.source import Span
 from sglc.syntax.errors.core.reporter import Reporter
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Comment:
     """`alone` tells whether it has its line to itself."""
 

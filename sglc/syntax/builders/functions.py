@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast, get_args
 
+from sglc.immutable import value
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import Body, OpenType, Option, WrittenType, plain_text, present, settled
 from sglc.syntax.lexer.keywords import HARD
@@ -22,7 +23,7 @@ Result = tuple[ast.TypeExpression | None, Models | None]
 """The type of a result and the models that are named behind it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Clause:
     """`within n tok` with its count or `raises A, B` with its errors, and the models named behind it."""
 
@@ -185,7 +186,7 @@ def _function(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Promise:
     """What an `extern py` says of its function: `effects` with its name and key, `timeout`, or `raises`."""
 

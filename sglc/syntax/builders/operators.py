@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
+from sglc.immutable import value
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.literals import Operator
 from sglc.syntax.tree import ast
@@ -40,7 +40,7 @@ _NOT, _COMPARISON, _RANGE, _MINUS, _POWER = 3, 4, 5, 8, 9
 _REPLACED = {"&&": "and", "&": "and", "|": "or", "^": "**", "=": "==", "is": "=="}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prefixed:
     """`-x` or `not x` before it is known what the operator reaches over."""
 
@@ -91,7 +91,7 @@ def chain(
     return stack.result()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Waiting:
     """An operator whose right operand is not whole yet; `unary` tells `-x` from `a - x`."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar, overload
 
+from sglc.immutable import value
 from sglc.source import Span
 from sglc.syntax.builders.context import Context
 from sglc.syntax.tree import ast
@@ -27,7 +27,7 @@ RangeEnds = tuple[int | Decimal | None, int | Decimal | None, bool]
 """Lower and upper end of a range, and whether the upper one is left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OpenType:
     """A type with what follows it and may belong to something else.
 

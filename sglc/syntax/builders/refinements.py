@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sglc.immutable import value
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import (
     OpenType,
@@ -17,7 +16,7 @@ from sglc.syntax.builders.parts import (
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class QuestionMark:
     """A `?` after a type and where it stands."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from sglc.immutable import value
 from sglc.lalr.machine import Tokens
 
 MAX_BRACKETS = 64
@@ -13,7 +14,7 @@ INDENT_MARK = object()
 """Value of an INDENT on the stack, so that open blocks can be counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fault:
     """Text that cannot be cut into tokens. `kind` names the message in `sglc.syntax.errors.core.lexical`."""
 

@@ -8,7 +8,7 @@ said once for all forms: `terms` (the language), `printing`, `reading` (whole te
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sglc.automata.term import CharDfa, Term
 from sglc.immutable import value
@@ -152,7 +152,7 @@ class Ref:
 Shape = Leaf | Around | Group | Variants | Many | Entries | Arms | Conditioned | Ref
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Texts:
     """A form's way with scalars. All raises FormError, without a path, for a text that has no spelling.
 
@@ -182,7 +182,7 @@ class Texts:
         return self.write(text, True)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Shapes:
     """A type in a form: its shape, and those of the declared types in it."""
 

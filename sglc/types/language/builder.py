@@ -12,7 +12,6 @@ one line (`written_dfa`), although a value of the type may have several.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
@@ -45,6 +44,7 @@ from sglc.automata.term import (
     Term,
     Text,
 )
+from sglc.immutable import value
 from sglc.types.dependent import one_of_term, span_term
 from sglc.types.json_text import json_text
 from sglc.types.language.scalars import Surface, constant_text, joined, number_dfa, written_dfa
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from sglc.types.language.form_terms import FormTerms
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Narrowed:
     """How conditions are kept, by what loads all of regular expressions.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sglc.immutable import value
 from sglc.lalr.machine import Tokens
 from sglc.syntax.errors.core.reporter import Replacements
 
@@ -23,7 +22,7 @@ FOLLOWERS = {"else": "an `if`", "elif": "an `if`", "except": "a `try`", "case": 
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Mistake:
     """What is wrong at offsets `start` to `end`.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label
 from sglc.diagnostics.render import visible
+from sglc.immutable import value
 from sglc.source import Source, Span
 from sglc.syntax.lexer.tokens import MAX_BRACKETS, MAX_INDENTS, MAX_LINE, Fault
 
@@ -134,7 +134,7 @@ def _without_decorator(span: Span) -> Edits:
 # -- messages --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Message:
     """What is said about every fault of one kind; `marked` counts the characters shown, 0 shows all."""
 
