@@ -7,14 +7,13 @@ enforce is answered half well: a legal text, the same in other spellings, in pro
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import random
 from collections import Counter
 from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,25 +21,16 @@ from typing import Any
 import pytest
 
 from backends import stub_servers
+from backends.example_runs import Watched, policed, run, watching
 from backends.in_process import as_json
 from backends.stub_model import StubModel, constraint_from
 from checkout import EXAMPLES
-from oracles.term_oracle import accepts
-from sglc.driver import compile_file
 from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.exchange import Backend
 from sglc.runtime.backends.filling.filler import RemoteFiller
-from sglc.runtime.backends.filling.remote_model import RemoteModel
-from sglc.runtime.backends.policy.accounts import Accounts
-from sglc.runtime.backends.policy.clock import LoopClock
-from sglc.runtime.backends.policy.guarded import guarded
-from sglc.runtime.backends.policy.settings import Policy
 from sglc.runtime.backends.registry import open_backend
-from sglc.runtime.decoding.requests import HoleRequest
-from sglc.runtime.errors import CODES, ArgumentError, SglError
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.session import Session
 
 KEYS = {"OPENAI_API_KEY": "sk-test", "ANTHROPIC_API_KEY": "sk-test"}
 SERVERS: dict[str, tuple[str, type, dict[str, Any]]] = {
@@ -88,49 +78,6 @@ class _Given:
         return self.given.clone()
 
 
-@dataclass
-class Watched:
-    """What came of holes, by level: how often each outcome was."""
-
-    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
-    """Holes without a value although their level promises one."""
-
-    def begins(self, filler: RemoteFiller, conversation: Any, asked: Any, observer: Any) -> Any:
-        WANTED.set(filler.constraints.value(asked.request).matcher(stub_servers_bytes()))
-        fill = _begin(filler, conversation, asked, observer)
-        run = fill.run
-
-        async def watched() -> Any:
-            level = fill._projection.level
-            try:
-                result = await run()
-            except SglError as error:
-                self.failed(asked.request, level, error)
-                raise
-            self.filled(asked.request, level, result)
-            return result
-
-        fill.run = watched
-        return fill
-
-    def filled(self, request: HoleRequest, level: str, result: Any) -> None:
-        text = result.text.encode()
-        if not accepts(request.language, text) or text in request.excluded:
-            self.wrong.append(f"{request.name}: {result.text!r}")
-        requests = 0 if result.remote is None else result.remote.requests
-        together = result.remote is None or result.remote.level != level or requests == 0
-        self.outcomes[level, "known" if together else "value" if requests == 1 else "asked again"] += 1
-
-    def failed(self, request: HoleRequest, level: str, error: SglError) -> None:
-        self.outcomes[level, error.name] += 1
-        assert error.name in CODES
-        if level in ("exact", "value"):
-            self.broken.append(f"{request.name}: {error}")
-
-
-_begin = RemoteFiller.begin
 TABLE: Counter[tuple[str, str, str]] = Counter()
 
 
@@ -148,63 +95,21 @@ def _compiled(kind: str, value: str) -> Constraint:
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
-    seen = Watched()
-    monkeypatch.setattr(RemoteFiller, "begin", lambda self, *given: seen.begins(self, *given))
     monkeypatch.setattr(
         stub_servers, "constraint_from", lambda kind, value: _compiled(kind, json.dumps(value))
     )
-    yield seen
+
+    def wanted(filler: RemoteFiller, asked: Any) -> None:
+        WANTED.set(filler.constraints.value(asked.request).matcher(stub_servers_bytes()))
+
+    with watching(monkeypatch, wanted) as seen:
+        yield seen
 
 
 def opened(server: str, seed: int = 0) -> Backend:
     name, stub, settings = SERVERS[server]
     model = HalfGood(seed=seed, longest=30)
     return open_backend(name, BackendSettings(**settings), KEYS, stub(model).transport)
-
-
-def policed(*backends: Backend) -> RemoteModel:
-    accounts = Accounts()
-    return RemoteModel(guarded(backends, Policy(), LoopClock(), accounts), accounts)
-
-
-@lru_cache
-def program_of(path: Path) -> Any:
-    program = compile_file(path).program
-    assert program is not None
-    return program
-
-
-def functions(path: Path) -> list[tuple[str, dict[str, object]]]:
-    """Functions that can be called as they are, with their arguments."""
-    program = program_of(path)
-    beside = path.with_suffix(".json")
-    given = json.loads(beside.read_text(encoding="utf-8")) if beside.exists() else {"theme": "a lighthouse"}
-    found = []
-    for name, index in program.entry.items():
-        code = program.codes[index]
-        known = {each.name: given[each.name] for each in code.parameters if each.name in given}
-        if code.kind == "fn" and all(each.has_default or each.name in known for each in code.parameters):
-            found.append((name, known))
-    return found
-
-
-def run(path: Path, model: RemoteModel, watched: Watched) -> None:
-    program = program_of(path)
-    try:
-        session = Session(program, model, models=dict.fromkeys(program.models, model))
-    except ArgumentError as refused:
-        assert refused.code == "E0722"  # a blend needs models of this machine
-        return
-
-    async def each() -> None:
-        for name, arguments in functions(path):
-            try:
-                await session.run(name, arguments, timeout=30, select="choose")
-            except SglError as error:
-                watched.outcomes["run", error.name] += 1
-
-    asyncio.run(each())
-    assert not watched.wrong and not watched.broken, (watched.wrong, watched.broken)
 
 
 @pytest.mark.parametrize(("path", "server"), PAIRS, ids=lambda each: getattr(each, "stem", each))

@@ -524,11 +524,18 @@ def test_turns_of_anthropic() -> None:
     assert stub.transport.requests[0].headers["anthropic-version"] == "2026-10-21"
 
 
-def test_a_turn_of_the_assistant_is_not_the_last_at_anthropic() -> None:
-    """The service takes it for the beginning of the answer, and most models refuse it."""
-    stub = StubAnthropic()
-    answered(opened("anthropic", stub), replace(ASK, messages=(*ASK.messages, Message("assistant", "Hi."))))
-    assert [each["role"] for each in stub.transport.bodies[0]["messages"]] == ["user", "assistant", "user"]
+@pytest.mark.parametrize("kind", ["anthropic", "chat", "llama"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_whole_message_of_the_assistant_is_not_gone_on_with(kind: str, count: int) -> None:
+    """These services take a last message of the assistant for the beginning of the answer, or refuse it."""
+    stub = STUBS[kind][1](StubModel(["Hello."]))
+    said = (Message("assistant", "Hi."),) * count
+    assert answered(opened(kind, stub), replace(ASK, messages=(*ASK.messages, *said)))[0] == "Hello."
+    body = stub.transport.bodies[-1]
+    if kind == "llama":
+        assert body["prompt"].endswith("<assistant>Hi.</><user>Go on.</><assistant>")
+    else:
+        assert body["messages"][-1] == {"role": "user", "content": "Go on."}
 
 
 def test_the_stub_refuses_schemas_that_are_not_strict() -> None:

@@ -23,7 +23,7 @@ from sglc.runtime.backends.exchange import (
     TextScore,
     Usage,
 )
-from sglc.runtime.backends.protocols.core.chat_request import Body
+from sglc.runtime.backends.protocols.core.chat_request import Body, with_a_turn_to_answer
 from sglc.runtime.backends.protocols.core.fields import (
     Object,
     count_in,
@@ -108,19 +108,16 @@ class Messages:
 
 def divided(messages: Sequence[Message]) -> tuple[str, list[Body]]:
     """What the system says before all others, and the turns behind it. The first is of a user, neighbours of
-    one role are one turn, and none is empty: so the service wants it. The last is not of the assistant: that
-    one the model would go on with, and most refuse to."""
+    one role are one turn, and none is empty: so the service wants it."""
     count = next((at for at, each in enumerate(messages) if each.role != "system"), len(messages))
     system = "\n\n".join(each.text for each in messages[:count] if each.text.strip())
     turns: list[Body] = []
     roles = {"assistant": "assistant", "system": "system"}
-    rest = [each for each in messages[count:] if each.text.strip()]
+    rest = with_a_turn_to_answer([each for each in messages[count:] if each.text.strip()])
     for role, group in groupby(rest, lambda each: roles.get(each.role, "user")):
         turns.append({"role": role, "content": "\n\n".join(each.text for each in group)})
     if not turns or turns[0]["role"] != "user":
         turns.insert(0, {"role": "user", "content": "Begin."})
-    if turns[-1]["role"] == "assistant":
-        turns.append({"role": "user", "content": "Go on."})
     return system, turns
 
 

@@ -31,6 +31,7 @@ from sglc.runtime.backends.protocols.core.chat_request import (
     is_plain_text,
     plain_text,
     sampling,
+    with_a_turn_to_answer,
 )
 from sglc.runtime.backends.protocols.core.fields import (
     Object,
@@ -97,7 +98,7 @@ class LlamaServer:
     async def _prompt(self, query: Query) -> str:
         if is_plain_text(query):
             return plain_text(query)
-        asked = {"messages": chat_messages(query.messages)}
+        asked = {"messages": chat_messages(with_a_turn_to_answer(query.messages))}
         found = await self.service.answer("/apply-template", asked, query.deadline)
         if not isinstance(found.get("prompt"), str):
             raise garbled("there is no `prompt`")

@@ -14,7 +14,13 @@ from dataclasses import dataclass, replace
 from sglc.runtime.backends.event_stream import closed_after
 from sglc.runtime.backends.exchange import Backend, BackendFault, Event, Query, TextScore
 from sglc.runtime.backends.protocols.core.chat_chunks import ChatReader, read_stream
-from sglc.runtime.backends.protocols.core.chat_request import Body, chat_messages, probabilities, sampling
+from sglc.runtime.backends.protocols.core.chat_request import (
+    Body,
+    chat_messages,
+    probabilities,
+    sampling,
+    with_a_turn_to_answer,
+)
 from sglc.runtime.backends.protocols.core.fields import count_in, objects_in, text_in
 from sglc.runtime.backends.protocols.core.protocol_backend import ProtocolBackend
 from sglc.runtime.backends.protocols.core.service import Service, bearer, service_of, with_version
@@ -78,7 +84,8 @@ class ChatCompletions:
 
     def body(self, query: Query) -> Body:
         """The request."""
-        body: Body = {"model": self.model, "messages": chat_messages(query.messages)}
+        messages = query.messages if self.official else with_a_turn_to_answer(query.messages)
+        body: Body = {"model": self.model, "messages": chat_messages(messages)}
         by_tool = query.enforced is not None and query.enforced.notation in ("lark", "regex")
         if not by_tool:
             body |= {"stream": True, "stream_options": {"include_usage": True}}

@@ -255,7 +255,7 @@ class StubLlama(_Stub):
         if path == "/props":
             return as_json({"default_generation_settings": {"n_ctx": CONTEXT}, "total_slots": 1})
         if path == "/apply-template":
-            return as_json({"prompt": prompt_of(body["messages"])})
+            return self._templated([each["role"] for each in body["messages"]], body["messages"])
         if path == "/tokenize":
             return as_json({"tokens": self.model.encode(body["content"])})
         assert path == "/completion", path
@@ -279,6 +279,14 @@ class StubLlama(_Stub):
         end = {"content": "", "stop": True, "stop_type": "limit" if reason == "length" else "eos"}
         counts = {"tokens_evaluated": sizes[0], "tokens_predicted": sizes[1], "timings": {"cache_n": 3}}
         return as_events([*events, {**end, **counts}], done=False)
+
+    def _templated(self, roles: list[str], messages: Any) -> StubReply:
+        """The server goes on with a message of the assistant at the end, and refuses two of them."""
+        if roles[-2:] == ["assistant", "assistant"]:
+            message = "Cannot have 2 or more assistant messages at the end of the list."
+            error = {"code": 400, "message": message, "type": "invalid_request_error"}
+            return as_json({"error": error}, 400)
+        return as_json({"prompt": prompt_of(messages, open_end=roles[-1] == "assistant")})
 
     def _place(self, token: str, count: int) -> dict[str, Any]:
         tops = [{"id": 0, **_token(*each)} for each in self.model.top(token, count)]

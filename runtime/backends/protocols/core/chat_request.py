@@ -22,6 +22,14 @@ def chat_messages(messages: Sequence[Message], begun: str = "") -> list[Body]:
     return found
 
 
+def with_a_turn_to_answer(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Messages of which the last is not the assistant's. Anthropic, llama.cpp and others take such a one for
+    the beginning of the answer, or refuse it; here it is whole."""
+    if messages and messages[-1].role == "assistant":
+        return (*messages, Message("user", "Go on."))
+    return tuple(messages)
+
+
 def is_plain_text(query: Query) -> bool:
     """Whether a query has no messages: its text is continued as it is, without a chat template."""
     return bool(query.messages or query.begun) and all(not each.role for each in query.messages)
