@@ -15,6 +15,8 @@ from expression_oracle import is_text
 from oracles.lark_oracle import lark_accepts, lark_of
 from sglc.automata import term as t
 from sglc.automata.analysis.membership import is_word
+from sglc.automata.dfa.operations import all_words, words
+from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.ebnf import read_ebnf
 from sglc.cfg.notation.gbnf import read_gbnf
@@ -24,8 +26,9 @@ from sglc.diagnostics.diagnostic import has_errors
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets.grammars.print_w3c import to_w3c
+from sglc.targets.projection.grammars.lark_text import DEEPEST, MOST_PARTS, lark_text
 from sglc.targets.projection.grammars.print_regex import to_regex
-from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
+from sglc.targets.projection.grammars.term_grammar import MOST_RANGES, MOST_STATES, Refused, TermGrammar
 from sglc.types.language.language import language
 from sglc.types.type import matching
 from strategies.near_misses import mutated
@@ -128,3 +131,63 @@ def test_a_digit_behind_a_code_is_none_of_its_digits() -> None:
     for text in ("-", "0", "9A-", "F"):
         assert is_text(read, text)
     assert not is_text(read, "\u02d0") and not is_text(read, "g")
+
+
+def grammar(**bodies: g.Expression) -> g.Grammar:
+    return g.Grammar({name: g.Rule(name, body) for name, body in bodies.items()}, {}, (), "root", "gbnf")
+
+
+def test_codes_have_one_length() -> None:
+    """xgrammar reads all hexadecimal digits behind `\\x`, llama.cpp two: `\\u` has four for all."""
+    written = grammar(root=g.Sequence((g.Characters(((0x2D, 0x2D), (0x30, 0x39))), g.Literal("\x7f0"))))
+    assert to_gbnf(written) == 'root ::= [\\u002D0-9] "\\u007F0"\n'
+    assert to_regex(written) == r"[\-0-9]\u007f0"
+    assert to_regex(grammar(root=g.Characters(((0, 0x1F), (0x30, 0x30))))) == r"[\u0000-\u001f0]"
+
+
+def test_lark_of_what_contains_itself_reads_single_characters() -> None:
+    """A lexer that takes the longest match would take `ab` where a rule means `a` and another `b`."""
+    arms = g.Alternatives((g.Literal("ab"), g.Sequence((g.Literal("("), g.Reference("root"), g.Literal(")")))))
+    found = lark_text(grammar(root=g.Sequence((arms, g.Repeat(g.Characters(((97, 122),)), 0, 3)))))
+    assert found == 'start: ("a" "b" | "(" start ")") /[a-z]/~0..3\n'
+    assert lark_accepts(lark_of(found), "(abc)abc") and not lark_accepts(lark_of(found), "(abc)abcd")
+    assert lark_text(grammar(root=g.Sequence((g.Literal("ab"), arms.arms[0])))) == "start: /abab/\n"
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_how_much_lark_may_be(more: int) -> None:
+    """Rules inside each other, and parts of rules: as many as a reader takes, and one more."""
+    itself = g.Sequence((g.Literal("("), g.Reference("root"), g.Literal(")")))
+    deep: dict[str, g.Expression] = {"root": g.Alternatives((itself, g.Reference("r1")))}
+    for number in range(1, DEEPEST - 1 + more):
+        deep[f"r{number}"] = g.Sequence((g.Literal("a"), g.Reference(f"r{number + 1}")))
+    deep[f"r{DEEPEST - 1 + more}"] = g.Literal("b")
+    wide = g.Alternatives((itself, *(g.Literal("a") for _ in range(MOST_PARTS - 5 + more))))
+    for written, reason in ((grammar(**deep), "inside each other"), (grammar(root=wide), "parts")):
+        if more:
+            with pytest.raises(GrammarError, match=reason):
+                lark_text(written)
+        else:
+            assert lark_text(written).startswith("start: ")
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_states_of_an_automaton_that_is_written(more: int) -> None:
+    writer = TermGrammar(t.Language(t.Text(words(["a" * (MOST_STATES - 1 + more)]))))
+    if more:
+        with pytest.raises(Refused, match="an automaton of 3,001 states"):
+            writer.write()
+    else:
+        writer.write()
+        assert writer.root == g.Literal("a" * (MOST_STATES - 1))
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_large_set_of_characters_is_written_once(more: int) -> None:
+    ranges = tuple((100 * number, 100 * number + 1) for number in range(1, MOST_RANGES + 1 + more))
+    char = t.Text(all_words(ranges), "raw", 2, 2)
+    writer = TermGrammar(t.Language(t.Sequence((char, t.Bytes(b"-"), char))))
+    writer.write()
+    written = to_gbnf(writer.grammar())
+    assert written.count("[") == (1 if more else 2)
+    assert is_text(read_gbnf(written), "de-\u00c8e") and not is_text(read_gbnf(written), "de-\u00cae")

@@ -74,7 +74,7 @@ def _of_class(point: int) -> str:
     char = chr(point)
     if char in "[]":
         return "\\" + char
-    return f"\\x{point:02X}" if char in "^-" else _char(char)
+    return _code(point) if char in "^-" else _char(char)
 
 
 def _char(char: str) -> str:
@@ -82,7 +82,9 @@ def _char(char: str) -> str:
         return _ESCAPES[char]
     if char.isprintable():
         return char
-    point = ord(char)
-    if point < 0x100:
-        return f"\\x{point:02X}"
+    return _code(ord(char))
+
+
+def _code(point: int) -> str:
+    """An escape of a fixed length: xgrammar reads all hexadecimal digits behind `\\x` as one number."""
     return f"\\u{point:04X}" if point < 0x10000 else f"\\U{point:08X}"

@@ -11,11 +11,11 @@ from sglc.automata.work import OutOfWork
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.print_gbnf import to_gbnf
-from sglc.cfg.notation.print_lark import to_lark
 from sglc.targets.projection.core.capabilities import Capabilities, Level, Notation
 from sglc.targets.projection.core.enforcement import Enforcement, Reading
 from sglc.targets.projection.core.loss import Loss
 from sglc.targets.projection.grammars.few_texts import few_texts
+from sglc.targets.projection.grammars.lark_text import lark_text
 from sglc.targets.projection.grammars.print_regex import to_regex
 from sglc.targets.projection.grammars.repetitions import within_repetitions
 from sglc.targets.projection.grammars.term_grammar import Refused, TermGrammar
@@ -113,44 +113,12 @@ def _written(
                 lost = (*lost, Loss(f"{most} repetitions or more", place, "any number of them"))
         text = to_gbnf(grammar)
     elif notation == "lark":
-        text, is_one_terminal = lark_text(grammar)
-        if not is_one_terminal:
-            lost = (*lost, Loss("where a terminal ends", place, "the longest match of each terminal"))
+        text = lark_text(grammar)
     else:
         text = to_regex(grammar)
     if len(text) > LONGEST_GRAMMAR:
         raise GrammarError(f"a grammar of more than {LONGEST_GRAMMAR:,} characters")
     return Way("wider" if lost else "exact", Enforcement(notation, text), lost)
-
-
-def lark_text(grammar: g.Grammar) -> tuple[str, bool]:
-    """A grammar in Lark's notation, which starts with `start`, and whether it is one terminal.
-
-    Where it is regular it is: a lexer that takes the longest match reads that alike. Of several terminals
-    such a lexer may take more for the first than a text means.
-    """
-    try:
-        body: g.Expression = g.Pattern(to_regex(grammar))
-        return to_lark(g.Grammar({"start": g.Rule("start", body)}, {}, (), "start", "lark"))[0], True
-    except GrammarError:
-        rules = {
-            ("start" if name == grammar.start else f"x.{name}"): rule for name, rule in grammar.rules.items()
-        }
-        named = {name: g.Rule(name, _renamed(rule.body, grammar.start)) for name, rule in rules.items()}
-        return to_lark(g.Grammar(named, {}, (), "start", "lark"))[0], False
-
-
-def _renamed(body: g.Expression, start: str) -> g.Expression:
-    match body:
-        case g.Reference(name):
-            return g.Reference("start" if name == start else f"x.{name}")
-        case g.Sequence(items):
-            return g.Sequence(tuple(_renamed(item, start) for item in items))
-        case g.Alternatives(arms):
-            return g.Alternatives(tuple(_renamed(arm, start) for arm in arms))
-        case g.Repeat(item, low, high):
-            return g.Repeat(_renamed(item, start), low, high)
-    return body
 
 
 # -- values --------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ The expressions are those of `sglc.cfg.model.grammar`, without terminals: every 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from heapq import heapify, heappop, heappush
 
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.operations import labelled
@@ -112,15 +113,27 @@ def pattern_of(dfa: CharDfa, written: Callable[[Ranges], g.Expression]) -> g.Exp
     for state, targets in edges.items():
         for target in targets:
             before[target].add(state)
+
+    def ways(state: int) -> int:
+        return len(before[state] - {state}) * len(edges[state].keys() - {state})
+
+    order = [(ways(state), state) for state in range(end)]
+    heapify(order)
     left = set(range(end))
     while left:
-        state = min(left, key=lambda one: (len(before[one] - {one}) * len(edges[one].keys() - {one}), one))
+        count, state = heappop(order)
+        if state not in left or count != ways(state):  # another entry has its count of now
+            continue
         left.remove(state)
-        _eliminate(state, edges, before)
+        for touched in _eliminate(state, edges, before) & left:
+            heappush(order, (ways(touched), touched))
     return edges[-1].get(end, g.Alternatives(()))
 
 
-def _eliminate(state: int, edges: dict[int, dict[int, g.Expression]], before: dict[int, set[int]]) -> None:
+def _eliminate(
+    state: int, edges: dict[int, dict[int, g.Expression]], before: dict[int, set[int]]
+) -> set[int]:
+    """Lead every way through a state past it. The result has the states whose edges change."""
     out = edges.pop(state)
     own = out.pop(state, None)
     loop = g.EMPTY if own is None else repeat(own, 0, None)
@@ -137,6 +150,7 @@ def _eliminate(state: int, edges: dict[int, dict[int, g.Expression]], before: di
                 raise TooManyParts
             edges[source][target] = made
             before[target].add(source)
+    return sources | out.keys()
 
 
 def rules_of(

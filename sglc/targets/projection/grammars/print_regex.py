@@ -75,8 +75,7 @@ def _char(char: str) -> str:
 
 
 def _code(point: int) -> str:
-    if point < 0x100:
-        return f"\\x{point:02x}"
+    """An escape of a fixed length: xgrammar reads all hexadecimal digits behind `\\x` as one number."""
     return f"\\u{point:04x}" if point < 0x10000 else chr(point)
 
 

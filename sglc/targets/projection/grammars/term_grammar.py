@@ -23,14 +23,18 @@ from sglc.targets.projection.grammars.expressions import (
     repeat,
     rules_of,
     sequence,
+    size,
 )
 from sglc.targets.projection.grammars.few_texts import few_texts
 from sglc.targets.projection.grammars.spans import pieces
 from sglc.types.json_text import json_text
 
-MOST_STATES = 2_000
-"""States of an automaton that is written state by state; engines take seconds to read more. A larger one is
-refused."""
+MOST_STATES = 3_000
+"""States of an automaton that is written state by state. A larger one is refused: xgrammar 0.2.8 takes 4 ms of
+processor time for each with a vocabulary of 49,000 tokens, 12 s for so many, before a first token comes."""
+MOST_RANGES = 16
+"""Ranges and escapes of a set of characters that is written where it is used: letters, digits and some marks are
+no more. An automaton names larger sets (all letters of Unicode have 700 ranges) at each of its states."""
 MOST_LISTED = 1_000
 """Words of a finite language that are listed one by one where some are left out."""
 _ESCAPED: Ranges = ((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
@@ -59,6 +63,7 @@ class TermGrammar:
         self.rules: dict[str, g.Expression] = {}
         self.lost: dict[tuple[str, str], None] = {}
         self._automata: dict[tuple[t.CharDfa, t.Encoding], g.Expression] = {}
+        self._characters: dict[tuple[Ranges, t.Encoding], g.Expression] = {}
 
     def write(self) -> None:
         """Write the whole language, once. Raises Refused."""
@@ -195,7 +200,19 @@ class TermGrammar:
         return g.Reference(next(iter(made)))
 
     def encoded(self, points: Ranges, encoding: t.Encoding) -> g.Expression:
-        """One character of a set as it is written in an encoding."""
+        """One character of a set as it is written in an encoding; a large set is a rule, which all share."""
+        known = self._characters.get((points, encoding))
+        if known is None:
+            known = self.one_of(points, encoding)
+            if len(points) > MOST_RANGES or size(known) > MOST_RANGES:
+                name = f"char.{len(self.rules)}"
+                self.rules[name] = known
+                known = g.Reference(name)
+            self._characters[points, encoding] = known
+        return known
+
+    def one_of(self, points: Ranges, encoding: t.Encoding) -> g.Expression:
+        """One character of a set, written out."""
         if encoding == "raw":
             return characters(points)
         if encoding == "json-any":
