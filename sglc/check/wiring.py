@@ -43,6 +43,7 @@ from sglc.check.names.hole_figures import HoleFigures
 from sglc.check.names.scopes import Scopes
 from sglc.check.proofs.conditions import Conditions
 from sglc.check.proofs.memberships import Memberships
+from sglc.check.proofs.unused_values import UnusedValues
 from sglc.check.statements.blocks import Blocks
 from sglc.check.statements.control_flow import ControlFlow
 from sglc.check.statements.forks import Forks
@@ -142,6 +143,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         StatementsOfTests(module, scopes, inference, constants, blocks, arguments),
         ParallelCalls(module, blocks),
         Streams(module, scopes, inference, loops),
+        UnusedValues(module, scopes),
     )
     callbacks.condition_of_type = clauses.where
     callbacks.dependent_type = dependent.given_type

@@ -9,6 +9,7 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.expressions.inference import Inference
 from sglc.check.expressions.raising import Raising
 from sglc.check.names.scopes import Scopes
+from sglc.check.proofs.unused_values import UnusedValues
 from sglc.check.statements.control_flow import ControlFlow
 from sglc.check.statements.forks import Forks
 from sglc.check.statements.loops import Loops
@@ -19,16 +20,12 @@ from sglc.check.statements.retry_policies import RetryPolicies
 from sglc.check.statements.streams import Streams
 from sglc.check.statements.tests import StatementsOfTests
 from sglc.check.statements.variables import Variables
-from sglc.check.types.kinds import UNKNOWN
 from sglc.diagnostics.diagnostic import Edit
 from sglc.immutable import node
 from sglc.syntax.tree import ast
 
 if TYPE_CHECKING:
     from sglc.check.statements.matches import Matches
-
-_EFFECTS = (ast.Call, ast.OrElse, ast.Gen, ast.Choose, ast.Select, ast.Fork)
-"""Expressions that do something besides having a value."""
 
 
 @node
@@ -50,6 +47,7 @@ class Statements:
     tests: StatementsOfTests
     parallel_calls: ParallelCalls
     streams: Streams
+    unused_values: UnusedValues
 
     def statement(self, node: ast.Statement, after: ast.Statement | None) -> bool:
         """Check a statement, given the one after it; whether the ones after it are cut off."""
@@ -128,12 +126,6 @@ class Statements:
                 hint="write it on a pipe line, without quotes",
                 edits=(Edit(value.span, f"| {value.span.text[1:-1]}"),) if plain else (),
             )
-        elif found != UNKNOWN and not isinstance(value, _EFFECTS):
-            self.module.report(
-                "W0202",
-                "this value is not used",
-                value.span,
-                label="has no effect",
-                hint="bind it with `let`, or remove the line",
-            )
+        else:
+            self.unused_values.tell(value, found)
         return False

@@ -205,7 +205,9 @@ pub fn f() -> int:
     Entry(
         "W0202",
         "a value that is not used",
-        "A line that only computes a value has no effect.",
+        "A line that only computes a value has no effect. Values do not change: `xs.sort()` gives a new "
+        "list. Calls are told of where nothing is done but computing, and where none is there for its "
+        "errors, as `int(text)` and functions with `raise`, `ensure` or `check` may be.",
         "pub pure fn f(n: int) -> int:\n    n + 1\n    return n\n",
         "pub pure fn f(n: int) -> int:\n    return n + 1\n",
     ),
