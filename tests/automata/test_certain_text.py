@@ -60,6 +60,7 @@ def test_every_word_of_random_languages_has_both(data: st.DataObject, described:
         assert text.startswith(begins) and text.endswith(ends) and len(text) >= len(begins + ends)
 
 
+@pytest.mark.slow
 @given(drawn=types())
 @settings(max_examples=300)
 def test_every_text_of_random_types_has_both(drawn: tuple[Any, Any]) -> None:
@@ -99,6 +100,7 @@ def small_types(draw: st.DrawFn) -> tuple[Any, dict[str, Any]]:
     return draw(SMALL), {"R": RecordType("R", fields)}
 
 
+@pytest.mark.slow
 @given(drawn=small_types())
 @settings(max_examples=500)
 def test_of_small_types_they_are_the_longest(drawn: tuple[Any, dict[str, Any]]) -> None:
@@ -159,6 +161,7 @@ def test_the_text_is_bounded_and_so_are_the_places() -> None:
     assert re.fullmatch("a?", begins + ends)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [300, 5_000])
 def test_rules_and_terms_may_nest_as_deep_as_they_like(depth):
     rules: dict[str, Term] = {

@@ -63,6 +63,7 @@ def test_subsets_are_the_automaton_of_the_pattern(pattern: str, anchored: bool) 
             assert made.after(state, low) == made.after(state, high) == target
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(patterns(), st.sampled_from(("raw", "json", "json-any")))
 def test_questions_about_patterns_are_those_about_texts(pattern: str, encoding: str) -> None:

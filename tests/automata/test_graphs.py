@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def test_what_can_be_reached(graph):
     assert reached([], graph.__getitem__) == []
 
 
+@pytest.mark.slow
 @given(GRAPHS)
 def test_successors_come_first_and_cycles_are_left_out(graph):
     behind = all_behind(graph)

@@ -153,6 +153,7 @@ def is_spelling(text: str, numbers: NumberSet, spelling: str) -> bool:
     return zeros <= 4 and (not mantissa or Fraction(Decimal("1e-307")) <= value <= Fraction(Decimal("1e308")))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(st.data(), number_sets(), SPELLINGS)
 def test_automata_hold_the_spellings_of_the_members(data, numbers, spelling):

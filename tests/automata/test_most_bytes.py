@@ -16,6 +16,7 @@ from sglc.types.type import EnumType, FieldType, Int, ListOf, Named, RecordType,
 from strategies.typed_values import languages, words_of
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(described=languages().filter(lambda each: not is_empty(each)), data=st.data())
 def test_no_word_is_longer(described: Language, data: st.DataObject) -> None:
@@ -64,6 +65,7 @@ def test_a_text_with_a_cycle_is_bounded_by_its_characters() -> None:
     assert most_bytes(Language(Text(compile_regex("é(a|b)*"), "raw", 0, 50))) == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [300, 5_000])
 def test_rules_and_terms_may_nest_as_deep_as_they_like(depth: int) -> None:
     rules: dict[str, Term] = {

@@ -310,6 +310,7 @@ def test_what_is_not_regular_or_not_known_is_refused_with_its_place(dialect, pat
     assert (caught.value.position, caught.value.reason) == (position, reason)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -403,6 +404,7 @@ def test_a_finite_pattern_of_long_words_is_not_made_deterministic_in_vain():
     assert account.spent < 5_000
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100))
 @given(counted_patterns())
 def test_the_longest_word_of_a_tree(pattern):

@@ -83,6 +83,7 @@ def test_no_other_text_is(pattern):
     assert not term_oracle.accepts(format_language("regex"), pattern.encode())
 
 
+@pytest.mark.slow
 def test_most_of_a_pattern_is_one_lexeme():
     """Plain characters lead back to the state before, so that masks need not follow each of them."""
     flat = define_flat()

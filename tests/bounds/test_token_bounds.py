@@ -40,6 +40,7 @@ def bounds_of(bench: SeamBench, before: Before | None = None, narrower: bool = F
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["going through all", "search"])
 def test_least_is_exact_against_brute_force(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if by == "search":

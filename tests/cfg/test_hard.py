@@ -28,6 +28,7 @@ sys.path.insert(0, str(BENCHMARKS))
 from mask.stress_grammars import SMALL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_hard_grammars_are_exact(name: str) -> None:
     """Texts, masks of longer tokens against single bytes, and what is written against Lark."""

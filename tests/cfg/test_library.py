@@ -121,6 +121,7 @@ def some_texts(name: str, lexing: str, count: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "lexing"), [(name, lexing) for name in SHIPPED for lexing in lexings(name)])
 def test_other_parsers_take_what_is_generated(name: str, lexing: str) -> None:
     for text in some_texts(name, lexing, examples(10)):

@@ -146,6 +146,7 @@ def test_long_and_deep_texts_have_trees() -> None:
     assert flat.parts(",".join(["ab"] * 1500), "e") == ["ab"] * 1500
 
 
+@pytest.mark.slow
 def test_trees_of_the_library() -> None:
     sql = parser_of(shipped_grammar("sql"), LONGEST)
     text = "SELECT a, b.c  FROM t , u  WHERE a = (SELECT 1 LIMIT 2) LIMIT 5  ;"

@@ -102,6 +102,7 @@ def test_what_is_shown_reads_as_the_same_grammar(name):
     assert grammar_of(schema_text(type, {})) == type
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GRAMMARS)
 @pytest.mark.parametrize("surface", ["hole", "json"])
 def test_what_the_mask_writes_is_read_back_and_parses_in_lark(name, surface):

@@ -239,6 +239,7 @@ def tiny(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_tokenizer_without_the_needed_bytes_is_told(tmp_path: Path, tiny: Path, cli: Cli) -> None:
     path = write(tmp_path / "p.sgl", 'fn f() -> str:\n    | answer: ?{a: "YES" | "NO"}\n    return a\n')
     code, out, err = cli("run", path, "--model", tiny)

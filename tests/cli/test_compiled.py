@@ -175,6 +175,7 @@ def test_an_unchanged_program_of_several_files_is_not_parsed(
     assert again is not None and (again.data, again.functions, found) == (built.data, ("f",), [])
 
 
+@pytest.mark.slow
 def test_every_module_that_a_compile_imports_is_of_the_digest(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from sglc.driver import compile_source\n"

@@ -33,6 +33,7 @@ def test_the_stage_of_the_examples(case: GoldenCase, golden, cli: Cli, monkeypat
     golden(case, out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.sgl")), ids=lambda path: path.stem)
 def test_every_example_tells_all_its_holes(path: Path, cli: Cli) -> None:
     code, out, err = cli("build", path, "--emit", "constraint")

@@ -20,6 +20,7 @@ from sglc.source import Source
 EXAMPLES = sorted(EXAMPLES.glob("*.sgl"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("level", [0, 1])
 def test_examples_compile_soundly(path: Path, level: int) -> None:

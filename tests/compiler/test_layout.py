@@ -65,6 +65,7 @@ def check_read_once(module: Module, function: Function) -> None:
     assert sorted(text.replace("\n", "")) == sorted(read.replace("\n", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_hole_and_text_of_an_example_is_read_once(path: Path, level: int) -> None:
@@ -74,6 +75,7 @@ def test_every_hole_and_text_of_an_example_is_read_once(path: Path, level: int) 
             check_read_once(module, function)
 
 
+@pytest.mark.slow
 @given(module=modules())
 @settings(max_examples=60)
 def test_every_hole_and_text_of_any_module_is_read_once(module: Module) -> None:

@@ -38,6 +38,7 @@ def test_goldens(case: GoldenCase, golden) -> None:
     golden(case, "\n".join([*head, *(print_function(f) for f in shown)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_lower_to_sound_ir_that_reads_back(path: Path) -> None:
     module = lowered(Source(str(path), path.read_text(encoding="utf-8")))

@@ -56,6 +56,7 @@ def codes_of(data: bytes) -> set[str]:
 # -- exactness -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_what_is_written_is_read_back(path: Path) -> None:
     program = program_of(path)

@@ -193,6 +193,7 @@ def models() -> Iterator[dict[str, Engine]]:
         engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["main, big", "big, main"])
 def test_a_share_of_all_or_nothing_is_the_one_model(models: dict[str, Engine], order: str) -> None:
     main, big = models["main"], models["big"]

@@ -84,6 +84,7 @@ def pairs() -> tuple[Combination, ...]:
     return tuple(covering((said.combination for said in threes() if not said.errors), 2))
 
 
+@pytest.mark.slow
 def test_each_three_options_compile_together_or_are_refused_at_the_hole() -> None:
     for said in threes():
         judge(said)
@@ -107,6 +108,7 @@ def test_all_options_compile_together_or_are_refused_at_the_hole() -> None:
             in_code(made, hole)
 
 
+@pytest.mark.slow
 def test_a_block_and_a_function_name_models_as_a_hole_does() -> None:
     bases = [
         Combination(form, strategy, sampler, model=model, place=place)
@@ -215,6 +217,7 @@ def sampling_of(made: Combination) -> Sampling:
     )
 
 
+@pytest.mark.slow
 def test_each_two_options_do_together_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[SamplingRequest] = []
     sample = SamplingRequest.sample
@@ -237,6 +240,7 @@ def test_each_two_options_do_together_what_is_written(monkeypatch: pytest.Monkey
     assert ended < len(runs.made) / 50
 
 
+@pytest.mark.slow
 def test_a_written_seed_decides_alone_and_draws_depend_on_the_seed_of_the_run() -> None:
     made = [each for each in pairs() if each.sampler in ("temp 1.0", "temp 1.0 seed 7")]
     runs, changed = Runs(made), 0
@@ -259,6 +263,7 @@ OPTIONS: tuple[dict[str, Any], ...] = (
 """Options of runs that change no text."""
 
 
+@pytest.mark.slow
 def test_options_of_runs_change_no_value_and_pieces_are_the_text() -> None:
     runs = Runs(pairs()[::3])
     for number, made in enumerate(runs.made):
@@ -276,6 +281,7 @@ def test_options_of_runs_change_no_value_and_pieces_are_the_text() -> None:
         assert all((top is not None) == ("trace_top" in more) for top in tops)
 
 
+@pytest.mark.slow
 def test_token_by_token_takes_the_place_of_every_strategy() -> None:
     runs = Runs([each for each in pairs() if each.strategy])
     plain = Runs(
@@ -290,6 +296,7 @@ def test_token_by_token_takes_the_place_of_every_strategy() -> None:
             assert (result and result.value) == (local and local.value), made
 
 
+@pytest.mark.slow
 def test_budgets_end_a_value_in_time_or_with_an_error_that_says_so() -> None:
     runs = Runs(pairs()[1::3])
     ended: set[str] = set()

@@ -153,6 +153,7 @@ def test_a_token_is_left_to_predict_from_where_all_are_cut_anew(prompt: str) -> 
 # -- what always holds -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(
     type=st.sampled_from(TYPES),
@@ -183,6 +184,7 @@ def test_a_hole_is_always_a_legal_value(
     ).decode() == (bench.talk.state.stretch)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     type=st.sampled_from(TYPES),

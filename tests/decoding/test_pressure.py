@@ -81,6 +81,7 @@ def legal(written: bytes, vocabulary: Any) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from((0.0, 0.5, 1.0, 2.0)))
 def test_pressure_is_what_the_mask_takes_away(seed: int, temperature: float) -> None:
     model = FickleModel(seed)

@@ -127,6 +127,7 @@ def test_a_small_tokenizer_and_a_text_without_roles() -> None:
         assert bench.distribution() == pytest.approx(bench.exact), case
 
 
+@pytest.mark.slow
 @needs_model
 def test_limits_look_at_the_tokens_that_are_left() -> None:
     """The likeliest token of all is none that the tokenizer writes here: top-k takes the next ones, top-p and

@@ -160,6 +160,7 @@ def test_greedy_takes_the_best_token_that_leads_to_a_good_word(words: set[str], 
     assert tuple(bench.talk.sync().tokens) == bench.talk.tokens()
 
 
+@pytest.mark.slow
 def test_drawing_renormalises_over_what_is_left() -> None:
     words = {"a", "the", "then", "an", "ant", "heat"}
     counts: dict[str, int] = {}
@@ -203,6 +204,7 @@ def test_tokens_are_taken_back_until_a_good_word_is_found(
         assert part
 
 
+@pytest.mark.slow
 def test_where_nothing_is_good_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validated, "MOST_PRUNED", 300)
     with pytest.raises(SglError, match="accepts no value"):
@@ -230,6 +232,7 @@ def test_a_value_of_only_one_text_is_judged() -> None:
         Bench(lambda t: ALIVE).fill(Str(patterns=("hat",)))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), prompt=st.sampled_from(["", "the ", "x = ", "an"]))
 def test_a_stop_ends_only_good_text(seed: int, prompt: str) -> None:

@@ -109,6 +109,7 @@ def test_a_cheap_draft_model_that_is_right_saves_most_steps() -> None:
     assert drawn > 300 and steps < drawn / 2.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", ["dear", "wrong"])
 def test_a_draft_model_that_does_not_pay_is_hardly_asked(why: str) -> None:
     """As dear as the target, or never right: what is spent on it is what may be spent to learn."""

@@ -43,6 +43,7 @@ def agree(constraint: Constraint, *, ends: bool = True) -> None:
         matcher.accept(sorted(legal)[at % len(legal)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", HUGE)
 @pytest.mark.parametrize(
     "schema",
@@ -61,6 +62,7 @@ def test_huge_maxima_are_kept(schema: dict[str, Any], bound: int) -> None:
     agree(compile_constraint(json_schema=filled))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", HUGE)
 @pytest.mark.parametrize(
     "term",

@@ -103,6 +103,7 @@ def test_weights_that_are_no_numbers_are_told(folder: Path, kind: str) -> None:
     assert "no numbers" in refusal(folder, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["auto", "torch"])
 @pytest.mark.parametrize(
     "damage",

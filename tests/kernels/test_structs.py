@@ -93,6 +93,7 @@ def test_machine_code_reads_and_writes_as_python_does() -> None:
         assert found[0][0] != 0
 
 
+@pytest.mark.slow
 def test_a_record_keeps_its_arrays() -> None:
     rows = np.zeros((3, 4), np.int32)
     table = table_of(3, rows=rows)

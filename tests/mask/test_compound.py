@@ -73,6 +73,7 @@ def test_legal_walks_never_meet_a_dead_end(options: ConstraintOptions, data: st.
     assert matcher.clone().accept_bytes(ending)
 
 
+@pytest.mark.slow
 @some(EXAMPLES // 2)
 @given(data=st.data())
 def test_completions_are_as_short_as_any(options: ConstraintOptions, data: st.DataObject) -> None:

@@ -65,6 +65,7 @@ def counted_texts(draw: st.DrawFn) -> tuple[Language, Vocabulary, bytes]:
     return language, vocabulary, draw(prefixes(language)) if viable(language, b"") else b""
 
 
+@pytest.mark.slow
 @some(EXAMPLES)
 @given(counted_texts())
 def test_counts_are_exact(case: tuple[Language, Vocabulary, bytes]) -> None:
@@ -76,6 +77,7 @@ def test_counts_are_exact(case: tuple[Language, Vocabulary, bytes]) -> None:
     assert mask_of(matcher, vocabulary) == brute_force(language, prefix, vocabulary)
 
 
+@pytest.mark.slow
 @some(EXAMPLES // 2)
 @given(st.data())
 def test_legal_walks_never_meet_a_dead_end(data: st.DataObject) -> None:
@@ -112,6 +114,7 @@ def test_legal_walks_never_meet_a_dead_end(data: st.DataObject) -> None:
     assert twin.text() == text
 
 
+@pytest.mark.slow
 @some(EXAMPLES // 2)
 @given(st.data())
 def test_forced_bytes_are_the_only_way_on(data: st.DataObject) -> None:
@@ -147,6 +150,7 @@ def test_completions_are_as_short_as_any(data: st.DataObject) -> None:
     assert len(ending) == shortest_by_search(matcher, len(ending))
 
 
+@pytest.mark.slow
 @some(EXAMPLES // 3)
 @given(st.data())
 def test_excluded_values_are_never_finished(data: st.DataObject) -> None:

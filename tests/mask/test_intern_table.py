@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 
+import pytest
+
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.positions import Places
 from sglc.runtime.mask.automaton.protocol import END
@@ -18,6 +20,7 @@ def _is_young(table: dict[object, int]) -> bool:
     return any(found is table for found in gc.get_objects(generation=0))
 
 
+@pytest.mark.slow
 def test_a_table_of_tuples_of_numbers_does_not_become_young_again() -> None:
     numbers: dict[object, int] = {(number, number): number for number in range(100)}
     assert not _is_young(Interned(numbers))

@@ -144,6 +144,7 @@ def test_masks_lexemes_and_signatures_share_their_bytes(vocabulary: Vocabulary) 
     assert len(store._sharing._masks) * row <= 2_000
 
 
+@pytest.mark.slow
 def test_machines_that_nobody_can_ask_are_gone_at_once(vocabulary: Vocabulary) -> None:
     """Without the garbage collector: constraints, matchers and their clones hold them, nothing else."""
     gc.collect()
@@ -338,6 +339,7 @@ def test_what_functions_have_found_is_bounded_in_bytes() -> None:
         limit_caches(caches.DEFAULT_BYTES)
 
 
+@pytest.mark.slow
 def test_sizes_count_each_part_once() -> None:
     part = tuple(range(1_000))
     assert size_of((part, part)) < size_of(part) + 100

@@ -20,6 +20,7 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 BLANKS = tuple(b" " * size for size in range(1, 40))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", [False, True])
 @pytest.mark.parametrize("pairs", [1, 2, 5])
 def test_runs_of_blanks_between_texts_of_blanks(pairs, reference):

@@ -230,6 +230,7 @@ def test_masks_are_those_of_one_thread(busy: None, table_bytes: int) -> None:
             assert alone(fresh[which], vocabularies[words], text) == row, (which, text)
 
 
+@pytest.mark.slow
 def test_a_constraint_is_in_one_workspace(busy: None) -> None:
     """It moves while other threads open matchers; none of them begins where the other machine would."""
     options = ConstraintOptions(table_bytes=1)

@@ -58,6 +58,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparation, "perf_counter", lambda: next(ticks) * 50e-6)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=examples(60),
     deadline=None,

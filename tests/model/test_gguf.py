@@ -78,6 +78,7 @@ def decoded_block(form: str, block: bytes) -> list[float]:
     return result
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("form", QUANTISED)
 def test_blocks_decode_by_their_definition(form: str, seed: int) -> None:

@@ -21,6 +21,7 @@ SOURCES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: Path(source.name).stem)
 def test_layouts_are_the_same(source: Source, level: int) -> None:

@@ -90,6 +90,7 @@ def test_colours_change_nothing_else() -> None:
     assert colored != Picture(plan).text() == re.sub(r"\x1b\[\d+m", "", colored)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["character", "loop", "errors", "query", "tree", "completion", "repair"])
 @pytest.mark.parametrize("small", [True, False], ids=["tokens", "bytes"])
 def test_the_json_form_keeps_its_schema(name: str, small: bool) -> None:

@@ -68,6 +68,7 @@ def decisions() -> dict[int, Path]:
     return found
 
 
+@pytest.mark.slow
 def test_relative_links_lead_to_files_and_headings() -> None:
     pages = files(".md")
     broken = [f"{page.relative_to(ROOT)}: {link}" for page in pages for link in broken_links(page)]
@@ -85,6 +86,7 @@ def test_a_link_to_no_file_or_heading_is_found(tmp_path: Path) -> None:
     assert list(broken_links(page)) == ["#one", "no.md"]
 
 
+@pytest.mark.slow
 def test_paths_in_docs_that_are_named_exist() -> None:
     """`docs/...` in pages, docstrings, comments and settings, links or not."""
     missing = [

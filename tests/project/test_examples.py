@@ -46,6 +46,7 @@ def test_an_example_has_tests_and_they_pass(path: Path, capsys: pytest.CaptureFi
     assert result["passed"] >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_can_be_started_without_more_arguments(path: Path) -> None:
     """All parameters have defaults or a file of arguments beside the program (but for character)."""

@@ -233,6 +233,7 @@ def test_formats_take_what_they_should(name, text, fits):
     assert is_a(f"std.text.{name}", text) == fits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(MODULES))
 def test_the_tests_of_a_module_pass(path):
     source = MODULES[path]

@@ -43,6 +43,7 @@ def test_a_program_on_a_page_compiles(text: str) -> None:
     assert not found, "\n".join(render(diagnostic) for diagnostic in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [case for case in PROGRAMS if 'test "' in case.values[0]])
 def test_the_tests_of_a_program_on_a_page_pass(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -65,6 +66,7 @@ def test_the_first_two_commands_install_run_and_test() -> None:
     assert second == ".venv/bin/pip install -q -e '.[test]' && .venv/bin/python -P -m pytest -n auto"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", commands()[2:])
 def test_a_command_of_the_tour_runs(line: str, clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = shlex.split(line)
@@ -74,6 +76,7 @@ def test_a_command_of_the_tour_runs(line: str, clone: Path, capsys: pytest.Captu
     assert main(words[1:]) == 0, capsys.readouterr()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [*blocks("python"), *blocks("python", ROOT / "docs" / "python.md")])
 def test_python_on_the_page_runs(code: str, clone: Path) -> None:
     page = clone / "page.py"

@@ -71,6 +71,7 @@ def test_other_programs_are_left_alone(path: Path) -> None:
     assert found_in(path.read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.sgl")), ids=lambda path: path.stem)
 def test_examples_have_no_late_text(path: Path) -> None:
     assert examine(Source(str(path), path.read_text(encoding="utf-8")), Library()) == []
@@ -234,6 +235,7 @@ part asked(y: str):
 """
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.sampled_from(LINES), min_size=1, max_size=5), min_size=1, max_size=4))
 @example([["| ${x}", "| ${RULES}"]])
 @settings(max_examples=examples(150))

@@ -74,6 +74,7 @@ def test_all_examples_with_holes_are_looked_at() -> None:
     assert len(PROGRAMS) >= 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "program", "function", "arguments"), PROGRAMS, ids=[p[0] for p in PROGRAMS])
 def test_a_preview_of_an_example_is_what_the_model_gets(
     name: str,
@@ -92,6 +93,7 @@ def test_a_preview_of_an_example_is_what_the_model_gets(
     check_equal(seen, text, shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", golden_cases("run"), ids=str)
 def test_a_preview_of_a_scripted_run_is_what_the_model_gets(
     case: GoldenCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -275,6 +277,7 @@ def slips_noted() -> Iterator[list[object]]:
         yield slips
 
 
+@pytest.mark.slow
 @given(source_programs())
 @settings(max_examples=examples(60))
 def test_what_is_shown_of_random_programs_is_in_every_run_without_an_error(program: SourceProgram) -> None:
@@ -297,6 +300,7 @@ def test_what_is_shown_of_random_programs_is_in_every_run_without_an_error(progr
             assert pattern.fullmatch("".join(texts)), (pattern.pattern, texts)
 
 
+@pytest.mark.slow
 @given(program=source_programs())
 @settings(
     max_examples=examples(40),

@@ -241,6 +241,7 @@ def test_values_too_many_and_functions_without_text_are_told(cli: Cli, tmp_path:
     assert err == "warning: no hole asked for this value of f.n; 1 left\n"
 
 
+@pytest.mark.slow
 def test_no_weights_are_read(tmp_path: Path, script: str) -> None:
     """In a process of its own."""
     program = (

@@ -35,6 +35,7 @@ TEMPLATES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_preview_is_what_the_model_gets(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Token for token, for random programs."""

@@ -99,6 +99,7 @@ def test_modules_of_the_program_are_found_from_any_folder(project: pytest.Pytest
     run(project, "parts").assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_compile_is_an_error_of_collection(project: pytest.Pytester) -> None:
     write(project, "bad.sgl", 'test "x":\n    expect nowhere == 1\n')
     result = run(project)

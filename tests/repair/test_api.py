@@ -124,6 +124,7 @@ def test_errors_can_be_pickled_and_keep_the_text() -> None:
     assert [each.put for each in again.fields["corrections"]] == [" ", " "] and again.fields["calls"] == 2
 
 
+@pytest.mark.slow
 def test_it_is_imported_late_and_needs_no_torch() -> None:
     program = (
         "import sys, sglc; assert 'sglc.python.repair' not in sys.modules;"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ ARMS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(ARMS, st.lists(OBJECTS, min_size=4, max_size=12), st.sampled_from(["anyOf", "oneOf"]))
 def test_a_union_of_objects_has_their_values(arms: list[Any], values: list[Any], word: str) -> None:

@@ -70,6 +70,7 @@ def test_different_strings_of_a_format_that_is_a_grammar() -> None:
     assert accepted(schema, ['["a", "b"]', '["a", "a"]', '["("]']) == [True, False, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "uri",
     [

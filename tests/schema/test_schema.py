@@ -439,6 +439,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", BOMBS.values(), ids=BOMBS.keys())
 def test_bombs_meet_limits(schema: Any) -> None:
     """They are refused as too large or unsupported, or compiled after all; soon, whichever it is."""

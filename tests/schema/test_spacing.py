@@ -49,6 +49,7 @@ def accepts(constraint: Constraint, text: str) -> bool:
     return matcher.accept_bytes(text.encode()) and matcher.is_accepting()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", WRITERS)
 @settings(max_examples=examples(25), deadline=None)
 @given(value=VALUES)

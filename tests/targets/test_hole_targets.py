@@ -147,7 +147,9 @@ def test_codes_have_one_length() -> None:
 
 def test_lark_of_what_contains_itself_reads_single_characters() -> None:
     """A lexer that takes the longest match would take `ab` where a rule means `a` and another `b`."""
-    arms = g.Alternatives((g.Literal("ab"), g.Sequence((g.Literal("("), g.Reference("root"), g.Literal(")")))))
+    arms = g.Alternatives(
+        (g.Literal("ab"), g.Sequence((g.Literal("("), g.Reference("root"), g.Literal(")"))))
+    )
     found = lark_text(grammar(root=g.Sequence((arms, g.Repeat(g.Characters(((97, 122),)), 0, 3)))))
     assert found == 'start: ("a" "b" | "(" start ")") /[a-z]/~0..3\n'
     assert lark_accepts(lark_of(found), "(abc)abc") and not lark_accepts(lark_of(found), "(abc)abcd")

@@ -54,6 +54,7 @@ def written(program: HostileProgram, target: str, hole: str = "") -> str:
     return text
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(hostile_tables())
 def test_tables_of_types(table) -> None:
@@ -71,6 +72,7 @@ def test_tables_of_types(table) -> None:
             made.model_rebuild()
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
 @given(hostile_programs())
 def test_programs(program: HostileProgram) -> None:
@@ -98,6 +100,7 @@ def test_functions_of_sglang_run(program: HostileProgram) -> None:
     assert state.values == dict(zip(program.holes, ("plain", CARD), strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
 @given(hostile_programs())
 def test_holes(program: HostileProgram) -> None:

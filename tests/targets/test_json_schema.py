@@ -50,6 +50,7 @@ def accepts(type: Type, data: object, table=None) -> bool:
     return validator_of(type, table or {}).is_valid(data)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(types(), SEEDS, st.data())
 def test_a_schema_accepts_exactly_the_values(case, seed, data) -> None:
@@ -143,6 +144,7 @@ def test_a_schema_in_a_type_is_kept_or_lost(schema: str, lost: str) -> None:
         assert accepts(Json(schema), "a") == is_of_type("a", Json(schema), {})
 
 
+@pytest.mark.slow
 @given(types(), st.data())
 @settings(max_examples=examples(20), suppress_health_check=list(HealthCheck))
 def test_what_is_written_is_read_as_the_same_type(case, data) -> None:
@@ -160,6 +162,7 @@ def test_what_is_written_is_read_as_the_same_type(case, data) -> None:
             assume(False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.sgl")), ids=lambda path: path.stem)
 def test_the_examples_give_schemas(path) -> None:
     text, _ = write_target(

@@ -39,6 +39,7 @@ def written(text: str, *, allow_wider: bool = False) -> tuple[dict, list[str]]:
     return json.loads(text or "{}"), [d.message for d in found if d.code in ("E0817", "W0224")]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(80), suppress_health_check=list(HealthCheck))
 @given(types(), SEEDS, st.data())
 def test_a_schema_is_strict_and_has_the_values(case, seed, data) -> None:

@@ -64,6 +64,7 @@ def accepts(adapter, data: object) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(types(), SEEDS, st.data())
 def test_models_accept_exactly_the_values(case, seed, data) -> None:
@@ -96,6 +97,7 @@ PATTERNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pattern", "texts"), PATTERNS, ids=[pattern for pattern, _ in PATTERNS])
 def test_a_pattern_means_the_same(pattern: str, texts: tuple[str, ...]) -> None:
     adapter = adapter_of(matching(pattern))

@@ -220,6 +220,7 @@ pub fn main(run: int = 1) -> str:
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_has_the_values_and_messages_of_the_machine(name: str) -> None:
     assert agree(Source("p.sgl", PROGRAMS[name]), seeds=12) > 12

@@ -301,6 +301,7 @@ def test_stubs_agree_with_what_python_sees(program: str) -> None:
     agree(stub_of(program), sglc.loads(program))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.sgl")), ids=lambda path: path.stem)
 def test_stubs_of_the_examples_agree(path: Path) -> None:
     agree(stub_of(path.read_text(encoding="utf-8"), str(path)), sglc.load(path))

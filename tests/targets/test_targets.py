@@ -29,6 +29,7 @@ def test_a_target_says_what_it_writes(name: str) -> None:
     assert callable(writer_of(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.sgl")), ids=lambda path: path.stem)
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_example_is_written_or_refused_by_name(target: str, path: Path) -> None:

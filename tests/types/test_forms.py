@@ -308,6 +308,7 @@ def test_types_that_contain_themselves_have_a_text_at_every_depth(form, levels):
         assert ("[{" in text) == (levels > BLOCK_LEVELS // 2 + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chars", [MOST_CHARS, MOST_CHARS + 1])
 @pytest.mark.parametrize("form", ["xml", "csv"])
 def test_bounds_of_texts_with_escapes(form, chars):

@@ -81,6 +81,7 @@ def test_every_value_prints_as_a_text_that_is_legal_and_reads_back(value):
     assert is_member(value, ANY, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", [{}, *SCHEMAS], ids=lambda schema: json.dumps(schema)[:40])
 @pytest.mark.parametrize("inside", [False, True])
 def test_every_text_of_the_mask_is_read_and_prints_as_one(schema, inside):

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,6 +82,7 @@ class Forever:
         return f"{self._events} and then {self._last} for ever"
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(
     st.sampled_from(TYPES),

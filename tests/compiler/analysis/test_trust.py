@@ -165,6 +165,7 @@ def program(random: Random) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 def test_no_way_of_a_run_is_overlooked() -> None:
     """Where the marked argument does arrive in the system's message, the analysis has said so."""
     arrived = silent = 0

@@ -138,6 +138,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("expression", "type", "value"), ROWS, ids=[row[0] for row in ROWS])
 def test_an_expression_has_the_type_that_is_told(expression, type, value):
     text = f"{HEAD}pub pure fn f() -> bool:\n    let it_is = {expression}\n    return it_is == {value}\n"

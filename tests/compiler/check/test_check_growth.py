@@ -440,6 +440,7 @@ def test_work_grows_with_the_chain_of_an_imported_grammar(tmp_path):
     assert large < 5 * small, f"{small:,} calls for 500, {large:,} for 2000"
 
 
+@pytest.mark.slow
 def test_what_a_program_declares_is_looked_up_and_not_gone_over():
     """The verifier goes over variants and errors as often, however many instructions name one."""
 

@@ -60,6 +60,7 @@ def test_programs_that_nest_are_built_or_refused(form, levels):
         assert disassemble(result.program, sources=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", WITHIN)
 def test_what_is_within_the_limits_is_built_and_run(form, tmp_path, capsys):
     """Forty levels of anything are no fault; functions without arguments are run, holes drawn at random."""

@@ -161,6 +161,7 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new", "checked"),
     [

@@ -161,6 +161,7 @@ def words(declared: Declared, count: int) -> Iterator[str]:
         yield random_word(constraint.matcher(BYTES), Random(seed)).decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("create", TABLES, ids=["people", "checks", "numbers"])
 def test_every_row_of_the_type_can_be_inserted(create: str) -> None:
     declared = read_sql(create, None, "Row")

@@ -79,6 +79,7 @@ def test_names_of_cases_are_unique():
     assert all(count == 1 for count in Counter(case.name for case in CASES).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_edits_lead_to_a_program_that_says_less(case, tmp_path: Path):
     """Edits made in rounds, as `check --fix` makes them: every finding that carries one is gone."""

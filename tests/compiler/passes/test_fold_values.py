@@ -39,6 +39,7 @@ def computes(module: Module) -> list[ops.Op]:
     return [op for block in module.functions[0].blocks for op in block.ops if type(op) is not ops.Const]
 
 
+@pytest.mark.slow
 @given(module=operations())
 @settings(max_examples=examples(300))
 def test_folding_an_operation_gives_what_the_machine_gives(module: Module) -> None:

@@ -218,6 +218,7 @@ def test_where_no_error_comes_every_start_is_that_of_the_next_call(program: Sour
         assert watch.counts["start"] == watch.counts["same"]
 
 
+@pytest.mark.slow
 def test_random_programs_have_starts() -> None:
     # The property above holds of programs without any.
     with pytest.MonkeyPatch.context() as monkeypatch:

@@ -182,6 +182,7 @@ pub fn main(n: int, word: str) -> str:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [0, 4])
 def test_a_program_with_constant_loops_runs_alike_at_every_level(n: int) -> None:
     for seed in range(8):

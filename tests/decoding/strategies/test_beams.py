@@ -20,6 +20,7 @@ def random_words(source: random.Random) -> list[str]:
     return sorted(made | {"ab", "no"})
 
 
+@pytest.mark.slow
 def test_what_is_proved_is_the_likeliest_of_all() -> None:
     proved = 0
     for number in range(examples(300)):

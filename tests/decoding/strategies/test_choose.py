@@ -53,6 +53,7 @@ def scores(model: FickleModel) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 def test_draws_follow_the_probabilities_of_whole_options() -> None:
     model = FickleModel(3, spread=1.0)
     made, expected = session(model, "xs temp 1.0"), normalised(scores(model))
@@ -60,6 +61,7 @@ def test_draws_follow_the_probabilities_of_whole_options() -> None:
     assert not far_out(*chi_square(counts, expected)), (counts, expected)
 
 
+@pytest.mark.slow
 def test_the_oracle_tells_local_draws_from_exact_ones() -> None:
     model = FickleModel(3, spread=1.0)
     made, expected = session(model, "xs temp 1.0"), normalised(scores(model))

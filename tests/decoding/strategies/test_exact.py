@@ -37,6 +37,7 @@ def draws(toy: ToyHole, number: int, shared: bool) -> Counter[str]:
     return asyncio.run(all_draws())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [WORDS, NUMBERS], ids=["words", "numbers"])
 @pytest.mark.parametrize("temperature", [1.0, 0.6])
 def test_first_draws_follow_the_distribution(words: tuple[str, ...], temperature: float) -> None:
@@ -45,6 +46,7 @@ def test_first_draws_follow_the_distribution(words: tuple[str, ...], temperature
     assert not far_out(*chi_square(counts, toy.expected())), (counts, toy.expected())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [WORDS, NUMBERS], ids=["words", "numbers"])
 def test_later_draws_of_a_shared_tree_follow_it_too(words: tuple[str, ...]) -> None:
     toy = ToyHole(words, seed=6)
@@ -146,6 +148,7 @@ def test_what_a_validator_refuses_is_illegal() -> None:
     assert caught.value.name == "Unsatisfiable"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prompt", "words", "follow"),
     [

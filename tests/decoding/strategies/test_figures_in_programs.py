@@ -63,6 +63,7 @@ def ended(events: list[Event]) -> dict[str, Any]:
     return next(dict(event.data) for event in events if event.kind == "hole_end")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("decode", STRATEGIES)

@@ -35,6 +35,7 @@ def test_one_particle_is_local_decoding(temperature: float) -> None:
         assert one.weight == pytest.approx(-(local.pressure or 0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 32], ids=["estimated", "asked"])
 def test_tokens_that_the_tokenizer_would_not_write_have_no_weight(
     few: int, monkeypatch: pytest.MonkeyPatch
@@ -59,6 +60,7 @@ def test_tokens_that_the_tokenizer_would_not_write_have_no_weight(
     assert abs(np.mean(found) - legal) < 3 * error + 0.01 * legal, (np.mean(found), legal, error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 8])
 def test_the_mean_estimate_is_the_probability_of_a_legal_text(count: int) -> None:
     toy = ToyHole(WORDS, seed=4)
@@ -71,6 +73,7 @@ def test_the_mean_estimate_is_the_probability_of_a_legal_text(count: int) -> Non
     assert abs(found.mean() - math.exp(toy.log_legal())) < 3 * error, (found.mean(), toy.log_legal())
 
 
+@pytest.mark.slow
 def test_more_particles_are_nearer_to_the_exact_distribution() -> None:
     toy, number = ToyHole(WORDS, seed=4), examples(250)
 

@@ -60,6 +60,7 @@ def test_a_pack_without_tables_has_none() -> None:
     assert MaskPack(pack([])).find(bytes(32), KEY) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.data())
 def test_damage_is_noticed_or_not_met(data: st.DataObject) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -51,6 +52,7 @@ def terminals(draw: st.DrawFn) -> Language:
     return Language(Repeat(Rule("part"), 1, 3, b";"), rules)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=examples(40),
     deadline=None,

@@ -203,6 +203,7 @@ def test_tables_ahead_of_time_say_the_same(
             assert forced == known[1] or (name == "build._LONGEST_TEXT" and forced == known[1][:1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, values", [("_MOST_TEXTS", (0, HUGE)), ("_MOST_BYTES", (0, HUGE))])
 def test_masks_after_a_warm_up_are_the_same(
     name: str,
@@ -273,6 +274,7 @@ def test_huge_ids_of_tokens_are_refused(
         assert size() == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least, refused", [(1 << 20, False), ((1 << 20) + 1, True)])
 def test_words_beyond_a_length_are_not_written_out(least: int, refused: bool) -> None:
     table = TextTable(compile_regex("[ab]+"), "raw")

@@ -66,6 +66,7 @@ def least(call: str, expectation: str, *, seed: int = 0, before: str = "") -> Le
     return asyncio.run(run())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "expectation", "texts"),
     [
@@ -136,6 +137,7 @@ def lengths(type: Type, count: int = 200) -> Counter[int]:
     return Counter(length_class(len(word)) for word in words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", [Str(), Int(), ListOf(Str()), Str(max_chars=20)])
 def test_each_class_of_length_gets_its_share(type: Type) -> None:
     found = lengths(type)

@@ -105,6 +105,7 @@ def program():
     return again
 
 
+@pytest.mark.slow
 def test_programs_find_their_conditions_kept(program):
     for report in run_tests(program):
         assert report.passed, (report.name, report.failures)
