@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import Program
 from sglc.diagnostics.suggest import nearest
+from sglc.runtime.backends.filling.loaded import behind
 from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.decoding.conversations.conversation import PlainChat
 from sglc.runtime.decoding.conversations.encoder import Encoder
@@ -21,9 +22,11 @@ from sglc.runtime.errors import ArgumentError
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.runtime.vm.state.models import RunModel, Script
+from sglc.targets.projection.core.candidate import Candidate
 from sglc.types.model_use import MAIN, ModelUse
 
 if TYPE_CHECKING:
+    from sglc.runtime.backends.filling.guarantees import Guarantees
     from sglc.runtime.backends.filling.kept import Kept
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.engine.scheduling.branch import Branch
@@ -46,6 +49,11 @@ class Served:
     encoder: Encoder
     constraints: Constraints
     drafting: Drafting | None
+
+    @property
+    def candidate(self) -> Candidate:
+        """As one that may fill holes: it fills all of them exactly."""
+        return Candidate(self.engine.model.name)
 
     def for_run(self, name: str, owner: str, urgency: Urgency, *, own: bool) -> RunModel:
         """The model in one run of a program called `owner`. `own` says that it is the run's own: each other
@@ -88,6 +96,11 @@ class ServedElsewhere:
     remote: RemoteModel
     constraints: Constraints
     kept: Kept = field(default_factory=_kept)
+
+    @property
+    def candidate(self) -> Candidate:
+        """As one that may fill holes, with what it can do."""
+        return Candidate(self.remote.name, self.remote.backend.capabilities)
 
     def for_run(self, name: str, owner: str, urgency: Urgency, *, own: bool) -> RunModel:
         """The model in one run; see `Served.for_run`."""
@@ -149,40 +162,87 @@ def check_unknown(program: Program, given: Iterable[str]) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ServedModels:
+    """All models of a program. `by_name` has them by the names that the program has for them, the run's own
+    among them, and their fallbacks by names that no program can write. `fallbacks` says which of these are
+    asked where a model fails, in turn."""
+
+    by_name: Mapping[str, Served | ServedElsewhere]
+    fallbacks: Mapping[str, tuple[str, ...]]
+
+    def for_run(self, owner: str, urgency: Urgency) -> dict[str, RunModel]:
+        """The models in one run of a program called `owner`."""
+        return {
+            name: replace(
+                each.for_run(name, owner, urgency, own=name == MAIN), fallbacks=self.fallbacks.get(name, ())
+            )
+            for name, each in self.by_name.items()
+        }
+
+    def guarantees(self, program: Program) -> Guarantees | None:
+        """What they guarantee of the program's holes; None where all are of this machine."""
+        if all(isinstance(each, Served) for each in self.by_name.values()):
+            return None
+        from sglc.runtime.backends.filling.guarantees import Guarantees
+
+        chains = {name: (name, *self.fallbacks.get(name, ())) for name in self.by_name}
+        return Guarantees(
+            program,
+            {name: [self.by_name[each].candidate for each in chain] for name, chain in chains.items()},
+        )
+
+
+NO_MODELS = ServedModels({}, {})
+"""Of a session in which nothing can be asked."""
+
+
 def serve(
     program: Program,
     engine: Engine | RemoteModel,
     models: Mapping[str, Engine | RemoteModel],
     masks: MaskPlaces | None,
     constraints: Constraints,
-) -> dict[str, Served | ServedElsewhere]:
-    """All models of a program by name, the run's own among them, whose constraints are given.
+    fallbacks: Mapping[str, Sequence[Engine | RemoteModel]],
+) -> ServedModels:
+    """All models of a program, the run's own among them, whose constraints are given. `fallbacks` are asked
+    where the model of that name fails.
 
-    Names of one engine share everything. Raises ArgumentError where names do not fit, or a blend cannot be.
+    Models of one engine share everything. Raises ArgumentError where names do not fit, or a blend cannot be.
     """
     check_names(program, models)
     engines = {**models, MAIN: engine}
     for hole in program.holes:
         if hole.models is not None and hole.models.teacher is not None:
             _check_blend(hole.name, hole.models, engines)
+    chains: dict[str, tuple[str, ...]] = {}
+    for name in tuple(engines):
+        for each in fallbacks.get(name, ()):
+            engines[behind(each, name)] = each
+            chains[name] = (*chains.get(name, ()), behind(each, name))
     made: dict[int, Served | ServedElsewhere] = {}
-    for each in (engine, *models.values()):
-        if isinstance(each, RemoteModel):
-            own = constraints if each is engine else Constraints()
-            made.setdefault(id(each), ServedElsewhere(each, own))
-        elif id(each) not in made:
-            tokenizer = each.model.tokenizer
-            own = constraints
-            if masks is not None and each is not engine:
-                own = Constraints(masks, tokenizer.vocabulary())
-            drafting = None
-            if each.cost is not None:
-                draft = None
-                if isinstance(each, BatchingEngine) and each.draft is not None:
-                    draft = DraftModel(each.draft, each)
-                drafting = Drafting(each.cost, tokenizer.vocabulary(), tokenizer.encode, draft, each.trees)
-            made[id(each)] = Served(each, Encoder(tokenizer), own, drafting)
-    return {name: made[id(each)] for name, each in engines.items()}
+    for each in engines.values():
+        if id(each) not in made:
+            made[id(each)] = _served(each, constraints, masks, own=each is engine)
+    return ServedModels({name: made[id(each)] for name, each in engines.items()}, chains)
+
+
+def _served(
+    model: Engine | RemoteModel, constraints: Constraints, masks: MaskPlaces | None, *, own: bool
+) -> Served | ServedElsewhere:
+    """`constraints` are those of the run's own model; `own` says that it is the one."""
+    if isinstance(model, RemoteModel):
+        return ServedElsewhere(model, constraints if own else Constraints())
+    tokenizer = model.model.tokenizer
+    if masks is not None and not own:
+        constraints = Constraints(masks, tokenizer.vocabulary())
+    drafting = None
+    if model.cost is not None:
+        draft = None
+        if isinstance(model, BatchingEngine) and model.draft is not None:
+            draft = DraftModel(model.draft, model)
+        drafting = Drafting(model.cost, tokenizer.vocabulary(), tokenizer.encode, draft, model.trees)
+    return Served(model, Encoder(tokenizer), constraints, drafting)
 
 
 def _check_blend(hole: str, use: ModelUse, engines: Mapping[str, Engine | RemoteModel]) -> None:

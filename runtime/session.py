@@ -20,19 +20,14 @@ from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.runtime.results import RunResult, TestResult
-from sglc.runtime.served_models import Served, ServedElsewhere, Urgency, serve
+from sglc.runtime.served_models import NO_MODELS, Served, Urgency, serve
 from sglc.runtime.vm.coverage import BranchCoverage
 from sglc.runtime.vm.holes.records import error_name
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.state.draws import Again, RoundOver
 from sglc.runtime.vm.state.frame import Allowance
 from sglc.runtime.vm.state.models import RunModel
-from sglc.runtime.vm.state.run import (
-    Limits,
-    Prepared,
-    Recorder,
-    Run,
-)
+from sglc.runtime.vm.state.run import Limits, Prepared, Recorder, Run
 from sglc.runtime.vm.state.tasks import Tasks
 from sglc.runtime.vm.state.trace import Listener, ListenerFault
 from sglc.runtime.vm.state.values import BranchValue, Scored, failure
@@ -55,10 +50,10 @@ class Session:
     """A program joined to an engine. May be used for any number of runs, also at the same time.
 
     Without an engine only tests can run; a model elsewhere stands in its place. `models` are those that the
-    program names. `masks`
-    are folders of masks that were made ahead of time; `recorder` keeps account of the runs; `python` calls
-    functions of Python for runs, which tests never do. Raises
-    ArgumentError where a model that the program names is missing, or two that it blends cannot be.
+    program names, `fallbacks` those that are asked where the model of that name fails. `masks` are folders of
+    masks that were made ahead of time; `recorder` keeps account of the runs; `python` calls functions of
+    Python for runs, which tests never do. Raises ArgumentError where a model that the program names is
+    missing, or two that it blends cannot be.
     """
 
     def __init__(
@@ -71,6 +66,7 @@ class Session:
         recorder: Recorder | None = None,
         models: Mapping[str, Engine | RemoteModel] | None = None,
         python: PythonHost | None = None,
+        fallbacks: Mapping[str, Sequence[Engine | RemoteModel]] | None = None,
     ) -> None:
         self.recorder = recorder
         self.python = python
@@ -81,10 +77,13 @@ class Session:
         if masks is not None and engine is not None and not isinstance(engine, RemoteModel):
             vocabulary = engine.model.tokenizer.vocabulary()
         self._prepared = Prepared(program, Constraints(masks, vocabulary), {})
-        self._served: dict[str, Served | ServedElsewhere] = {}
+        self._served = NO_MODELS
         if engine is not None:
-            self._served = serve(program, engine, models or {}, masks, self._prepared.constraints)
+            own = self._prepared.constraints
+            self._served = serve(program, engine, models or {}, masks, own, fallbacks or {})
             self._pretokenise()
+        self.guarantees = self._served.guarantees(program)
+        """What is guaranteed of holes at models elsewhere; None where all models are of this machine."""
 
     def _pretokenise(self) -> None:
         """Tokenise what conversations begin with, so that no run has to, and let the engines pin it."""
@@ -98,7 +97,7 @@ class Session:
     def _beginnings(self) -> Iterator[tuple[Prefix, Served, tuple[int, ...]]]:
         """What conversations begin with, who reads it, and those of its tokens that stay whatever follows."""
         for prefix in self.program.prefixes[-MOST_NAMED:]:
-            served = self._served.get(prefix.model.name)
+            served = self._served.by_name.get(prefix.model.name)
             if not isinstance(served, Served):
                 continue  # of a chain, a model that is not given; or one elsewhere, which has its own tokens
             with contextlib.suppress(SglError):  # a model without a role says so when the function runs
@@ -250,6 +249,8 @@ class Session:
         """As `run`; raises ListenerFault where a listener fails."""
         code = self.function(name)
         bound = self.bind(code, arguments)
+        if self.guarantees is not None:
+            self.guarantees.check(code, local=local, unscored=unscored)
         recorder = self.recorder
         recording = None if recorder is None else recorder.begin(code.name, seed)
         if recording is not None:
@@ -437,10 +438,7 @@ class Session:
                 python=None if urgency is None else self.python,
                 again=again,
             )
-        models = {
-            name: served.for_run(name, self.program.name, urgency, own=name == MAIN)
-            for name, served in self._served.items()
-        }
+        models = self._served.for_run(self.program.name, urgency)
         ahead = engine.concurrency if concurrency is None else concurrency
         if any(model.script is not None and model.script.in_order for model in models.values()):
             ahead = 0

@@ -23,13 +23,14 @@ from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.render import render
 from sglc.externs.modules import access_for
 from sglc.options import CompileOptions
-from sglc.python.background import LOOP, shared_model
+from sglc.python.background import LOOP, shared_models
 from sglc.python.classes import classes_of
 from sglc.python.errors import CompileError, RunError
 from sglc.python.own_classes import OwnTypes, Refused
 from sglc.python.spans import Spans
 from sglc.python.stream import Piece, Stream
 from sglc.python.wiring import wiring_of
+from sglc.runtime.backends.filling.loaded import LoadedModels
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
 from sglc.types.model_use import MAIN
 from sglc.types.notation.python_names import safe_name
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from sglc.runtime.results import RunResult
     from sglc.runtime.session import Session
     from sglc.runtime.vm.state.trace import Listener
+    from sglc.targets.projection.core.capabilities import Level
 
 
 DEFAULT_MODEL = "smollm2"
@@ -166,6 +168,7 @@ class Function:
         types = self._module._types
         try:
             session = await self._module._session(self._code)
+            self._module._tell_levels(session, self._code, options)
             result = await session.run(self._code.name, arguments, **options)
             return dataclasses.replace(result, value=self._module._out(self._code.name, result.value))
         except ArgumentError as error:
@@ -256,8 +259,10 @@ class Module:
         self._types = classes_of(program, None if own is None else own.classes)
         self._lock = threading.Lock()
         self._joined: Session | None = None
-        self._engines: dict[str, Engine | RemoteModel] = {}
-        """Those of the models that the program names, once they are loaded."""
+        self._loaded = LoadedModels({} if engine is None else {MAIN: (engine,)})
+        """What it runs on, as far as it is loaded."""
+        self._told: set[str] = set()
+        """Functions of whose levels was told."""
         self.functions: dict[str, Function] = {}
         for name, index in program.entry.items():
             code = program.codes[index]
@@ -331,36 +336,46 @@ class Module:
         if self._python is not None:
             self._python.check(code)
         if self._joined is None:
-            engine, models = self._given_engine, None
+            models = self._loaded
             if code.kind != "pure":
-                engine, models = await asyncio.get_running_loop().run_in_executor(None, self._load)
+                models = await asyncio.get_running_loop().run_in_executor(None, self._load)
             with self._lock:
-                if engine is None:
+                if models.own is None:
                     return Session(self.program, recorder=self._collector(), python=self._python)
                 if self._joined is None:
                     self._joined = Session(
                         self.program,
-                        engine,
+                        models.own,
                         masks=self._masks(),
                         recorder=self._collector(),
-                        models=models,
+                        models=models.named,
                         python=self._python,
+                        fallbacks=models.fallbacks,
                     )
-                    self._engines = models or {}
+                    self._loaded = models
         return self._joined
 
-    def _load(self) -> tuple[Engine | RemoteModel, dict[str, Engine | RemoteModel]]:
+    def _load(self) -> LoadedModels:
         """The module's own model and those that its program names. Raises ArgumentError."""
         from sglc.runtime.served_models import check_names
 
         check_names(self.program, self._models)
-        named = {name: self._models[name] for name in self.program.models if name in self._models}
+        wanted = {name: self._models[name] for name in self.program.models if name in self._models}
         how = (self._options, self._known, self._wiring)
-        engine = self._given_engine or shared_model(self.model, *how)
-        models = {
-            name: shared_model(each, *how) if isinstance(each, str) else each for name, each in named.items()
-        }
-        return engine, models
+        return LoadedModels(
+            {
+                name: tuple(shared_models(each, *how)) if isinstance(each, str) else (each,)
+                for name, each in {MAIN: self._given_engine or self.model, **wanted}.items()
+            }
+        )
+
+    def _tell_levels(self, session: Session, code: Code, options: Mapping[str, Any]) -> None:
+        """Log once what models elsewhere do not guarantee of a function's holes."""
+        if session.guarantees is not None and code.name not in self._told:
+            from sglc.python.guarantees import log_levels
+
+            self._told.add(code.name)
+            log_levels(session.guarantees, code, options)
 
     # -- what it took --------------------------------------------------------------------------------
 
@@ -371,23 +386,6 @@ class Module:
             self._recorder = Collector(None if self._spans is None else self._spans.listening(self.model))
         return self._recorder
 
-    def _served_by(self) -> Engine | None:
-        from sglc.runtime.backends.filling.opening import is_local
-
-        engine = self._given_engine if self._joined is None else self._joined.engine
-        return engine if is_local(engine) else None
-
-    def _local_engines(self) -> dict[str, Engine]:
-        from sglc.runtime.backends.filling.opening import is_local
-
-        return {name: each for name, each in self._engines.items() if is_local(each)}
-
-    def _remote_models(self) -> list[RemoteModel]:
-        from sglc.runtime.backends.filling.remote_model import RemoteModel
-
-        engine = self._given_engine if self._joined is None else self._joined.engine
-        return [each for each in (engine, *self._engines.values()) if isinstance(each, RemoteModel)]
-
     def cache_stats(self) -> CacheStats | None:
         """What the engine's memory of keys and values holds and has done, for all modules that share it.
 
@@ -396,7 +394,7 @@ class Module:
         """
         from sglc.runtime.metrics.report import cache_stats
 
-        engine = self._served_by()
+        engine = self._loaded.engine
         return None if engine is None else cache_stats(engine)
 
     def statistics(self) -> dict[str, Any]:
@@ -404,16 +402,15 @@ class Module:
         from sglc.runtime.backends.filling.remote_model import spent
         from sglc.runtime.metrics.report import report
 
-        backends = spent(self._remote_models())
-        return report(self._collector(), self._served_by(), self._local_engines(), backends)
+        models = self._loaded
+        return report(self._collector(), models.engine, models.engines, spent(models.remote))
 
     def metrics(self) -> str:
         """The same in Prometheus' text format. Needs the extra `observe`."""
         from sglc.runtime.metrics import prometheus
 
-        return prometheus.text(
-            prometheus.MetricsSource(self._collector(), self._served_by(), self._local_engines())
-        )
+        models = self._loaded
+        return prometheus.text(prometheus.MetricsSource(self._collector(), models.engine, models.engines))
 
 
 class LoadOptions(TypedDict, total=False):
@@ -421,9 +418,9 @@ class LoadOptions(TypedDict, total=False):
 
     `project` says whether the program's `sgl.toml` is read; what is given here wins over it.
     `record` and `replay` are files of traffic with models elsewhere, `cache_answers` gives their answers
-    again. `allow_outside` is of the compiler: the program may read files outside of its project. `allow_py`
-    names modules of Python that it may import; `functions` has functions for its `extern py`, by
-    `module:function`.
+    again, `require` is the least level of what they guarantee. `allow_outside` is of the compiler: the
+    program may read files outside of its project. `allow_py` names modules of Python that it may import;
+    `functions` has functions for its `extern py`, by `module:function`.
     """
 
     executor: ExecutorKind
@@ -444,6 +441,7 @@ class LoadOptions(TypedDict, total=False):
     record: str | Path | None
     replay: str | Path | None
     cache_answers: bool
+    require: Level | None
     allow_outside: bool
     allow_py: tuple[str, ...]
     functions: Mapping[str, Callable[..., Any]] | None
@@ -460,7 +458,8 @@ def load(path: str | Path, model: str | None = None, **options: Unpack[LoadOptio
     read files outside of its project, `allow_py` names modules of Python that it may import beside those of
     its own project (a `.sglb` has none of its own), and `functions` gives functions in place of importing
     any. `record` writes the traffic with models elsewhere to a new file, `replay` takes it from such a file,
-    and `cache_answers` gives the same question the answer that it had before.
+    and `cache_answers` gives the same question the answer that it had before. With `require="value"` a hole
+    of which a model elsewhere guarantees less is an error (docs/backends.md#levels).
     Raises CompileError, with every diagnostic of program and project, FileNotFoundError, and ValueError for
     a file of traffic or options that do not do.
     """
@@ -569,6 +568,11 @@ def made_module(
     models = {**wanted, **(given.get("models") or {})}
     spans, given_engine = given.get("spans"), given.get("engine")
     names = [own_model] if given_engine is None else []
+    if given.get("require") is not None:
+        from sglc.python.guarantees import require_levels
+
+        all_models = {**models, MAIN: given_engine or own_model}
+        require_levels(program, all_models, project, str(given.get("require")))
     wiring = wiring_of(
         given, [*names, *(each for each in models.values() if isinstance(each, str))], project.settings
     )

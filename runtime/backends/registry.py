@@ -1,7 +1,8 @@
 """From a name to a backend. Other packages bring kinds by entry points of the group `sglc.backends`.
 
 An entry point is named as its kind and leads to a function that takes an `Opening` and gives a `Backend`. It
-is looked for only where a name has a kind that is not our own.
+is looked for only where a name has a kind that is not our own. The function's attribute `capabilities` says
+what such backends can do, before one is opened; `opening.capabilities` has them, changed by the settings.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ GROUP = "sglc.backends"
 class Opening:
     """What a backend is made of. `transport` is None where nobody gave one: a backend makes its own then.
 
-    `capabilities` are those of its kind, changed by the settings; nothing for kinds of other packages.
+    `capabilities` are those of its kind, changed by the settings.
     """
 
     name: BackendName
@@ -67,9 +68,9 @@ def open_backend(
     parsed = parse_name(name, others)
     kind = KINDS.get(parsed.kind)
     if kind is None:
-        opener = cast(Opener, others[parsed.kind].load())
-        none = _set(Capabilities(), settings)
-        return opener(Opening(parsed, settings, none, "", "", transport, clock, environment))
+        opener = _opener(others[parsed.kind])
+        able = _set(_declared(opener) or Capabilities(), settings)
+        return opener(Opening(parsed, settings, able, "", "", transport, clock, environment))
     opening = Opening(
         parsed,
         settings,
@@ -82,6 +83,46 @@ def open_backend(
     )
     check_secrecy(opening.url, opening.key, settings)
     return cast(Opener, import_module(kind.module).open_backend)(opening)
+
+
+def capabilities_of(name: str, settings: BackendSettings = SETTINGS) -> Capabilities:
+    """What the backend of a name can do, as its kind and the settings say. No backend is opened and no key is
+    read. Raises ArgumentError for a name that is none (E0731), a package that is broken (E0734), and a kind
+    of another package that does not say it (E0735)."""
+    others = _others()
+    parsed = parse_name(name, others)
+    kind = KINDS.get(parsed.kind)
+    if kind is not None:
+        return _set(kind.capabilities, settings)
+    entry = others[parsed.kind]
+    able = _declared(_opener(entry))
+    if able is None:
+        raise ArgumentError(
+            "E0735",
+            f"what backends of the kind `{entry.name}` can do is not known before one is opened",
+            reason=f"`{entry.value}` has no attribute `capabilities`",
+            hint="its package may set it; `sglc run --verbose` shows the levels of a run",
+        )
+    return _set(able, settings)
+
+
+def _opener(entry: EntryPoint) -> Opener:
+    """What the entry point of another package leads to. Raises ArgumentError (E0734)."""
+    try:
+        return cast(Opener, entry.load())
+    except (ImportError, AttributeError) as problem:
+        raise ArgumentError(
+            "E0734",
+            f"the kind `{entry.name}` of another package cannot be loaded",
+            reason=f"{entry.value}: {problem}",
+            hint="see whether the package and what it needs are installed",
+        ) from None
+
+
+def _declared(opener: Opener) -> Capabilities | None:
+    """What a function of another package says of its backends."""
+    found = getattr(opener, "capabilities", None)
+    return found if isinstance(found, Capabilities) else None
 
 
 def missing_package(package: str, extra: str) -> ArgumentError:

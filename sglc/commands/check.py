@@ -16,6 +16,7 @@ from sglc.commands.shared.invocation import (
     fail,
     outside_option,
     print_json,
+    require_option,
     show,
     summary,
 )
@@ -53,12 +54,7 @@ FORMATS = ("text", "json", "sarif", "github")
     help="Tell lengths of text in tokens of this model, and what its tokens cannot write; of a backend "
     "(openai:gpt-x) what it guarantees.",
 )
-@click.option(
-    "--require",
-    "required",
-    type=click.Choice(("exact", "value", "wider", "asked")),
-    help="With --model of a backend: fail where it guarantees less of a hole.",
-)
+@require_option
 @outside_option
 @click.pass_obj
 def command(
@@ -153,19 +149,27 @@ def _is_elsewhere(model: str) -> bool:
 def _print_levels(
     invocation: Invocation, files: Sequence[Path], model: str, required: Level | None, as_json: bool
 ) -> None:
-    """Print what a backend guarantees of every hole; fails where that is less than is required."""
-    from sglc.commands.shared.levels import as_data, below, capabilities_named, shown
+    """Print what models elsewhere guarantee of every hole; fails where that is less than is required."""
+    from sglc.commands.running.settings import project_for
+    from sglc.commands.shared.levels import as_data, candidates_named, shown
     from sglc.commands.shared.programs import load_program
+    from sglc.runtime.errors import ArgumentError
+    from sglc.targets.projection.level_findings import shortfalls
     from sglc.targets.projection.levels import levels_of
 
-    capabilities = capabilities_named(model)
     faults: list[Diagnostic] = []
     tables: dict[str, list[dict[str, object]]] = {}
     for path in files:
-        levels = levels_of(load_program(invocation, path), capabilities)
+        program = load_program(invocation, path)
+        project = project_for(invocation, path, as_json=as_json)
+        try:
+            models = candidates_named(program, model, project)
+        except ArgumentError as problem:
+            raise fail(invocation, problem.diagnostic(), as_json=as_json) from None
+        levels = levels_of(program, models)
         tables[str(path)] = as_data(levels)
         if required is not None:
-            faults += below(levels, required, model)
+            faults += shortfalls(levels, required)
         if not as_json:
             click.echo((f"{path}\n" if len(files) > 1 else "") + shown(levels), nl=False)
     if as_json:

@@ -11,6 +11,7 @@ import click
 
 from sglc.commands.running.run_options import (
     DEFAULT_MODEL,
+    LevelOptions,
     Models,
     Observation,
     RunCommand,
@@ -27,6 +28,7 @@ from sglc.commands.shared.invocation import (
     level_option,
     outside_option,
     python_option,
+    require_option,
     show,
     summary,
 )
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from sglc.commands.running.execution import Call, Outcome
     from sglc.diagnostics.diagnostic import Diagnostic
     from sglc.runtime.errors import SglError
+    from sglc.targets.projection.core.capabilities import Level
     from sglc.types.values import Value
 
 INTERRUPTED = 130
@@ -75,7 +78,12 @@ INTERRUPTED = 130
     metavar="K",
     help="With --trace: note the K most probable tokens with each token.",
 )
-@click.option("--verbose", is_flag=True, help="Without a terminal: show the text as it comes, on stderr.")
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="Show the text as it comes, also without a terminal, "
+    "and what models elsewhere guarantee of each hole, on stderr.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print value, text and statistics as one JSON object.")
 @click.option(
     "--data", type=click.Path(path_type=Path), metavar="ROWS.jsonl", help="One run a line of arguments."
@@ -98,6 +106,7 @@ INTERRUPTED = 130
     type=click.Choice(["choose"]),
     help="Let a model elsewhere that tells no scores write the option of a `select` itself.",
 )
+@require_option
 @click.option("--sequential", is_flag=True, help="Begin no call of the program before its turn.")
 @engine_options
 @answer_options
@@ -126,6 +135,7 @@ def command(
     concurrency: int | None,
     decode: Literal["local"] | None,
     select: Literal["choose"] | None,
+    required: Level | None,
     sequential: bool,
     engine: EngineOptions,
     answers: AnswerOptions,
@@ -201,6 +211,7 @@ def command(
         access_for(file, invocation.python),
         tuple(project.settings.values()),
         answers,
+        LevelOptions(required, verbose, as_json),
     )
     if data is not None and out is not None:
         from sglc.commands.running.batch import Common, run_rows

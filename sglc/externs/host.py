@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sglc.bytecode.code import Code, Program
-from sglc.bytecode.opcodes import OPCODES
+from sglc.bytecode.reached import reached_codes
 from sglc.callables.extern_spec import ExternSpec
 from sglc.externs.modules import Access, Refused
 from sglc.python.classes import PythonClasses, classes_of
@@ -26,7 +26,6 @@ from sglc.values.kinds import is_value
 
 LONGEST_MESSAGE = 2000
 """Characters of what an exception says; some have a whole answer of a server in them."""
-_CALLS = frozenset(row.number for row in OPCODES if row.name in ("CALL", "CALL_PART", "FORK"))
 
 
 class Host:
@@ -168,13 +167,8 @@ class Host:
 
 def reached(program: Program, code: Code) -> list[ExternSpec]:
     """The functions of Python that a call of a function may come to, in order of the program."""
-    waiting, seen = [program.codes.index(code)], set[int]()
-    while waiting:
-        index = waiting.pop()
-        if index not in seen:
-            seen.add(index)
-            waiting += [a for op, a, _ in program.codes[index].instructions if op in _CALLS]
-    return [found for index in sorted(seen) if (found := program.codes[index].extern) is not None]
+    codes = (program.codes[index] for index in reached_codes(program, code))
+    return [code.extern for code in codes if code.extern is not None]
 
 
 async def _in_thread(work: Callable[[], Any]) -> Any:

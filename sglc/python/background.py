@@ -46,29 +46,34 @@ class BackgroundLoop:
 
 LOOP = BackgroundLoop()
 _ENGINES: dict[tuple[str, EngineOptions], Engine] = {}
-_REMOTE: dict[tuple[str, str], RemoteModel] = {}
+_REMOTE: dict[str, RemoteModel] = {}
 _ENGINE_LOCK = threading.Lock()
 
 
-def shared_model(
+def shared_models(
     model: str,
     options: EngineOptions,
     known: Sequence[ModelSettings] = (),
     wiring: Wiring | None = None,
-) -> Engine | RemoteModel:
-    """A model of this process or elsewhere by its name, shared likewise; `known` are those of a project.
-    One elsewhere that has a `wiring` is of its module alone. Raises ArgumentError."""
-    from sglc.runtime.backends.filling.opening import is_elsewhere, opened
+) -> list[Engine | RemoteModel]:
+    """A model of this process or elsewhere by its name, and behind it those that are asked where it fails;
+    `known` are the models of a project. All are shared; one elsewhere that has a `wiring` is of its module
+    alone. Raises ArgumentError."""
+    from sglc.runtime.backends.filling.opening import links_of, opened
 
-    if not is_elsewhere(model):
-        return shared_engine(model, options)
-    if wiring is not None:
-        return opened(model, known, wiring)
-    with _ENGINE_LOCK:
-        key = (model, repr(known))
-        if key not in _REMOTE:
-            _REMOTE[key] = opened(model, known)
-        return _REMOTE[key]
+    found: list[Engine | RemoteModel] = []
+    for link in links_of(model, known):
+        if not link.elsewhere:
+            found.append(shared_engine(link.name, options))
+        elif wiring is not None:
+            found.append(opened(link, wiring))
+        else:
+            with _ENGINE_LOCK:
+                key = repr(link)
+                if key not in _REMOTE:
+                    _REMOTE[key] = opened(link)
+                found.append(_REMOTE[key])
+    return found
 
 
 def shared_engine(model: str, options: EngineOptions) -> Engine:

@@ -19,6 +19,9 @@ FEW_TEXTS = 1024
 """Most texts of a hole that are scored and drawn as wholes: the tokens of all of them are computed before one
 is drawn. Where there are more, texts are drawn token by token, or by walks."""
 
+UNSCORED_BY = '--select=choose (in Python `select_="choose"`)'
+"""What allows that a model which tells no scores writes the option of a `select` itself."""
+
 
 @value
 class Decoding:

@@ -52,6 +52,10 @@ class ModelUse:
         return " or ".join(names) if self.teacher is None else f"blend({', '.join(names)})"
 
 
+MAIN_USE = ModelUse()
+"""Of a hole that names no model."""
+
+
 def _brief(text: str) -> str:
     line = text.partition("\n")[0]
     return line if line == text and len(line) <= 40 else line[:40] + "…"

@@ -17,6 +17,7 @@ from sglc.runtime.backends.kinds import KINDS, Kind
 from sglc.runtime.backends.names import BackendName, parse_name
 from sglc.runtime.backends.registry import Opening, open_backend
 from sglc.runtime.errors import ArgumentError
+from sglc.targets.projection.core.capabilities import Capabilities
 from supported.backends import table
 
 CANARY = "sk-canary-0123456789abcdefXYZ"
@@ -182,6 +183,32 @@ def test_other_packages_bring_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArgumentError, match="no kind of backend `mien`") as caught:
         open_backend("mien:x")
     assert "mine" in caught.value.reason
+
+
+def test_kinds_of_other_packages_say_what_they_can_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    able = Capabilities(notations=frozenset({"gbnf", "regex"}), seed=True)
+    seen: list[Opening] = []
+
+    def opens(opening: Opening) -> object:
+        seen.append(opening)
+        return _Other("told")
+
+    monkeypatch.setattr(opens, "capabilities", able, raising=False)
+    monkeypatch.setattr(sys.modules[__name__], "told", opens, raising=False)
+    points = [EntryPoint(name, f"{__name__}:{name}", registry.GROUP) for name in ("told", "open_other")]
+    points += [EntryPoint("broken", "no_such_module_at_all:f", registry.GROUP)]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    assert registry.capabilities_of("told:x") == able and not seen
+    narrow = BackendSettings(notations=frozenset({"regex"}), leave_out=frozenset({"seed"}))
+    assert registry.capabilities_of("told:x", narrow) == Capabilities(notations=frozenset({"regex"}))
+    open_backend("told:x", narrow)
+    assert seen[0].capabilities == Capabilities(notations=frozenset({"regex"}))
+    for name, code in (("open_other:x", "E0735"), ("broken:x", "E0734"), ("tolt:x", "E0731")):
+        with pytest.raises(ArgumentError) as caught:
+            registry.capabilities_of(name)
+        assert caught.value.code == code and caught.value.reason
+    with pytest.raises(ArgumentError, match="cannot be loaded"):
+        open_backend("broken:x")
 
 
 def test_no_package_of_the_network_is_imported_before_a_backend_is_opened() -> None:

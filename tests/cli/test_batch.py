@@ -136,7 +136,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def load(name: str, *_: Any, **__: Any) -> ReferenceEngine:
         return ReferenceEngine(Moody())
 
-    monkeypatch.setattr("sglc.commands.running.execution.load_engine", load)
+    monkeypatch.setattr("sglc.commands.running.loading.load_engine", load)
     return write(tmp_path / "p.sgl", PROGRAM)
 
 
@@ -210,7 +210,7 @@ def batching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BatchingEngine:
         return b"broken" in b"".join(pieces[token] or b"" for token in piece.tokens)
 
     executor.fault = fault
-    monkeypatch.setattr("sglc.commands.running.execution.load_engine", lambda *_, **__: engine)
+    monkeypatch.setattr("sglc.commands.running.loading.load_engine", lambda *_, **__: engine)
     return engine
 
 

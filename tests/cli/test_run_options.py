@@ -120,7 +120,7 @@ def test_the_command_passes_the_options_on(
         seen.append(options)
         return load_engine(name)
 
-    monkeypatch.setattr("sglc.commands.running.execution.load_engine", load)
+    monkeypatch.setattr("sglc.commands.running.loading.load_engine", load)
     code, _, err = cli(
         "run",
         good,

@@ -215,7 +215,7 @@ LAW: dict[str, set[str]] = {
     | {"sglc.runtime.engine", "sglc.runtime.errors"}
     | {"sglc.runtime.mask", "sglc.runtime.repair", "sglc.runtime.backends", "sglc.runtime.backends.filling"}
     | {"sglc.runtime.metrics"}
-    | {"sglc.project"},
+    | {"sglc.project", "sglc.targets.projection"},
     "sglc.compatibility": LEAVES | {"sglc.bytecode"},
     "sglc.externs": LEAVES
     | {"sglc.bytecode", "sglc.library", "sglc.python", "sglc.runtime.errors", "sglc.runtime.vm"},

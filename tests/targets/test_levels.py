@@ -11,15 +11,22 @@ from checkout import EXAMPLES, GOLDEN
 from example_budget import examples
 from sglc.driver import compile_source
 from sglc.source import Source
+from sglc.targets.projection.core.candidate import Candidate
 from sglc.targets.projection.core.capabilities import Capabilities
 from sglc.targets.projection.levels import HoleLevel, levels_of
+from sglc.types.model_use import MAIN
 
-_WHOLE = Capabilities(frozenset({"gbnf", "regex", "json_schema", "choice"}), "whole", scores=True)
+_WHOLE = Capabilities(
+    frozenset({"gbnf", "regex", "json_schema", "choice"}),
+    "whole",
+    scores=True,
+    samplers=frozenset({"top_p", "top_k", "min_p"}),
+)
 BACKENDS = {
     "vllm": _WHOLE,
     "llama": replace(_WHOLE, notations=frozenset({"gbnf"}), dialect=None, repetitions=2_000),
-    "openai": Capabilities(frozenset({"json_schema"}), "openai"),
-    "anthropic": Capabilities(frozenset({"json_schema"}), "anthropic"),
+    "openai": Capabilities(frozenset({"json_schema"}), "openai", samplers=frozenset({"top_p"})),
+    "anthropic": Capabilities(frozenset({"json_schema"}), "anthropic", temperature=False),
 }
 
 
@@ -32,7 +39,7 @@ def section(path: Path) -> str:
     """A line a hole: its level at each backend, and what any of them loses."""
     program = compile_source(Source(str(path), path.read_text(encoding="utf-8"))).program
     assert program is not None
-    found = [levels_of(program, capabilities) for capabilities in BACKENDS.values()]
+    found = [levels_of(program, {MAIN: [Candidate(name, able)]}) for name, able in BACKENDS.items()]
     return f"{path.relative_to(EXAMPLES)}\n" + "".join(map(_line, zip(*found, strict=True)))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -11,12 +13,13 @@ from sglc.project.models import ModelSettings
 from sglc.project.models import is_elsewhere as reads_as_elsewhere
 from sglc.runtime.backends.exchange import Backend
 from sglc.runtime.backends.filling.remote_model import RemoteModel
-from sglc.runtime.errors import ArgumentError
+from sglc.targets.projection.core.candidate import Candidate
 
 if TYPE_CHECKING:
     from sglc.runtime.backends.recording.options import AnswerOptions
     from sglc.runtime.backends.recording.wiring import Wiring
     from sglc.runtime.engine.base import Engine
+    from sglc.targets.projection.core.capabilities import Capabilities
 
 
 def is_elsewhere(model: str) -> bool:
@@ -38,37 +41,67 @@ def open_backend(model: str, settings: ModelSettings) -> Backend:
     return registry.open_backend(model, backend_settings_of(settings, model), os.environ)
 
 
-def opened(model: str, known: Iterable[ModelSettings] = (), wiring: Wiring | None = None) -> RemoteModel:
-    """The model of a name with its fallbacks, for a session. `known` are the models of a project, which say
-    under what policies each is asked; `wiring` records or replays what they are asked, or keeps answers.
-    Raises ArgumentError."""
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A part of a chain of fallbacks: one model of this machine, or those elsewhere that stand side by side
+    and are asked as one. `followed` says that another link stands behind it."""
+
+    models: tuple[ModelSettings, ...]
+    elsewhere: bool
+    followed: bool
+
+    @property
+    def name(self) -> str:
+        """The first model, as `--model` has it."""
+        return self.models[0].use
+
+
+def links_of(model: str, known: Iterable[ModelSettings] = ()) -> list[Link]:
+    """The chain of a model: the model itself and its fallbacks, as `known` models of a project have them. A
+    model that it has twice is asked once."""
+    known = tuple(known)
+    names = dict.fromkeys((model, *settings_for(model, known).fallback))
+    groups = [
+        (away, tuple(settings_for(name, known) for name in group))
+        for away, group in groupby(names, key=is_elsewhere)
+    ]
+    return [Link(group, away, place < len(groups)) for place, (away, group) in enumerate(groups, 1)]
+
+
+def candidates_of(model: str, known: Iterable[ModelSettings] = ()) -> list[Candidate]:
+    """What a model and its fallbacks can do, by their names and what a project says of them. Nothing is asked
+    of them, no key is read. Raises ArgumentError for a name that is none."""
+    from sglc.runtime.backends.policy.configured import backend_settings_of
+    from sglc.runtime.backends.policy.weakest import weakest
+    from sglc.runtime.backends.registry import capabilities_of
+
+    def able(settings: ModelSettings) -> Capabilities:
+        return capabilities_of(settings.use, backend_settings_of(settings, settings.use))
+
+    return [
+        Candidate(link.name, weakest([*map(able, link.models)]) if link.elsewhere else None)
+        for link in links_of(model, known)
+    ]
+
+
+def opened(link: Link, wiring: Wiring | None = None) -> RemoteModel:
+    """The models elsewhere of a link, for a session, each under the policies of its settings; `wiring`
+    records or replays what they are asked, or keeps answers. Raises ArgumentError."""
     from sglc.runtime.backends.policy.accounts import Accounts
     from sglc.runtime.backends.policy.clock import LoopClock
     from sglc.runtime.backends.policy.configured import policy_of
     from sglc.runtime.backends.policy.guarded import guarded
 
-    known = tuple(known)
-    settings = settings_for(model, known)
-    chain = [settings, *(settings_for(name, known) for name in settings.fallback)]
-    for each in chain[1:]:
-        if not is_elsewhere(each.use):
-            raise ArgumentError(
-                "E0735",
-                f"`{each.use}` cannot stand behind `{model}` as a fallback",
-                reason="it is a model of this machine, which fills holes in another way",
-                hint="write `using main or local` in the program, and give both models",
-            )
     accounts = Accounts()
-    policies = [policy_of(each) for each in chain]
-    if wiring is None:
-        backends = [open_backend(each.use, each) for each in chain]
-        asked = guarded(backends, policies[0], LoopClock(), accounts, policies=policies)
-    else:
-        backends = [wiring.open_backend(each.use, each) for each in chain]
+    policies = [policy_of(each) for each in link.models]
+    opener, clock = (open_backend, LoopClock()) if wiring is None else (wiring.open_backend, wiring.clock)
+    if wiring is not None:
         policies = [wiring.policy(each) for each in policies]
-        asked = guarded(backends, policies[0], wiring.clock, accounts, policies=policies)
+    backends = [opener(each.use, each) for each in link.models]
+    asked = guarded(backends, policies[0], clock, accounts, policies=policies, followed=link.followed)
+    if wiring is not None:
         asked = wiring.around(asked, accounts)
-    return RemoteModel(asked, accounts, settings.at_once)
+    return RemoteModel(asked, accounts, link.models[0].at_once)
 
 
 def wired(
@@ -80,10 +113,8 @@ def wired(
         return None
     from sglc.runtime.backends.recording.wiring import Wiring
 
-    known = tuple(known)
-    asked = [model for model in models if is_elsewhere(model)]
-    chain = dict.fromkeys(each for model in asked for each in (model, *settings_for(model, known).fallback))
-    return Wiring(options, os.environ, chain)
+    links = (link for model in models for link in links_of(model, tuple(known)) if link.elsewhere)
+    return Wiring(options, os.environ, dict.fromkeys(each.use for link in links for each in link.models))
 
 
 def is_local(model: Engine | RemoteModel | None) -> TypeGuard[Engine]:

@@ -43,13 +43,15 @@ def guarded(
     *,
     policies: Sequence[Policy] = (),
     suited: Suited | None = None,
+    followed: bool = False,
 ) -> Backend:
     """A backend that asks the first of `backends`, and the next one where that fails.
 
     A query ends in one answer or in one BackendFault, whose `attempts` are the requests of all, whose
     `partial` is what came of the answer. `policies` are those of the backends one by one, where they differ
     from `policy`. `suited` writes a query for a backend of the chain; by itself a backend is asked what its
-    capabilities allow. Backends at one endpoint share a breaker.
+    capabilities allow. Where models of another kind follow (`followed`), the last backend is not waited for
+    while its breaker is open. Backends at one endpoint share a breaker.
     """
     if not backends:
         raise ValueError("a chain has at least one backend")
@@ -59,7 +61,7 @@ def guarded(
         Member(backend, each, clock, accounts, breakers[backend.endpoint or backend.name])
         for backend, each in zip(backends, own, strict=True)
     ]
-    return _Guarded(members, clock, suited or as_it_is)
+    return _Guarded(members, clock, suited or as_it_is, followed)
 
 
 def as_it_is(query: Query, backend: Backend) -> Query | None:
@@ -74,6 +76,7 @@ class _Guarded:
     members: Sequence[Member]
     clock: Clock
     suited: Suited
+    followed: bool
 
     @property
     def name(self) -> str:
@@ -167,7 +170,7 @@ class _Guarded:
         ]
         fault = BackendFault("request", "it cannot do what is asked of it", endpoint=self.endpoint)
         for place, (member, suited) in enumerate(able, 1):
-            is_last = place == len(able)
+            is_last = place == len(able) and not self.followed
             if place > 1:
                 answer.leave()
             try:

@@ -1,4 +1,5 @@
-"""`using a or b`: the next model is asked where the one before cannot be had, or fails.
+"""`using a or b`, and fallbacks of a project: the next model is asked where the one before cannot be had, or
+fails.
 
 Which models there are is known when a run begins. What counts as the failure of a model, so that another one
 may be asked, is said here and nowhere else.
@@ -7,6 +8,7 @@ may be asked, is said here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from sglc.bytecode.code import HoleSpec
@@ -16,16 +18,22 @@ from sglc.runtime.vm.holes.models import model_shown
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.run import Run
 from sglc.runtime.vm.state.strand import Strand
-from sglc.types.model_use import MAIN, ModelUse
+from sglc.types.model_use import MAIN, MAIN_USE, ModelUse
 
 T = TypeVar("T")
 
 
 def at_hand(run: Run, use: ModelUse | None) -> list[ModelUse | None]:
-    """Who a hole is asked of, in turn: the models of its chain that the run has, or its model or blend."""
-    if use is None or not use.others:
+    """Who a hole is asked of, in turn: the models of its chain that the run has, or its model or blend. Each
+    model is followed by its own fallbacks, which read what it reads."""
+    if use is not None and use.teacher is not None:
         return [use]
-    return [ModelUse(view) for view in use.views if view.name in run.models]
+    found: list[ModelUse | None] = []
+    for view in MAIN_USE.views if use is None else use.views:
+        if view.name in run.models:
+            found.append(None if use is None else ModelUse(view))
+            found += (ModelUse(replace(view, name=name)) for name in run.models[view.name].fallbacks)
+    return found
 
 
 def model_failed(error: Exception) -> SglError | None:
@@ -73,8 +81,8 @@ async def first_answer(
 
 def asked_first(run: Run, use: ModelUse | None) -> dict[str, object]:
     """What the event of a hole's beginning says of its model: of a chain the one that is asked first."""
-    first = at_hand(run, use)[0]
-    return {"model": shown(first)} if use is not None and use.others else model_shown(first)
+    first, *others = at_hand(run, use)
+    return {"model": shown(first)} if others or (use is not None and use.others) else model_shown(first)
 
 
 def shown(use: ModelUse | None) -> str:

@@ -16,9 +16,7 @@ from sglc.runtime.decoding.requests import RemoteWork
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.run import Run
-from sglc.types.model_use import MAIN_VIEW, ModelUse, ModelView
-
-_MAIN_USE = ModelUse()
+from sglc.types.model_use import MAIN_USE, MAIN_VIEW, ModelUse, ModelView
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class Asked:
 def asked(run: Run, conversation: Conversation, use: ModelUse | None) -> Asked:
     """What is to fill a hole behind a conversation as it is now. Raises SglError where the conversation
     cannot be had in a model's form, or has no text that is to be left out."""
-    use = use or _MAIN_USE
+    use = use or MAIN_USE
     model = run.models[use.base.name]
     base = viewed(run, conversation, use.base)
     if use.teacher is None:
@@ -95,7 +93,7 @@ async def warm(run: Run, conversation: Conversation, uses: Iterable[ModelUse | N
     A text that is to be left out may come in the copies only: then there is nothing to read yet.
     """
     conversation.digest()
-    views = {view: None for use in uses for view in (use or _MAIN_USE).views}
+    views = {view: None for use in uses for view in (use or MAIN_USE).views}
     for view in views or {MAIN_VIEW: None}:
         if view.name not in run.models:
             continue  # of a chain, one that the run does not have

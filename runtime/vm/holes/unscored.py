@@ -16,9 +16,8 @@ from sglc.runtime.vm.holes.budgets import budget_of
 from sglc.runtime.vm.holes.models import filler_of
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.strand import Strand
+from sglc.types.decoding import UNSCORED_BY
 from sglc.types.model_use import ModelUse
-
-ALLOWED_BY = '--select=choose (in Python `select_="choose"`)'
 
 
 class Unheard(Silent):
@@ -43,7 +42,7 @@ def is_scored(machine: Strand, spec: HoleSpec, use: ModelUse | None) -> bool:
     if spec.decoding is not None and spec.decoding.distinct:
         raise _unsupported(spec, "draws distinct samples", "fill it by a model of this machine")
     if spec.told and not machine.run.unscored:
-        hint = f"allow the weaker meaning by {ALLOWED_BY}: the option that it writes has all the probability"
+        hint = f"allow the weaker meaning by {UNSCORED_BY}: the option that it writes has all the probability"
         raise _unsupported(spec, "reads the scores of its options", hint)
     return False
 
@@ -70,7 +69,7 @@ async def written_option(
         hint = "write `by sum`, `mean` or `greedy`, or fill it by a model of this machine"
         raise _unsupported(spec, "selects by contrast, which compares scores", hint)
     if not machine.run.unscored:
-        raise _unsupported(spec, "scores its options", f"let the model choose one by {ALLOWED_BY}")
+        raise _unsupported(spec, "scores its options", f"let the model choose one by {UNSCORED_BY}")
     words = frozenset(text.encode() for text in texts)
     budget = budget_of(frame, None)
     request = HoleRequest(

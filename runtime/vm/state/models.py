@@ -35,7 +35,8 @@ class RunModel:
 
     `chat` is its template (None: it knows no roles). Of a model in this process, `encoder` has the tokenizer,
     `open_branch` gives a branch for tokens, `release` takes it back. A model elsewhere has none of them: its
-    conversations are text. `constraints` are compiled for its `vocabulary`.
+    conversations are text. `constraints` are compiled for its `vocabulary`. `fallbacks` are the names of the
+    models that are asked where it fails.
     """
 
     vocabulary: Vocabulary
@@ -47,6 +48,7 @@ class RunModel:
     script: Script | None = None
     filler: Filler | None = None
     name: str = MAIN
+    fallbacks: tuple[str, ...] = ()
 
     @property
     def can_be_asked(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
 import traceback
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,23 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sglc.bytecode.code import Code, Program
+from sglc.commands.running.loading import load_models, tell_levels
 from sglc.commands.running.narration import Narrator
 from sglc.commands.running.observing import Observer
-from sglc.commands.running.run_options import Observation
-from sglc.commands.shared.invocation import Invocation, counted, fail, fault
-from sglc.commands.shared.progress import progress_bar
+from sglc.commands.running.run_options import LevelOptions, Observation
+from sglc.commands.shared.invocation import Invocation, counted, fail
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.externs.modules import Access
 from sglc.project.models import ModelSettings
-from sglc.runtime.backends.filling.opening import is_elsewhere, is_local, opened, wired
-from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.backends.filling.loaded import LoadedModels
+from sglc.runtime.backends.filling.opening import wired
 from sglc.runtime.backends.recording.options import AnswerOptions
-from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.core.options import EngineOptions
-from sglc.runtime.engine.load import load_engine
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 from sglc.runtime.mask.artifact.places import MaskPlaces
-from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.results import RunResult
 from sglc.runtime.served_models import check_names, check_unknown
 from sglc.runtime.session import Session
@@ -40,7 +36,6 @@ from sglc.types.values import Value
 
 if TYPE_CHECKING:
     from sglc.externs.host import Host
-    from sglc.runtime.backends.recording.wiring import Wiring
 
 R = TypeVar("R")
 SHOWN_PARTIAL = 2000
@@ -76,6 +71,8 @@ class Call:
     """Models of the project, with what it says of each."""
     answers: AnswerOptions = field(default_factory=AnswerOptions)
     """What is recorded or replayed of models elsewhere, or kept."""
+    levels: LevelOptions = field(default_factory=LevelOptions)
+    """What is required and told of models elsewhere."""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -150,28 +147,29 @@ class Runner:
     def __init__(
         self,
         call: Call,
-        engine: Engine | RemoteModel | None,
+        models: LoadedModels,
         observer: Observer,
         traceback: bool = False,
-        models: Mapping[str, Engine | RemoteModel] | None = None,
     ) -> None:
-        """`traceback` shows what in sglc lies behind a failure; `models` are those that the program names.
-        Raises ArgumentError where two of them cannot be blended."""
+        """`traceback` shows what in sglc lies behind a failure. Raises ArgumentError where two models cannot
+        be blended."""
         self._call = call
+        engine = models.own
         self._traceback = traceback
         self._session = Session(
             call.program,
             engine,
             masks=call.masks,
             recorder=observer.collector,
-            models=models,
+            models=models.named,
             python=_host(call),
+            fallbacks=models.fallbacks,
         )
-        self.engine = engine if is_local(engine) else None
+        self.engine = models.engine
         """That of this process; None where the model is elsewhere, or none is asked."""
         self.width = 1 if engine is None else engine.concurrency
         """Runs that are worth keeping going at the same time."""
-        self._remote = {id(each): each for each in (engine, *(models or {}).values())}
+        self._remote = models.remote
         self.observer = observer
 
     @classmethod
@@ -193,29 +191,23 @@ class Runner:
         observer = Observer(invocation, call.observation, call.model)
         if call.code.kind == "pure":
             with observer.watching(None):
-                yield cls(call, None, observer, invocation.traceback)
+                yield cls(call, LoadedModels(), observer, invocation.traceback)
             return
-        engines: dict[str, Engine | RemoteModel] = {}
+        models = LoadedModels()
         try:
             check_names(call.program, call.models)
             check_unknown(call.program, call.models)
-            for path in call.paths:
-                engines[path] = _loaded(invocation, path, call, wiring)
+            load_models(invocation, call, wiring, models)
             startup.lap("model")
-            engine = engines[call.model]
-            models = {name: engines[path] for name, path in call.models.items()}
-            named = {name: each for name, each in models.items() if is_local(each)}
-            remote = [each for each in engines.values() if isinstance(each, RemoteModel)]
-            with observer.watching(engine if is_local(engine) else None, named, remote):
-                runner = cls(call, engine, observer, invocation.traceback, models)
+            with observer.watching(models.engine, models.engines, models.remote):
+                runner = cls(call, models, observer, invocation.traceback)
                 startup.lap("session")
+                tell_levels(invocation, call, runner._session)
                 yield runner
         except ArgumentError as problem:
             raise fail(invocation, problem.diagnostic()) from None
         finally:
-            for each in engines.values():
-                if is_local(each):
-                    each.close()
+            models.close()
 
     def run(
         self, arguments: Mapping[str, Value], *, trace: Path | None = None, narrator: Narrator | None = None
@@ -237,7 +229,7 @@ class Runner:
 
     def _kept(self) -> dict[str, object]:
         """Answers of models elsewhere that were given before; nothing where there are none."""
-        kept = sum(each.accounts.kept for each in self._remote.values() if isinstance(each, RemoteModel))
+        kept = sum(each.accounts.kept for each in self._remote)
         return {"kept": kept} if kept else {}
 
     def wait(self, work: Coroutine[Any, Any, R]) -> R:
@@ -247,9 +239,8 @@ class Runner:
             try:
                 return await work
             finally:
-                for each in self._remote.values():
-                    if isinstance(each, RemoteModel):
-                        await each.close()
+                for each in self._remote:
+                    await each.close()
 
         return asyncio.run(whole())
 
@@ -304,26 +295,9 @@ def _host(call: Call) -> Host | None:
     return host
 
 
-def _loaded(invocation: Invocation, model: str, call: Call, wiring: Wiring | None) -> Engine | RemoteModel:
-    """A model by its name; one that cannot be had ends the command. Raises ArgumentError."""
-    invocation.stage = f"loading the model {model}"
-    if is_elsewhere(model):
-        return opened(model, call.known, wiring)
-    try:
-        with progress_bar(sys.stderr, f"preparing {model}") as progress:
-            return load_engine(model, progress=progress, **call.engine.keywords())
-    except ModelError as problem:
-        raise fail(invocation, model_fault(problem)) from None
-
-
 def _drawn(error: SglError, program: Program) -> Diagnostic:
     """The error at its place; what was generated of the value is shown apart from it."""
     return replace(diagnostic_of(error, program), witness="")
-
-
-def model_fault(problem: ModelError) -> Diagnostic:
-    """A model that cannot be had, as a diagnostic."""
-    return fault("E0807", f"{problem.what}: {problem.where}", reason=problem.why, hint=problem.hint)
 
 
 def value_text(program: Program, code: Code, value: Value, *, indent: int | None = None) -> str:

@@ -17,6 +17,7 @@ from sglc.commands.shared.sizes import read_size, size
 from sglc.runtime.backends.recording.options import AnswerOptions
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
 from sglc.runtime.kv.eviction import Policy
+from sglc.targets.projection.core.capabilities import Level
 from sglc.types.model_use import MAIN
 
 R = TypeVar("R")
@@ -56,6 +57,16 @@ class Observation:
     def wanted(self) -> bool:
         """Whether anything is to be told, so that the run needs a collector."""
         return bool(self.stats or self.metrics or self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelOptions:
+    """What is wanted of levels at models elsewhere: the least that may be guaranteed of a hole, the whole
+    table on stderr, errors as JSON."""
+
+    required: Level | None = None
+    verbose: bool = False
+    as_json: bool = False
 
 
 DEFAULT_MODEL = "smollm2"

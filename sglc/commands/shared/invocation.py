@@ -81,6 +81,14 @@ level_option = click.option(
 )
 """Of the commands that make code."""
 
+require_option = click.option(
+    "--require",
+    "required",
+    type=click.Choice(("exact", "value", "wider", "asked")),
+    help="With a model elsewhere: fail where less is guaranteed of a hole.",
+)
+"""Of the commands that tell levels."""
+
 
 class CommandFailed(Exception):
     """The command has failed and has already said why."""

@@ -163,9 +163,10 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "E0735",
-        "a fallback that is no model elsewhere",
-        "`fallback` of a model in sgl.toml names models of other services. A model of this machine fills "
-        "holes in another way. In a program, `using a or b` goes from any model to any other.",
+        "a kind of backends that does not say what it can do",
+        "Kinds of other packages are functions behind an entry point of the group `sglc.backends`. What such "
+        "backends enforce is the function's attribute `capabilities`. Without it nothing is known of them "
+        "before one is opened: `sglc check --model` needs the attribute, `sglc run` does not.",
     ),
     Entry(
         "E0736",

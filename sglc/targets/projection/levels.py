@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.term import Language, Words
 from sglc.automata.work import OutOfWork
 from sglc.bytecode.code import HoleSpec, Program
 from sglc.cfg.model.errors import GrammarError
+from sglc.targets.projection.core.candidate import Candidate, Candidates
 from sglc.targets.projection.core.capabilities import LEVELS, Capabilities, Level
 from sglc.targets.projection.core.enforcement import Enforcement, Projection
 from sglc.targets.projection.core.loss import Loss
 from sglc.targets.projection.project import project
+from sglc.targets.projection.refusals import RunOptions, refusal, sampling_losses
 from sglc.targets.projection.sample_values import bound_to_samples
 from sglc.types.condition import Condition, given_numbers
 from sglc.types.dependent import given_types
@@ -22,6 +25,8 @@ from sglc.types.model_use import MAIN
 from sglc.types.type import LanguageError, Type, TypeTable
 from sglc.types.values import GivenError
 
+PLAIN = RunOptions()
+"""A run that changes nothing of its program."""
 DOING: dict[Level, str] = {
     "exact": "taken as it is",
     "value": "written again in the one spelling",
@@ -41,7 +46,7 @@ _NOTATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class HoleLevel:
-    """How one hole is asked for.
+    """How one hole is asked for, at the weakest of the models that may fill it.
 
     carrier   what tells the backend what an answer may be; empty for nothing
     lost      what the backend does not enforce
@@ -49,6 +54,8 @@ class HoleLevel:
     certain   whether the values of the run change nothing
     again     the level of an answer that is drawn again, where earlier ones are left out; None where none is
     requests  requests for an answer that needs no repair
+    model     the name of the model, as `--model` has it
+    sampling  what the backend does not take of how the hole is drawn; the answer is legal without
     """
 
     name: str
@@ -59,6 +66,8 @@ class HoleLevel:
     certain: bool = True
     again: Level | None = None
     requests: int = 1
+    model: str = ""
+    sampling: tuple[Loss, ...] = ()
 
     @property
     def doing(self) -> str:
@@ -70,31 +79,100 @@ class HoleLevel:
         return LEVELS.index(self.level) > LEVELS.index(level)
 
 
-def levels_of(program: Program, capabilities: Capabilities, model: str = MAIN) -> list[HoleLevel]:
-    """The holes that a model fills, in the order of the program, each by its name.
+def levels_of(
+    program: Program,
+    models: Candidates,
+    holes: Collection[int] | None = None,
+    options: RunOptions = PLAIN,
+) -> list[HoleLevel]:
+    """The holes that models elsewhere may fill, in the order of the program, each by its name. `holes` are
+    the indices of those that matter; None for all.
 
-    What depends on values of the run is looked at with short texts in their place: at the run a long text or
-    list may be too much for the backend, and the level lower (`certain` is false).
+    Of a chain (`using a or b`, fallbacks of a project) the weakest model counts, of those that can fill the
+    hole at all. What depends on values of the run is looked at with short texts in their place: at the run a
+    long text or list may be too much for the backend, and the level lower (`certain` is false).
     """
     drawn_again = {retry.hole for code in program.codes for retry in code.retries}
     found: dict[str, HoleLevel] = {}
     for number, hole in enumerate(program.holes):
-        views = [MAIN] if hole.models is None else [view.name for view in hole.models.views]
-        if model in views and hole.name not in found:
-            found[hole.name] = _level(program, hole, capabilities, number in drawn_again)
+        if hole.name in found or (holes is not None and number not in holes):
+            continue
+        asked = _candidates(hole, models)
+        away = [
+            _level(program, hole, each.name, each.able, number in drawn_again, options)
+            for each in asked
+            if each.able is not None
+        ]
+        if away:
+            found[hole.name] = _weakest(away, at_hand=len(away) < len(asked) and not _is_blend(hole))
     return list(found.values())
 
 
-def _level(program: Program, hole: HoleSpec, capabilities: Capabilities, again: bool) -> HoleLevel:
+def refused_holes(
+    program: Program, models: Candidates, holes: Collection[int], options: RunOptions = PLAIN
+) -> list[HoleLevel]:
+    """The holes among `holes` that none of their models can fill. Nothing is projected for it."""
+    found: list[HoleLevel] = []
+    for number in sorted(holes):
+        hole = program.holes[number]
+        asked = _candidates(hole, models)
+        away = [
+            _refused(hole, each.name, each.able, options) if each.able is not None else None for each in asked
+        ]
+        if away and (all(away) or (_is_blend(hole) and any(away))):
+            found.append(next(each for each in away if each is not None))
+    return found
+
+
+def _is_blend(hole: HoleSpec) -> bool:
+    return hole.models is not None and hole.models.teacher is not None
+
+
+def _candidates(hole: HoleSpec, models: Candidates) -> list[Candidate]:
+    """The models that a hole may be asked of."""
+    views = [MAIN] if hole.models is None else [view.name for view in hole.models.views]
+    return [each for view in views for each in models.get(view, ())]
+
+
+def _weakest(levels: Sequence[HoleLevel], *, at_hand: bool) -> HoleLevel:
+    """The level of a chain; `at_hand` says that a model of this machine stands in it. A model that cannot
+    fill the hole is passed over where another one can."""
+    able = [each for each in levels if each.level != "refused"]
+    if not able and not at_hand:
+        return levels[0]
+    refused = [each for each in levels if each.level == "refused"]
+    passed = tuple(
+        Loss(f"{loss.construct} at {each.model}", loss.place, "the other models of its chain")
+        for each in refused
+        for loss in each.lost
+    )
+    weakest = max(able, key=lambda each: LEVELS.index(each.level), default=None)
+    if weakest is None:
+        return HoleLevel(refused[0].name, "exact", lost=passed)
+    sampling = tuple(dict.fromkeys(loss for each in able for loss in each.sampling))
+    return replace(weakest, lost=(*weakest.lost, *passed), sampling=sampling)
+
+
+def _refused(hole: HoleSpec, model: str, able: Capabilities, options: RunOptions) -> HoleLevel | None:
+    found = refusal(hole, able, options, f"hole {hole.name}")
+    if found is None:
+        return None
+    loss, hint = found
+    return HoleLevel(hole.name, "refused", lost=(loss,), hints=(hint,), model=model)
+
+
+def _level(
+    program: Program, hole: HoleSpec, model: str, able: Capabilities, again: bool, options: RunOptions
+) -> HoleLevel:
     place = f"hole {hole.name}"
-    refused = _refused(hole, capabilities, place)
+    refused = _refused(hole, model, able, options)
     if refused is not None:
-        loss, hint = refused
-        return HoleLevel(hole.name, "refused", lost=(loss,), hints=(hint,))
+        return refused
+    sampling = sampling_losses(hole, able, place)
     asked = _asked(program, hole)
     if asked is None:
         lost = Loss("what depends on values of the run", place, "any text")
-        return HoleLevel(hole.name, "asked", lost=(lost,), certain=False)
+        return HoleLevel(hole.name, "asked", lost=(lost,), certain=False, model=model, sampling=sampling)
     type, texts, condition, certain = asked
 
     def projected(excluded: frozenset[bytes]) -> Projection:
@@ -102,7 +180,7 @@ def _level(program: Program, hole: HoleSpec, capabilities: Capabilities, again: 
             type,
             texts,
             program.table,
-            capabilities,
+            able,
             condition=condition,
             excluded=excluded,
             validators=bool(hole.validators),
@@ -118,19 +196,9 @@ def _level(program: Program, hole: HoleSpec, capabilities: Capabilities, again: 
         first.hints,
         certain,
         projected(frozenset({b"\x01"})).level if again else None,
+        model=model,
+        sampling=sampling,
     )
-
-
-def _refused(hole: HoleSpec, capabilities: Capabilities, place: str) -> tuple[Loss, str] | None:
-    """Why a hole cannot be filled there at all, and what to write in its place."""
-    if hole.models is not None and hole.models.teacher is not None:
-        return Loss("a blend of two models", place), "one model (`using NAME`)"
-    if hole.decoding is not None and hole.decoding.strategy != "local":
-        return Loss(f"`decode {hole.decoding}`", place), "a model of your own, which sees all probabilities"
-    scored = hole.mode == "select" and hole.by != "greedy"
-    if (scored or (hole.told and hole.mode != "gen")) and not capabilities.scores:
-        return Loss("the scores of options", place), "`choose`, or a model that scores texts"
-    return None
 
 
 def _asked(program: Program, hole: HoleSpec) -> tuple[Type | None, Language, Condition | None, bool] | None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import sglc.commands.shared.levels as levels
 from command_line import Cli
+from sglc.runtime.backends import registry
 from sglc.targets.projection.core.capabilities import Capabilities
 
 OPENAI = Capabilities(frozenset({"json_schema"}), "openai")
@@ -26,7 +26,7 @@ fn f(names: [str]) -> int:
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(levels, "capabilities_named", lambda model: OPENAI)
+    monkeypatch.setattr(registry, "capabilities_of", lambda name, settings: OPENAI)
     path = tmp_path / "p.sgl"
     path.write_text(PROGRAM, encoding="utf-8")
     return path
