@@ -68,12 +68,15 @@ class SglError(Exception):
         return CODES.get(self.name, DECLARED)
 
     @property
+    def known_fields(self) -> dict[str, object]:
+        """The fields, and those of a `Backend` that says nothing of them."""
+        return {**BACKEND, **self.fields} if self.name == "Backend" else dict(self.fields)
+
+    @property
     def parts(self) -> dict[str, object]:
-        """What a handler can read: the fields, and of a built-in error what it says nothing of."""
-        known = dict(BACKEND) if self.name == "Backend" else {}
-        if self.name in CODES:
-            known["partial"] = self.partial or ""
-        return known | self.fields
+        """What a handler can read: the fields, and of a built-in error the text that was not finished."""
+        partial = {"partial": self.partial or ""} if self.name in CODES else {}
+        return partial | self.known_fields
 
     def __str__(self) -> str:
         return f"{self.name}: {self.message}" if self.message else self.name

@@ -179,7 +179,7 @@ class Function:
             )
             raise RunError("Rejected", "E0702", str(error), {}, None, found) from error.__cause__
         except SglError as error:
-            fields = {name: types.out(value) for name, value in error.fields.items()}
+            fields = {name: types.out(value) for name, value in error.known_fields.items()}
             found = diagnostic_of(error, self._module.program)
             told = (error.name, error.code, error.message, fields, error.partial, found)
             raised = types.error(error.name) or RunError

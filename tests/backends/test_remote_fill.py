@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from backends.fake_backend import FakeBackend
 from sglc.driver import compile_source
-from sglc.runtime.backends.exchange import BackendFault, Ending, Message, Usage
+from sglc.runtime.backends.exchange import BackendFault, Cause, Ending, Message, Piece, Query, Usage
+from sglc.runtime.backends.exchange import Event as BackendEvent
 from sglc.runtime.backends.filling import metered
 from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.backends.repairing.result import BOUNDS
@@ -400,3 +401,58 @@ def test_tools_are_told_and_called_as_text() -> None:
         (each.role, each.text) for each in last.messages
     ]
     assert last.messages[-1].role == "user" and last.messages[-1].text.startswith("300")
+
+
+PARTIAL = """pub fn f() -> str:
+    try:
+        user: | q
+        assistant: | Well: ?{a: line max 20 chars}
+        return a
+    except NAME as e:
+        return "${e.name} [${e.partial}]MORE"
+"""
+FIELDS = " ${e.cause} ${e.endpoint} ${e.attempts} ${after}"
+
+
+class Breaking(FakeBackend):
+    """Begins an answer and fails, or hangs where it has no fault."""
+
+    fault: BackendFault | None = None
+
+    async def stream(self, query: Query) -> AsyncIterator[BackendEvent]:
+        yield Piece("Ada")
+        if self.fault is not None:
+            raise self.fault
+        await asyncio.sleep(60)
+
+
+def breaking(cause: Cause) -> Breaking:
+    backend = Breaking([])
+    backend.fault = BackendFault(
+        cause, "it broke off", endpoint="http://x", attempts=3, retry_after=2.5, partial="Ada"
+    )
+    return backend
+
+
+@pytest.mark.parametrize(
+    ("name", "backend", "more", "said"),
+    [
+        ("Backend", breaking("connection"), FIELDS, "Backend [Ada] connection http://x 3 2.5"),
+        ("Budget", breaking("budget"), "", "Budget [Ada]"),
+        ("Refused", FakeBackend(["Ada"], ending=lambda text: Ending("filtered")), "", "Refused [Ada]"),
+        ("Truncated", FakeBackend(["Ada"], ending=lambda text: Ending("length")), "", "Truncated [Ada]"),
+    ],
+)
+def test_a_program_reads_what_there_was(name: str, backend: FakeBackend, more: str, said: str) -> None:
+    text = PARTIAL.replace("NAME", name).replace("MORE", more)
+    if more:
+        text = text.replace(" as e:\n", " as e:\n        let after = e.retry_after\n")
+    assert run(text, backend)[0].value == said
+
+
+def test_the_end_of_a_run_s_time_has_what_there_was() -> None:
+    """Whether the policies see the deadline or the run's own clock does; no handler catches it."""
+    text = PARTIAL.replace("NAME", "Timeout").replace("MORE", "")
+    for backend, options in ((breaking("deadline"), {}), (Breaking([]), {"timeout": 0.2})):
+        error = failing(text, backend, **options)
+        assert (error.name, error.partial, error.fatal) == ("Timeout", "Ada", True)

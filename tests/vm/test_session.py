@@ -42,9 +42,8 @@ def test_a_timeout_keeps_what_was_written() -> None:
     engine.close()
     partial = caught.value.partial
     assert caught.value.name == "Timeout"
-    assert partial is not None and partial.startswith("Well: ")
-    assert partial != "Well: a very long answer that takes its time"
-    assert "Well: a very long answer that takes its time".startswith(partial)
+    assert partial and partial != "a very long answer that takes its time"
+    assert partial == "Well: " or "a very long answer that takes its time".startswith(partial)
 
 
 def test_a_deadline_that_the_engine_sees_is_the_run_s_timeout() -> None:
@@ -61,7 +60,7 @@ def test_a_deadline_that_the_engine_sees_is_the_run_s_timeout() -> None:
         asyncio.run(Session(built.program(), ReferenceEngine(Late(["x"]))).run("f", {}, timeout=30.0))
     error = caught.value
     assert (error.name, error.message, error.fatal) == ("Timeout", "the run took longer than 30 s", True)
-    assert error.partial is not None and error.partial.startswith("Well: ")
+    assert error.partial == "Well: ", "nothing had come of the value: the message as it was"
 
 
 def test_an_error_is_a_diagnostic_that_points_at_the_source() -> None:

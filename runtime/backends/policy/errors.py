@@ -16,14 +16,14 @@ HINTS: dict[Cause, str] = {
 """What a user can do, by what went wrong."""
 
 
-def language_error(fault: BackendFault, asked: str = "", partial: str = "") -> SglError:
+def language_error(fault: BackendFault, asked: str = "", partial: str | None = None) -> SglError:
     """The error that a program meets: `Timeout` where the deadline of the run passed, which no handler
     catches; `Budget` where a budget is used up; else `Backend` with its fields.
 
     asked    what was asked of whom, which the message begins with
-    partial  the legal text so far; without it the text of the answer that had come
+    partial  the legal text so far; None where that is the text of the answer that had come
     """
-    known, hint = partial or fault.partial or None, HINTS.get(fault.cause, "")
+    known, hint = (fault.partial if partial is None else partial) or None, HINTS.get(fault.cause, "")
     message = f"{asked}: {_said(fault)}" if asked else _said(fault)
     if fault.cause == "deadline":
         return SglError("Timeout", message, partial=known, hint=hint, fatal=True)

@@ -360,11 +360,10 @@ async def _generated(
         result = await work.run()
     except BaseException as raised:
         error = error_name(raised)
-        written = mark.message + work.partial
         if isinstance(raised, SglError):
-            raised.partial = raised.partial or written
+            raised.partial = raised.partial or work.partial
         else:
-            run.partial = run.partial or written
+            run.partial = run.partial or work.partial or mark.message
         raise
     finally:
         for allowance in frame.allowances:
