@@ -311,9 +311,20 @@ class Answer:
             return False
         if settled and chosen is not None and is_whole(chosen.matcher, self._is_value):
             return self._whole_words and self._raw[-1:].isalnum()
+        if (
+            self._whole_words
+            and self._raw[-1:] == b"."
+            and self._raw[-2:-1].isdigit()
+            and self._is_number(chosen)
+        ):
+            return True
         if self._values and not self._blank and self._is_prose():
             return True
         return self._blank or bool(self._overlaps) or any(each.alive for each in self._readings)
+
+    def _is_number(self, chosen: _Reading | None) -> bool:
+        """Whether what is read ends in a number, before a point that came last: a digit may follow it."""
+        return chosen is not None and chosen.skip + chosen.kept == len(self._raw) - 1
 
     def _tell(self) -> None:
         """Tell of what is kept whatever comes, if one reading is left."""

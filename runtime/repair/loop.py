@@ -15,7 +15,7 @@ from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.repair import naming
 from sglc.runtime.repair.answer import BLANKS, Answer, Settled, is_whole
-from sglc.runtime.repair.picking import first_word
+from sglc.runtime.repair.picking import cuts_number, first_word, splits_word, whole
 from sglc.runtime.repair.result import Bounds, By, Correction, Ended, RepairResult
 
 SHORT = 16
@@ -108,6 +108,10 @@ class Options:
     stops      texts that end an answer; they are not part of it
     drafts     whether a draft model is at hand
     picks      whether somebody picks words
+    words      whether the first word of a shortest ending is put where nobody says a better one. If not, the
+               model is told what may follow, and goes on behind the legal text
+    forced     what must follow a legal text in the one spelling that is wanted, where the matcher follows
+               others too. It is put behind a fault
     complete   whether a bound that is reached ends the text by a shortest ending, and not by an error
     budget     tokens after which the text gets a shortest ending in any case; None for any number
     again      whether the model does not go on behind a text: an answer that is wrong is asked for again, all
@@ -118,12 +122,15 @@ class Options:
     on_again   hears that the pieces so far are not those of the text, as it is asked for again
     on_event   hears what happens, as traces have it: the kind of an event and its keys (docs/trace.md)
     count      tokens of a piece that the model wrote
+    nothing    as how many corrections an answer counts of which nothing was legal
     """
 
     bounds: Bounds = field(default_factory=Bounds)
     stops: tuple[str, ...] = ()
     drafts: bool = False
     picks: bool = False
+    words: bool = True
+    forced: Callable[[str], bytes] = lambda text: b""
     complete: bool = False
     budget: int | None = None
     again: bool = False
@@ -133,6 +140,7 @@ class Options:
     on_again: Callable[[], None] = lambda: None
     on_event: Callable[[str, Mapping[str, object]], None] | None = None
     count: Callable[[str], int] = lambda piece: len(piece.encode("utf-8", "surrogatepass"))
+    nothing: int = 2
 
 
 class Repair:
@@ -220,7 +228,11 @@ class Repair:
     def _step(self) -> Generator[Request, Reply, Ended | None]:
         """Ask once, and correct what is not legal; how the text ended, if it has."""
         answer, settled = yield from self._asked()
-        if answer.expired or self._is_whole():
+        if answer.expired:
+            return None
+        if self._is_whole():
+            if not self._options.words and splits_word(self.text, settled.wrong):
+                self._leave(answer, settled)
             return None
         may_end = self._matcher.is_accepting()
         if settled.legal:
@@ -233,9 +245,13 @@ class Repair:
                 return None
         put, by = yield from self._correct(settled.wrong)
         self._note(Correction(len(self.text), settled.wrong, put, by))
-        self._weight += 1 if settled.kept else 2
+        self._weight += 1 if settled.kept else self._options.nothing
         self._length = None if answer.streamed else SHORT
-        if not put:
+        self._fault = None
+        if by == "told":
+            reason = naming.fault(self.text, self._matcher, settled.wrong)
+            self._fault = Fault(self.text + settled.wrong, reason)
+        elif not put:
             return "cut"
         self._append(put.encode())
         return None
@@ -252,17 +268,21 @@ class Repair:
             self._write_forced()
             if not answer.cut_short and (self._matcher.is_accepting() or self._back_to_end()):
                 return "complete" if self._is_whole() else "stopped"
-        elif self._matcher.is_accepting() and not _splits_word(self.text, settled.wrong):
+        elif self._matcher.is_accepting() and not splits_word(self.text, settled.wrong):
             self._note(Correction(len(self.text), settled.wrong, "", "end"))
             return "cut"
+        self._leave(answer, settled)
+        return None
+
+    def _leave(self, answer: Answer, settled: Settled) -> None:
+        """Leave the text for what is wrong with an answer."""
         reason = naming.fault(self.text, self._matcher, settled.wrong)
         self._begin_again(Fault(answer.raw, reason), kept=bool(settled.kept))
-        return None
 
     def _begin_again(self, fault: Fault, *, kept: bool) -> None:
         """Leave the text, so that all of it is asked for again. `kept`: whether some of it was legal."""
         self._note(Correction(0, fault.answer, "", "again"))
-        self._weight += 1 if kept else 2
+        self._weight += 1 if kept else self._options.nothing
         self._fault = fault
         self._left = max(self._left, bytes(self._text), key=len)
         self._text.clear()
@@ -283,7 +303,7 @@ class Repair:
             stops=options.stops,
             most=left,
             values=options.values,
-            whole_words=options.again,
+            whole_words=options.again or not options.words,
             count=options.count,
             told=self._hear,
         )
@@ -303,9 +323,12 @@ class Repair:
     # -- corrections ---------------------------------------------------------------------------------
 
     def _correct(self, wrong: str) -> Generator[Request, Reply, tuple[str, By]]:
-        """What stands where the model wrote something wrong, and who says so; empty where the text ends."""
+        """What stands where the model wrote something wrong, and who says so; empty where the text ends, and
+        where the model is told."""
         matcher, options = self._matcher, self._options
-        forced = whole(matcher.forced())
+        if not options.words and cuts_number(self.text, wrong):
+            return "", "told"
+        forced = self._forced(behind_fault=True)
         if forced:
             return forced, "forced"
         if options.drafts:
@@ -326,9 +349,9 @@ class Repair:
                 raise self._failed(picked) from picked
             if isinstance(picked, str):
                 return picked, "ask"
-        if matcher.is_accepting():
+        if matcher.is_accepting() and (options.words or not splits_word(self.text, wrong)):
             return "", "end"
-        return first_word(self._completion()), "completion"
+        return (first_word(self._completion()), "completion") if options.words else ("", "told")
 
     def _completion(self) -> str:
         """A shortest legal ending. Raises SglError where it is no text, or none is found."""
@@ -347,9 +370,17 @@ class Repair:
     def _write_forced(self) -> None:
         if self._options.again and not self._text and self._fault is not None:
             return  # all of it is asked for
-        while forced := whole(self._matcher.forced()):
+        while forced := self._forced(behind_fault=bool(self._corrections)):
             self._append(forced.encode())
         self._emit(bytes(self._text))
+
+    def _forced(self, *, behind_fault: bool) -> str:
+        """What must come next. Blanks at its end are the model's: tokens begin with them."""
+        forced = whole(self._matcher.forced())
+        if forced or not behind_fault:
+            return forced
+        spelled = whole(self._options.forced(self.text)).rstrip(" ")
+        return spelled if self._matcher.clone().accept_bytes(spelled.encode()) else ""
 
     def _append(self, data: bytes) -> None:
         if not self._matcher.accept_bytes(data):
@@ -462,18 +493,5 @@ class Repair:
         return RepairResult(self.text, corrections, self._calls, self._tokens, self._written, seconds, ended)
 
 
-def _splits_word(text: str, wrong: str) -> bool:
-    """Whether a word goes on behind a text, in what was wrong there: `42` of `4200` is no answer."""
-    return text[-1:].isalnum() and wrong[:1].isalnum()
-
-
 def _utf8(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def whole(data: bytes) -> str:
-    """The whole characters that bytes begin with, as a text."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError as fault:
-        return data[: fault.start].decode()

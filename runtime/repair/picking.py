@@ -1,4 +1,5 @@
-"""Words that are put into a text: the first of a shortest ending, or one that is picked from a list."""
+"""Words that are put into a text: the first of a shortest ending, or one that is picked from a list. And the
+places at which a text is not cut."""
 
 from __future__ import annotations
 
@@ -14,6 +15,25 @@ def first_word(text: str) -> str:
     """The first word or mark of a text, with the blanks before it."""
     found = _FIRST.match(text)
     return found.group() if found else text[:1]
+
+
+def whole(data: bytes) -> str:
+    """The whole characters that bytes begin with, as a text."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as fault:
+        return data[: fault.start].decode()
+
+
+def splits_word(text: str, wrong: str) -> bool:
+    """Whether a word or a number goes on behind a text, in what was wrong there: `42` of `4200` is no answer,
+    and neither is `42` of `42.5`."""
+    return (text[-1:].isalnum() and wrong[:1].isalnum()) or cuts_number(text, wrong)
+
+
+def cuts_number(text: str, wrong: str) -> bool:
+    """Whether a number goes on so: cut there it is another number, whatever may follow it."""
+    return text[-1:].isdigit() and (wrong[:1].isdigit() or re.match(r"[.][0-9]", wrong) is not None)
 
 
 def question(prompt: str, text: str, words: Sequence[str], may_end: bool) -> str:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-By = Literal["forced", "chance", "draft", "ask", "completion", "end", "again"]
+By = Literal["forced", "chance", "draft", "ask", "completion", "end", "told", "again"]
 Ended = Literal["complete", "stopped", "cut", "completed"]
 
 
@@ -19,8 +19,9 @@ class Correction:
     put    what stands there instead, the beginning of a legal text; empty where the text ends there
     by     who said so: `forced` (nothing else was legal), `chance` (the model itself, by the probabilities
            that it told), `draft` (the draft model), `ask` (who was asked to pick a word), `completion` (a
-           shortest legal ending), `end` (the text was complete without it), `again` (none of the answer was
-           kept, and all of it was asked for again)
+           shortest legal ending), `end` (the text was complete without it), `told` (nobody: the model was
+           told what may follow, and asked to go on), `again` (none of the answer was kept, and all of it was
+           asked for again)
     """
 
     at: int

@@ -114,7 +114,7 @@ def test_requests_that_came_to_nothing_count_too() -> None:
     text = CREW.replace("    assistant: | ?{member: Crew}\n    return member", CAUGHT)
     backend = FakeBackend(lambda query: "no")
     result, _ = run(text, backend, {"theme": "x"})
-    assert result.statistics.remote.requests == BOUNDS.corrections / 2  # each of them counts twice
+    assert result.statistics.remote.requests == BOUNDS.corrections
     assert result.statistics.holes == 0
 
 

@@ -5,30 +5,7 @@ from __future__ import annotations
 from codecs import utf_8_decode
 
 from sglc.runtime.mask.matcher import Matcher
-
-BLANKS = " \t\r\n"
-
-
-class _Spacing:
-    """JSON in the language's own spacing, piece by piece."""
-
-    def __init__(self) -> None:
-        self._quoted = self._escaped = False
-
-    def written(self, text: str) -> str:
-        """The next piece as our printer spaces it."""
-        parts = []
-        for char in text:
-            if self._quoted:
-                self._quoted = self._escaped or char != '"'
-                self._escaped = not self._escaped and char == "\\"
-                parts.append(char)
-            elif char in ",:":
-                parts.append(char + " ")
-            elif char not in BLANKS:
-                self._quoted = char == '"'
-                parts.append(char)
-        return "".join(parts)
+from sglc.runtime.repair.spelling import BLANKS, Spacing
 
 
 class _Track:
@@ -65,7 +42,7 @@ class LegalPieces:
     def __init__(self, matcher: Matcher) -> None:
         self._plain = _Track(matcher.clone())
         self._json = _Track(matcher.clone())
-        self._spacing = _Spacing()
+        self._spacing = Spacing()
         self._matcher = matcher
         self._blanks = ""
         self._begun = False

@@ -62,10 +62,16 @@ class Asking:
         """Begin a request. Where the backend goes on behind texts, it is given the text so far."""
         query = self._query
         most = query.max_tokens if query.max_tokens is None else ask.length
-        messages = query.messages + (() if ask.fault is None else turns(ask.fault, query.begun))
+        messages = query.messages + self._told(ask.fault)
         begun = query.begun + ask.text if self.continues else query.begun
         sent = replace(query, messages=messages, begun=begun, max_tokens=most)
         return BackendStream(self, sent, ask.answer)
+
+    def _told(self, fault: Fault | None) -> tuple[Message, ...]:
+        """The turns that tell what was wrong. Text outside of messages has no place for them."""
+        if fault is None or not any(message.role for message in self._query.messages):
+            return ()
+        return turns(fault, self._query.begun, goes_on=self.continues)
 
     def open(self, query: Query) -> AsyncIterator[Event]:
         """The events of a request."""
@@ -165,10 +171,11 @@ class BackendStream:
                         return
 
 
-def turns(fault: Fault, begun: str = "") -> tuple[Message, ...]:
-    """What stands behind the messages where an answer is asked for again: the answer, behind what was begun,
-    and what is wrong."""
-    told = f"That answer does not fit: {fault.reason}. Write the whole answer again, and nothing else."
+def turns(fault: Fault, begun: str = "", *, goes_on: bool = False) -> tuple[Message, ...]:
+    """What stands behind the messages where an answer is asked for again, or goes on behind its legal
+    beginning: the answer, behind what was begun, and what is wrong."""
+    wanted = "Go on behind what is right of it" if goes_on else "Write the whole answer again"
+    told = f"That answer does not fit: {fault.reason}. {wanted}, and nothing else."
     answer = (Message("assistant", begun + fault.answer),) if fault.answer.strip() else ()
     return (*answer, Message("user", told))
 

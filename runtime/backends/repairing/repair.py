@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from sglc.runtime.backends.exchange import Backend, BackendFault, Clock, Query
@@ -16,6 +16,7 @@ from sglc.runtime.repair.drivers import InLoop, Models
 from sglc.runtime.repair.local_model import LocalModel
 from sglc.runtime.repair.loop import Options, Repair
 from sglc.runtime.repair.result import Bounds, Correction
+from sglc.runtime.repair.spelling import Spacing
 from sglc.targets.projection.canonical import AnswerError
 
 _HINT = "a backend that enforces more, a prompt that says what is wanted, or more corrections"
@@ -38,9 +39,11 @@ async def repaired(
     `matcher` stands at the beginning of the language's own texts; excluded texts are left out of it already.
     With `values`, answers are JSON in any spelling, and only what is no value is repaired. Streams are closed
     at the first illegal byte. Behind it, where the backend goes on behind a begun message and nothing is
-    enforced, a word is put: the most probable legal token that the backend told of, else one of `draft` (a
-    local model, of whose vocabulary the matchers are), else the first of a shortest ending. Where it does
-    not, all is asked for again with the fault named; both turns are in that request alone.
+    enforced, a word is put: what must come next, else the most probable legal token that the backend told of,
+    else one of `draft` (a local model, of whose vocabulary the matchers are). Where nobody says one, the
+    backend goes on behind the legal beginning with the fault named. Where it does not go on, all is asked for
+    again so. The turns that name the fault are in that request alone. What no model has chosen is in no text,
+    but for what must come.
     `query.max_tokens` is a budget: it ends the text along a shortest ending, and so do `bounds` with
     `complete`.
 
@@ -59,6 +62,8 @@ async def repaired(
         _until(bounds, query.deadline, now()),
         stops=query.stops,
         drafts=asking.drafts,
+        words=False,
+        forced=_forced_in(matcher) if values is not None and asking.continues else lambda text: b"",
         complete=complete,
         budget=query.max_tokens,
         again=not asking.continues,
@@ -67,6 +72,7 @@ async def repaired(
         on_piece=observer.on_piece,
         on_again=observer.on_again,
         on_event=lambda kind, data: _observe(observer, kind, data),
+        nothing=1,
     )
     prompt = "\n\n".join(message.text for message in query.messages) + "\n\n" + query.begun
     repair = Repair(followed, prompt, options, now)
@@ -93,6 +99,17 @@ def _until(bounds: Bounds, deadline: float | None, now: float) -> Bounds:
         raise SglError("Timeout", "the deadline has passed before the model was asked", partial="")
     seconds = deadline - now if bounds.seconds is None else min(bounds.seconds, deadline - now)
     return replace(bounds, seconds=seconds)
+
+
+def _forced_in(matcher: Matcher) -> Callable[[str], bytes]:
+    """What must follow the beginning of a JSON text in the language's own order and spelling; nothing behind
+    a text in another order or with other escapes."""
+
+    def forced(text: str) -> bytes:
+        legal = matcher.clone()
+        return legal.forced() if legal.accept_bytes(Spacing().written(text).encode()) else b""
+
+    return forced
 
 
 def _fault(text: str, matcher: Matcher, values: Values | None) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from sglc.runtime.backends.exchange import Usage
 from sglc.runtime.repair.result import Bounds, Correction, Ended
 
-BOUNDS = Bounds(calls=12, corrections=8)
-"""Eight corrections: a model that needs more has not understood what is wanted, and each is a request. Four
-requests more for answers that a length cut and that go on. See `Bounds` for the tokens: here they are those
-that the backend counts, or pieces of streams that were closed."""
+BOUNDS = Bounds(calls=12, corrections=3)
+"""Three answers that are not right are the end: a model that was told twice what is wrong and errs again
+mostly does so for ever, and each answer is paid for with its whole prompt. Nine requests more for answers
+that a length cut and that go on. See `Bounds` for the tokens: here they are those that the backend counts, or
+pieces of streams that were closed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from sglc.runtime.repair.result import Bounds, Correction
 from sglc.targets.projection.canonical import AnswerError
 from sglc.targets.projection.core.capabilities import Capabilities
 from sglc.targets.projection.core.enforcement import Enforcement
-from sglc.types.type import FieldType, Int, ListOf, Named, Optional, RecordType, Str, Type
+from sglc.types.type import FieldType, Int, ListOf, Named, Optional, RecordType, Str, Type, matching
 
 CREW = {"Crew": RecordType("Crew", (FieldType("name", Str(max_chars=12)), FieldType("age", Int(1, 99))))}
 GOES_ON = Capabilities(continues=True)
@@ -242,13 +242,85 @@ def test_pieces_are_taken_back_where_all_is_asked_for_again() -> None:
 
 
 def test_a_backend_that_goes_on_is_given_the_text_so_far() -> None:
-    backend = Answering(['{"name": "Ann", "age": "12"}', '2, "x"'], GOES_ON)
+    backend = Answering(['{"name": "Ann", "age": "12"}', '12, "x"'], GOES_ON)
     query = Query((Message("user", "Who?"),), begun="Here: ")
     found = crew(backend, query)
     assert found.text == '{"name": "Ann", "age": 12}'
-    assert [each.begun for each in backend.queries] == ["Here: ", 'Here: {"name": "Ann", "age": 1']
-    first = found.corrections[0]
-    assert (first.wrong, first.put, first.by) == ('"', "1", "completion")
+    assert [each.begun for each in backend.queries] == ["Here: ", 'Here: {"name": "Ann", "age": ']
+    told, forced = found.corrections
+    assert (told.wrong, told.put, told.by) == ('"', "", "told")
+    assert (forced.wrong, forced.put, forced.by) == (",", "}", "forced")
+    answer, fault = backend.queries[1].messages[1:]
+    assert answer == Message("assistant", 'Here: {"name": "Ann", "age": "')
+    assert "a digit from 1 to 9 or blanks may follow" in fault.text and "Go on behind" in fault.text
+
+
+def test_what_the_language_forces_is_filled_in_its_own_spelling() -> None:
+    """The key and the rest of a code can be no other, whatever other order and spelling JSON would allow."""
+    table = {
+        "Part": RecordType("Part", (FieldType("code", matching("[A-Z]{2}-[0-9]")), FieldType("n", Int(1, 9))))
+    }
+    values = json_values(Named("Part"), table)
+    backend = Answering(['{"code": "ABC', '7", "size"', "5}"], GOES_ON)
+    legal = matcher(type=Named("Part"), table=table)
+    found = asyncio.run(repaired(backend, QUESTION, legal, values=values))
+    assert found.text == '{"code": "AB-7", "n": 5}' and found.requests == 3
+    assert [(each.put, each.by) for each in found.corrections] == [("-", "forced"), ('n":', "forced")]
+    assert backend.queries[1].begun == '{"code": "AB-' and len(backend.queries[1].messages) == 1
+
+
+def test_what_is_forced_is_found_in_the_language_s_own_order_alone() -> None:
+    backend = Answering(['{"age": 12, "nick', 'name": "Ann"}'], GOES_ON)
+    found = crew(backend)
+    assert found.text == '{"name": "Ann", "age": 12}'
+    assert [each.by for each in found.corrections] == ["told"]
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_no_word_is_put_that_nobody_chose(complete: bool) -> None:
+    """The third answer is the last. Then what is forced is filled in, and anything else is missing."""
+    backend = Answering(["red or blue?"], GOES_ON)
+    if complete:
+        found = text(backend, choices=["green", "grey"], complete=True)
+        assert (found.text, found.ended) == ("grey", "completed")
+    else:
+        with pytest.raises(SglError, match=r"Rejected: .* it took 3 corrections") as caught:
+            text(backend, choices=["green", "grey"])
+        assert caught.value.partial == "gre"
+    assert len(backend.queries) == 3
+    backend = Answering(["", "", "gx"], GOES_ON)
+    assert text(backend, choices=["g1", "h2"]).text == "g1"  # the last answer leaves one
+
+
+def test_a_number_that_goes_on_is_told_and_not_cut() -> None:
+    backend = Answering(['{"name": "Ann", "age": 4200}', "}"], GOES_ON)
+    assert crew(backend).corrections == (Correction(25, "0", "", "told"),)
+
+
+@pytest.mark.parametrize("capabilities", [Capabilities(), GOES_ON])
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [("12.5", None), ("12. No more.", "12"), ("12ab", None), ("12, I think", "12"), ("12.", "12")],
+)
+def test_a_whole_text_is_not_cut_out_of_a_number_or_word(
+    answer: str, kept: str | None, capabilities: Capabilities
+) -> None:
+    backend = Answering([answer], capabilities)
+    if kept is None:
+        with pytest.raises(SglError, match="Rejected"):
+            text(backend, regex="[1-9][0-9]")
+        assert (
+            len(backend.queries) == 3
+            and backend.queries[2].messages[-2].text == answer[: 3 + (answer[2] == ".")]
+        )
+    else:
+        assert text(backend, regex="[1-9][0-9]").text == kept
+
+
+def test_text_outside_of_messages_has_no_place_for_faults() -> None:
+    backend = Answering(["x", "b"], GOES_ON)
+    assert text(backend, Query((Message("", "Once "),)), regex="a[bc]").text == "ab"
+    assert [query.messages for query in backend.queries] == [(Message("", "Once "),)] * 2
 
 
 def test_a_word_is_the_most_probable_legal_token_that_the_backend_told_of() -> None:
@@ -275,8 +347,8 @@ def test_a_begun_message_is_refused_where_the_backend_does_not_continue() -> Non
 
 
 @pytest.mark.parametrize("capabilities", [Capabilities(), GOES_ON])
-def test_eight_corrections_are_the_end_and_the_legal_text_is_kept(capabilities: Capabilities) -> None:
-    for corrections, requests in ((BOUNDS.corrections, 8), (3, 3)):
+def test_three_faulty_answers_are_the_end_and_the_legal_text_is_kept(capabilities: Capabilities) -> None:
+    for corrections, requests in ((BOUNDS.corrections, 3), (5, 5)):
         backend = Answering(["ab1"], capabilities)
         with pytest.raises(SglError) as caught:
             text(backend, regex="([a-z]{2} ){40}", bounds=Bounds(calls=50, corrections=corrections))
