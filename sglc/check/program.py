@@ -22,7 +22,7 @@ from sglc.check.declarations.effects import FunctionEffects
 from sglc.check.findings import ordered
 from sglc.check.kept_modules import KeptModule, LoadedModule, Mark, ModuleKey, kept_module, still_holds
 from sglc.check.module import ModuleChecker
-from sglc.check.proofs.emptiness import report_dead_arms
+from sglc.check.proofs.emptiness import report_dead_arms, report_empty
 from sglc.check.proofs.field_order import report_field_order
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.forms import form_is_known, form_shows
@@ -181,6 +181,7 @@ class _Checking:
         """Names, types and signatures, then what is in bodies."""
         program, module = self.program, checker.module
         unions, forms, inner = len(program.unions), len(program.forms), len(program.inner)
+        written = len(program.written)
         checker.declare(imports)
         read_in_order(module)
         checker.define_all()
@@ -190,7 +191,9 @@ class _Checking:
         if module.main:
             effects.check_tests()
         forms = self._ask_forms(forms)
+        unions = len(program.unions)
         checker.check_bodies()
+        self._report_empty(written, unions)
         unions = len(program.unions)  # those of bodies are told apart where they stand
         if module.main:
             checker.check_tests()
@@ -207,6 +210,13 @@ class _Checking:
         """Report arms of the unions from `first` on that share a text."""
         for arms, spans in self.program.unions[first:]:
             _tell_apart(self.facts, arms, spans)
+
+    def _report_empty(self, written: int, unions: int) -> None:
+        """Report types from `written` on that have no value, and arms of the unions from `unions` on."""
+        for type, span in self.program.written[written:]:
+            within_limit(self.program, span, partial(report_empty, self.facts, type, span), None)
+        for arms, spans in self.program.unions[unions:]:
+            within_limit(self.program, spans[0], partial(report_dead_arms, self.facts, arms, spans), None)
 
     def _ask_forms(self, first: int) -> int:
         """Report types from `first` on that have not the form that is asked for; how many there are."""

@@ -165,6 +165,8 @@ class ProgramState:
         """Each written `T as yaml`, to be asked for its form once all types are known."""
         self.inner: list[tuple[Type, Span]] = []
         """Each written part of a list, map, tuple or union; if it has a form, that does not show there."""
+        self.written: list[tuple[Type, Span]] = []
+        """Types of variables, parameters and results, to be asked whether they have a value."""
         self.memo: dict[tuple[object, ...], Any] = {}
         """Answers about types that are asked more than once (`memo["finite", type]`)."""
         self.suggestions = NameSearch()
@@ -179,7 +181,7 @@ class ProgramState:
         for names in self.sets:
             names.clear()
         entries: tuple[list[Any], ...]
-        entries = (self.diagnostics, self.order, self.unions, self.forms, self.inner)
+        entries = (self.diagnostics, self.order, self.unions, self.forms, self.inner, self.written)
         for each in entries:
             each.clear()
         self.suggestions = NameSearch()

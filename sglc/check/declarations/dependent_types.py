@@ -67,7 +67,10 @@ class DependentTypes:
         """The type that values of a variable, parameter or result are known by. Where the written one depends
         on values of the run, it is noted as such."""
         type, given = self._resolved(node, bare=True)
-        if isinstance(type, Unknown) or not given_types(type):
+        if isinstance(type, Unknown):
+            return type
+        if not given_types(type):
+            self.module.program.written.append((type, node.span))
             return type
         self.module.dependents[id(node)] = DependentType(replaced(type, self._with_declarations), given)
         self.module.resolved[id(node)] = known = erased(type)

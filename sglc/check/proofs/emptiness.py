@@ -19,6 +19,7 @@ from sglc.types.language.membership import str_fault
 from sglc.types.type import (
     Alternatives,
     Dec,
+    FieldType,
     Float,
     InForm,
     Int,
@@ -80,16 +81,20 @@ def report_dead_fields(facts: TypeFacts, name: str, node: object) -> None:
     declared = facts.table.get(name)
     if isinstance(declared, RecordType) and isinstance(node, ast.RecordDeclaration):
         for field, written in zip(declared.fields, node.fields, strict=False):
-            if facts.sound(field.type) and not facts.inhabited(field.type):
-                _report_part(
-                    facts, field.type, written.type.span, f"field `{field.name}`", "leave the field out"
-                )
+            _report_field(facts, field, written, f"field `{field.name}`", "leave the field out")
     if isinstance(declared, UnionType) and isinstance(node, ast.UnionDeclaration):
         for variant, written_variant in zip(declared.variants, node.variants, strict=False):
             for field, written in zip(variant.fields, written_variant.fields, strict=False):
-                if facts.sound(field.type) and not facts.inhabited(field.type):
-                    what = f"field `{field.name}` of `{variant.name}`"
-                    _report_part(facts, field.type, written.type.span, what, "leave the variant out")
+                what = f"field `{field.name}` of `{variant.name}`"
+                _report_field(facts, field, written, what, "leave the variant out")
+
+
+def _report_field(facts: TypeFacts, field: FieldType, written: ast.Field, what: str, hint: str) -> None:
+    if facts.sound(field.type):
+        if facts.inhabited(field.type):
+            _report_dead(facts, field.type, written.type.span)
+        else:
+            _report_part(facts, field.type, written.type.span, what, hint)
 
 
 def _report_dead(facts: TypeFacts, type: Type, span: Span) -> None:
