@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
+
+_LET = re.compile(r"[ \t]*(?:let[ \t]+\w+[ \t]*=[ \t]*)?")
 
 
 def insertion(text: str, before: Span) -> tuple[Edit, ...]:
@@ -11,10 +15,10 @@ def insertion(text: str, before: Span) -> tuple[Edit, ...]:
     return (Edit(Span(before.source, before.start, before.start), text),)
 
 
-def begins_line(span: Span) -> bool:
-    """Whether nothing but blanks stands before a place on its line."""
+def begins_value(span: Span) -> bool:
+    """Whether nothing but blanks, or `let NAME =`, stands before a place on its line."""
     line, column = span.source.position(span.start)
-    return not span.source.line(line)[: column - 1].strip()
+    return _LET.fullmatch(span.source.line(line)[: column - 1]) is not None
 
 
 def preceded_by(word: str, span: Span) -> Span | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from sglc.check.core.context import WORDS, ModuleContext, Signature
-from sglc.check.core.edits import begins_line, insertion
+from sglc.check.core.edits import begins_value, insertion
 from sglc.check.core.result import (
     BuiltinSymbol,
     ExpressionType,
@@ -168,6 +168,20 @@ class Calls:
         entity.used = True
         return name, self.module.program.signatures.get(entity.name)
 
+    def _not_a_function(self, node: ast.Call, name: str, signature: Signature) -> None:
+        """A part or an aside is called without saying so."""
+        word = "aside" if getattr(signature.declaration, "kind", "") == "aside" else "part"
+        said = "an aside" if word == "aside" else "a part"
+        self.module.report(
+            "E0401",
+            f"`{name}` is {said}: it writes into the caller's message",
+            node.span,
+            label="called like a function",
+            hint=f"write `{word} {name}(…)` on a line of its own, or `let … = {word} {name}(…)`",
+            edits=insertion(f"{word} ", node.span) if begins_value(node.span) else (),
+            secondary=(Label(signature.declaration.name.span, f"declared as {said} here"),),
+        )
+
     def call_function(
         self,
         node: ast.Call,
@@ -183,15 +197,7 @@ class Calls:
             return UNKNOWN
         self.module.symbols[id(name)] = self.module.symbols[id(node)] = FunctionSymbol(signature.name)
         if signature.kind == "part" and not as_part:
-            self.module.report(
-                "E0401",
-                f"`{name.name}` is a part: it writes into the caller's message",
-                node.span,
-                label="called like a function",
-                hint=f"write `part {name.name}(…)` on a line of its own",
-                edits=insertion("part ", node.span) if begins_line(node.span) else (),
-                secondary=(Label(signature.declaration.name.span, "declared as a part here"),),
-            )
+            self._not_a_function(node, name.name, signature)
         elif as_part and signature.kind != "part":
             self.module.report(
                 "E0401",

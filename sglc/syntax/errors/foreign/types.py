@@ -13,7 +13,7 @@ TYPE_NAMES = {
         "int": "integer Integer Int long Long i32 i64 u32 u64 usize bigint",
         "bool": "boolean Boolean Bool",
         "float": "double Double Float f32 f64 real",
-        "decimal": "Decimal",
+        "decimal": "Decimal dec numeric",
         "null": "None NoneType nil undefined void Null",
         "json": "any Any object unknown JSON Json",
     }.items()
