@@ -33,7 +33,8 @@ from sglc.source import Source
 from strategies.mutated_programs import Original, mutated, originals
 
 SECONDS = 120
-"""Most for one program on a busy machine; then the process ends."""
+"""Most seconds of the processor for one program; then the process ends. Time in which others have the machine
+does not count."""
 SLOW = 10.0
 """Seconds of the processor for one program that are told. An example with its tests takes half of one."""
 DATA = 2 << 30
@@ -59,7 +60,7 @@ def main(first: int, count: int, results: Path) -> None:
         for number in range(first, first + count):
             print(json.dumps({"begins": number}), file=told, flush=True)
             program = mutated(number, programs)
-            signal.alarm(SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
             began = time.process_time()
             try:
                 counts[meet(program, known)] += 1
@@ -70,7 +71,7 @@ def main(first: int, count: int, results: Path) -> None:
                     "trace": traceback.format_exc()[-3000:],
                 }
                 print(json.dumps(fault), file=told, flush=True)
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             spent = time.process_time() - began
             if spent > SLOW:
                 print(json.dumps({"slow": number, "seconds": round(spent, 1)}), file=told, flush=True)
