@@ -17,13 +17,13 @@ _UNKNOWN_ROWS = ("rows", "behind", "begins")
 def empty_grammar() -> Grammar:
     """The arrays of a grammar of which nothing is known."""
     found = Grammar.zeros(
-        parts=64,
-        lists=64,
-        firsts=8,
-        frames=64,
-        states=16,
-        bytes=64,
-        words=16,
+        parts=256,
+        lists=256,
+        firsts=64,
+        frames=256,
+        states=64,
+        bytes=256,
+        words=64,
         lookaheads=8,
     )
     for name in (*_UNKNOWN_ROWS, "unions"):

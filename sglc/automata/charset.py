@@ -62,6 +62,9 @@ def leading_bytes(parts: Iterable[tuple[int, int]]) -> int:
     """The first bytes of characters in UTF-8, as bits of a number."""
     found = 0
     for low, high in parts:
+        if high < 0x80:
+            found |= (2 << high) - (1 << low)
+            continue
         # No surrogate is at an end of a range, but they may lie inside of one.
         first, last = chr(low).encode()[0], chr(high).encode()[0]
         found |= (2 << last) - (1 << first)

@@ -14,7 +14,7 @@ opened to be known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges, leading_bytes
@@ -43,7 +43,11 @@ class _First(NamedTuple):
     empty: frozenset[int]
 
 
-_NOTHING = _First(0, frozenset())
+_NEVER: frozenset[int] = frozenset()
+_NOTHING = _First(0, _NEVER)
+_COMPOSED = frozenset((Series, Alternatives, Repetition, RuleNode))
+"""Nodes whose sets are those of others."""
+_UNKNOWN: Any = object()
 
 
 class FirstSets:
@@ -124,6 +128,8 @@ class FirstSets:
     def of(self, node: Node, forbidden: int = 0) -> _First | None:
         """What words of a node begin with, where some characters may not come first."""
         known = self._nodes
+        if (node.index, forbidden) in known:
+            return known[node.index, forbidden]
         stack: list[_Asked] = [(node, forbidden)]
         opened: set[tuple[int, int]] = set()
         while stack:
@@ -172,7 +178,7 @@ class FirstSets:
         first = self._either([node.first], forbidden, missing)
         if first is None or missing or not first.empty:
             return first
-        found, empty = first.bytes, frozenset[int]()
+        found, empty = first.bytes, _NEVER
         for before in first.empty:
             rest = self._either([node.rest], before, missing)
             if rest is None:
@@ -182,13 +188,15 @@ class FirstSets:
 
     def _either(self, nodes: Iterable[Node], forbidden: int, missing: list[_Asked]) -> _First | None:
         """What is known of all of some nodes together; None if one of them is not to be known."""
-        bytes, empty = 0, frozenset[int]()
+        bytes, empty, known = 0, _NEVER, self._nodes
         for node in nodes:
             key = (node.index, forbidden)
-            if key not in self._nodes:
-                missing.append((node, forbidden))
-                continue
-            found = self._nodes[key]
+            found = known.get(key, _UNKNOWN)
+            if found is _UNKNOWN:
+                if type(node) in _COMPOSED:
+                    missing.append((node, forbidden))
+                    continue
+                found = known[key] = self._first(node, forbidden, missing)
             if found is None:
                 missing.clear()
                 return None

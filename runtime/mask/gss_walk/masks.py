@@ -243,9 +243,8 @@ class StackMasks:
             self._walk = StackWalk(self._vocabulary.subtrees, self._vocabulary.arrays.deepest)
         self.walks += 1
         self._walk.begin(entries, inside, np.array(begins, np.int32).reshape(-1, 2))
+        together = {Need.PART: tables.describe, Need.STATE: tables.make_rows}
         make = {
-            Need.PART: tables.describe,
-            Need.STATE: tables.make_row,
             Need.LOOKAHEAD: tables.make_forbidden_row,
             Need.UNION: tables.find_union,
             Need.BEGINS: tables.find_begins,
@@ -264,8 +263,13 @@ class StackMasks:
                     self._walk.forget()
                 if code == Result.NEEDS_TABLES:
                     stuck = None
-                    for what, number in dict.fromkeys(self._walk.requests):
-                        make[what](number)
+                    asked = dict.fromkeys(self._walk.requests)
+                    for what, make_all in together.items():
+                        if numbers := [number for need, number in asked if need == what]:
+                            make_all(numbers)
+                    for what, number in asked:
+                        if what not in together:
+                            make[what](number)
                 machine.effort += _EFFORT if code == Result.PAUSED else 1
                 spend(_OF_PAUSE if code == Result.PAUSED else OF_PART * (1 + len(self._walk.requests)))
                 account.check()

@@ -41,7 +41,10 @@ _ASKED = -2
 _FRAMES = frozenset((Series, Repetition, MergedContinuation))
 """Nodes of grammars that continuations resume."""
 _COMPOSED = frozenset((Series, Alternatives, Repetition))
-
+_OPENING = frozenset((Part.SERIES, Part.CHOICE, Part.RULE, Part.REPEAT))
+"""Kinds of parts that are opened with others."""
+_WITHOUT_FIRST = frozenset((Part.NEGATIVE_LOOKAHEAD, Part.NOTHING, Part.FOREIGN))
+"""Kinds of parts of which nobody asks with which bytes they begin."""
 
 _SHORT = 16
 """Of so many states of a text the rows at letters are made at once: few words have more letters, and each row
@@ -61,12 +64,17 @@ class StackTables:
         self.arrays = empty_grammar()
         """Replaced when they grow; see `current`."""
         self._machine = machine
+        self._described: set[int] = set()
+        """The parts of which it has been said what they are."""
         self._lists = 0
         self._firsts: dict[int, int] = {}
         """By set of bytes: its number; 0 is that of every byte."""
         self._states: dict[tuple[TextTable, int], int] = {}
         """By text and state of it: the number of the state."""
         self._places: list[tuple[TextTable, int]] = []
+        """Text and state of it, by number."""
+        self._noted = 0
+        """The number of those that are in the arrays."""
         self._word_lists: dict[object, int] = {}
         """By bytes, or set of words, or choice among parts: the number of the first word."""
         self._cases: list[tuple[int, CaseNode]] = []
@@ -116,9 +124,9 @@ class StackTables:
                 elif after in known:
                     records += (cont, node.index, state, after)
                     known[cont] = known[after]
-                    if type(node) is Repetition and self.current().program[node.index, 0] == Part.UNKNOWN:
+                    if type(node) is Repetition:
                         # Closures pass through one that may end to the next below.
-                        self.describe(node.index)
+                        self.describe((node.index,))
                 else:
                     stack.append(after)
                 continue
@@ -126,7 +134,7 @@ class StackTables:
             if missing:
                 stack += missing
                 continue
-            self._set(node.index, (Part.MERGED, 0, 0, 0))
+            self._program()[node.index] = Part.MERGED, 0, 0, 0
             records += (cont, node.index, self._list(state), len(state))
             known[cont] = cont <= Key.FRAME and all([known[each] for each in state])
         if records:
@@ -165,40 +173,51 @@ class StackTables:
     # Parts
 
     def current(self) -> Grammar:
-        """The arrays, with room for every part that there is."""
+        """The arrays, with room for every part that there is, and with all states."""
+        self._program()
+        self._note_states()
+        return self.arrays
+
+    def _program(self) -> np.ndarray:
+        """The parts, with room for every one that there is."""
         count = len(self._machine.nodes)
         if count > len(self.arrays.program):
             self.arrays = grown(self.arrays, program=2 * count)
-        return self.arrays
+        return self.arrays.program
 
-    def describe(self, index: int) -> None:
-        """Say what a part is, and what all parts are that are opened with it. Raises TooLarge."""
-        waiting = [index]
-        while waiting:
-            index = waiting.pop()
-            if self.current().program[index, 0] == Part.UNKNOWN:
-                opened = self._describe(index)
-                spend(OF_PART * len(opened))
-                waiting += opened
+    def describe(self, indexes: Iterable[int]) -> None:
+        """Say what parts are, and what all parts are that are opened with them. Raises TooLarge."""
+        waiting, known = list(indexes), self._described
+        found: dict[int, tuple[int, int, int, int]] = {}
+        late: dict[int, int] = {}
+        try:
+            while waiting:
+                index = waiting.pop()
+                if index not in known and index not in found:
+                    opened = self._describe(index, found, late)
+                    spend(OF_PART * len(opened))
+                    waiting += opened
+        finally:
+            if found:
+                program = self._program()
+                program[[*late], 3] = [*late.values()]
+                program[[*found]] = [*found.values()]
+                known.update(found)
 
-    def _describe(self, index: int) -> list[int]:
-        """Say what one part is; the parts that are opened with it."""
+    def _describe(
+        self, index: int, found: dict[int, tuple[int, int, int, int]], late: dict[int, int]
+    ) -> list[int]:
+        """Say what one part is, and with what rules begin that are not compiled; the parts that are opened
+        with it."""
         if index >= _MOST_PARTS:
             raise TooLarge
         node = self._machine.nodes[index]
         kind, a, b = self._part(node)
-        first = (
-            self._begins(node)
-            if kind in (Part.TEXT, Part.LIST, Part.SERIES, Part.CHOICE, Part.RULE, Part.REPEAT)
-            else 0
-        )
-        self._set(index, (kind, a, b, first))
+        found[index] = kind, a, b, 0 if kind in _WITHOUT_FIRST else self._begins(node)
         if type(node) in _COMPOSED:
             # Rules that begin with other bytes than are wanted need not be compiled.
-            for each in node.children():
-                if _is_late(each):
-                    self.current().program[each.index, 3] = self._begins(each)
-        if kind not in (Part.SERIES, Part.CHOICE, Part.RULE, Part.REPEAT):
+            late.update({each.index: self._begins(each) for each in node.children() if _is_late(each)})
+        if kind not in _OPENING:
             return []
         return [each.index for each in node.openers() if not _is_late(each)]
 
@@ -218,8 +237,7 @@ class StackTables:
         waiting = deque(seen)
         while waiting and perf_counter() < until:
             index = waiting.popleft()
-            if self.current().program[index, 0] == Part.UNKNOWN:
-                self.describe(index)
+            self.describe((index,))
             if type(node := self._machine.nodes[index]) is CaseNode:
                 node.begins_any()
             for each in self._inside(*self.arrays.program[index, :3].tolist()):
@@ -265,11 +283,11 @@ class StackTables:
             if node.first is None:
                 return Part.NOTHING, 0, 0
             local, table = node.first[0], node.table
-            begins = table.can_go_on(local, 0, None)
+            begins = table.goes_on(local)
             state = self._state(table, local) if begins else -1
             if begins and table.can_end(local, 0):
                 # That it may be empty says nothing of what it begins with; its row does.
-                self.make_row(state)
+                self.make_rows([state])
             return Part.TEXT, state, table.can_end(local, 0)
         assert isinstance(node, WordNode | CaseNode)
         first = self._words_of(node)
@@ -291,9 +309,6 @@ class StackTables:
                 self.arrays = grown(self.arrays, firsts=2 * found)
             self.arrays.firsts[found] = np.frombuffer(bytes.to_bytes(32, "little"), np.uint64)
         return found
-
-    def _set(self, index: int, record: tuple[int, int, int, int]) -> None:
-        self.current().program[index] = record
 
     # Terminals
 
@@ -360,47 +375,60 @@ class StackTables:
                 raise TooLarge
             self._states[table, local] = found
             self._places.append((table, local))
-            arrays = self.arrays
-            if found >= len(arrays.rows):
-                size = 2 * found
-                arrays = self.arrays = grown(arrays, rows=size, begins=size, flags=size, loops=size)
-            ends, goes_on = table.can_end(local, 0), table.can_go_on(local, 0, None)
-            arrays.flags[found] = TextFlag.ENDS * ends | TextFlag.GOES_ON * goes_on
         return found
 
-    def make_row(self, state: int) -> None:
-        """Make the row of a state of a text. Where it is at a letter of a word, the rows of the word's other
-        letters are made with it. Raises TooLarge."""
-        table, local = self._places[state]
-        if local >= table.boundary:
-            self._make_rows(table, {local: state})
-        elif _is_letter(table, local):
-            letters = [each for each in range(min(table.boundary, _SHORT)) if _is_letter(table, each)]
-            states = {each: self._state(table, each) for each in [*letters, local]}
-            known = self.arrays.flags
-            self._make_rows(
-                table, {each: at for each, at in states.items() if not known[at] & TextFlag.KNOWN}
-            )
-        else:
-            self._make_rows(table, {local: state})
-            lexeme = text_lexeme(table)
-            self_loop = lexeme.lasting(LexemeState(lexeme, lexeme.number(local)), 0)
-            self_loop = None if self_loop is None else self_loop.with_none_forbidden()
-            if self_loop is not None:
-                self.arrays.loops[state] = self_loop.groups
+    def _note_states(self) -> None:
+        """Put the states that have been numbered into the arrays."""
+        if self._noted == len(self._places):
+            return
+        places, arrays = self._places, self.arrays
+        if len(places) > len(arrays.rows):
+            size = 2 * len(places)
+            arrays = self.arrays = grown(arrays, rows=size, begins=size, flags=size, loops=size)
+        arrays.flags[self._noted : len(places)] = [
+            TextFlag.ENDS * (local in table.dfa.accepting) | TextFlag.GOES_ON * table.goes_on(local)
+            for table, local in places[self._noted :]
+        ]
+        self._noted = len(places)
 
-    def _make_rows(self, table: TextTable, states: dict[int, int]) -> None:
-        """Make the rows of states of a text, by their numbers in its table."""
+    def make_rows(self, states: Iterable[int]) -> None:
+        """Make the rows of states of texts. Where one is at a letter of a word, the rows of the word's other
+        letters are made with it. Raises TooLarge."""
+        wanted: dict[int, None] = {}
+        looping: list[int] = []
+        for state in states:
+            wanted[state] = None
+            table, local = self._places[state]
+            if local < table.boundary:
+                if _is_letter(table, local):
+                    letters = [each for each in range(min(table.boundary, _SHORT)) if _is_letter(table, each)]
+                    wanted.update(dict.fromkeys([self._state(table, each) for each in letters]))
+                else:
+                    looping.append(state)
+        noted, flags = self._noted, self.arrays.flags
+        made = [state for state in wanted if state >= noted or not flags[state] & TextFlag.KNOWN]
         moves = [
             (state, low, high, self._state(table, to))
-            for local, state in states.items()
+            for state in made
+            for table, local in (self._places[state],)
             for low, high, to in table.moves(local)
         ]
-        arrays, made = self.arrays, list(states.values())
+        self._note_states()
+        arrays = self.arrays
         for state, low, high, target in moves:
             arrays.rows[state, low : high + 1] = target
         arrays.begins[made] = np.packbits(arrays.rows[made] >= 0, axis=1, bitorder="little").view(np.uint64)
         arrays.flags[made] |= TextFlag.KNOWN
+        for state in looping:
+            self._find_loop(state)
+
+    def _find_loop(self, state: int) -> None:
+        """Find the characters that lead on and on from a state of a text, whose tokens are looked up."""
+        table, local = self._places[state]
+        lexeme = text_lexeme(table)
+        self_loop = lexeme.lasting(LexemeState(lexeme, lexeme.number(local)), 0)
+        if self_loop is not None and (self_loop := self_loop.with_none_forbidden()) is not None:
+            self.arrays.loops[state] = self_loop.groups
 
     def find_behind(self, word: int) -> None:
         """Find the part that follows a word."""

@@ -35,7 +35,8 @@ class RowKinds:
         self._widest: dict[int, int] = {}
         """By kind: the number of the part with most characters, -1 if there is none."""
         self._arrays: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        self._common = {kind for kind, states in Counter(dfa.kinds).items() if states > 1}
+        kinds = Counter(dfa.kinds) if dfa.kinds else {}
+        self._common = {kind for kind, states in kinds.items() if states > 1}
         """The kinds of more states than one."""
         self._same: dict[Ranges, Ranges] = {}
         """Equal sets are one object."""
@@ -57,6 +58,8 @@ class RowKinds:
     def targets(self, state: int) -> list[int]:
         """The states after one character, in the order of their first edges."""
         row, kind = self.dfa.edges[state], self._kinds[state]
+        if kind not in self._common:
+            return list(dict.fromkeys([target for _, _, target in self._row(state)]))
         places = self._places.get(kind)
         if places is None:
             firsts: dict[int, int] = {}

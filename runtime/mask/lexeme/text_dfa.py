@@ -49,13 +49,13 @@ class TextTable:
         "_sources",
         "_stopping",
         "_targets",
+        "_words",
         "boundary",
         "characters",
         "dfa",
         "encoding",
         "lexeme",
         "rows",
-        "words",
     )
 
     def __init__(self, dfa: CharDfa, encoding: Encoding) -> None:
@@ -72,13 +72,13 @@ class TextTable:
         self._sources: tuple[tuple[int, ...], ...] | None = None
         self._last: Iterable[int] = dfa.accepting
         """The states of the last of `_reach`."""
-        self._reach: list[int] = [self._bits(dfa.accepting)]
-        self._seen_reach: dict[int, int] = {self._reach[0]: 0}
+        self._reach: list[int] = []
+        self._seen_reach: dict[int, int] = {}
         self._gapless: bool | None = None
         self._stopping: dict[int, bool] = {}
         self._period: tuple[int, int] | None = None
         self._advanced: LeastUsed[Place, Place | None] = LeastUsed()
-        self.words = TextWords(dfa, encoding, self.next_length)
+        self._words: TextWords | None = None
         self.lexeme: Any = None
         """Its `TextLexeme`, kept where its table is."""
 
@@ -89,6 +89,13 @@ class TextTable:
             bits = leading_bytes((low, high) for low, high, _ in self.dfa.edges[local])
             found = self._begins[local] = members(bits)
         return found
+
+    @property
+    def words(self) -> TextWords:
+        """The shortest words from states of the automaton."""
+        if self._words is None:
+            self._words = TextWords(self.dfa, self.encoding, self.next_length)
+        return self._words
 
     @property
     def known(self) -> int:
@@ -104,9 +111,9 @@ class TextTable:
                 moves = self.characters.begin(self.dfa.edges[local])
             else:
                 moves = self.characters.moves(local - boundary)
-            found = self._moves[local] = tuple(
-                [(low, high, target if target >= 0 else boundary - 1 - target) for low, high, target in moves]
-            )
+            if local >= boundary or moves is not self.dfa.edges[local]:
+                moves = tuple([(low, high, to if to >= 0 else boundary - 1 - to) for low, high, to in moves])
+            found = self._moves[local] = moves
         return found
 
     def move(self, local: int, byte: int) -> int | None:
@@ -209,6 +216,10 @@ class TextTable:
         """Whether a word may end at this place."""
         return least <= 0 and local in self.dfa.accepting
 
+    def goes_on(self, local: int) -> bool:
+        """Whether a word may have more bytes at this place, where characters are not counted."""
+        return local >= self.boundary or bool(self.dfa.edges[local])
+
     def can_go_on(self, local: int, least: int, most: int | None) -> bool:
         """Whether a word may have more bytes at this place."""
         if local >= self.boundary:
@@ -276,6 +287,9 @@ class TextTable:
 
     def _states_at(self, length: int) -> int:
         """Bit set of the states with an accepted word of exactly `length` characters."""
+        if not self._reach:
+            self._reach.append(self._bits(self.dfa.accepting))
+            self._seen_reach[self._reach[0]] = 0
         while length >= len(self._reach):
             if self._period:
                 first, period = self._period

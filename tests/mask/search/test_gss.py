@@ -293,10 +293,10 @@ def test_states_for_which_there_are_no_numbers(monkeypatch: pytest.MonkeyPatch) 
     for number, node in enumerate([*bars, bars[1]]):
         tables._machine.register(node)
         if number == 0:
-            tables.describe(node.index)
+            tables.describe([node.index])
         else:
             with pytest.raises(stack_tables.TooLarge):
-                tables.describe(node.index)
+                tables.describe([node.index])
 
 
 def test_parts_all_of_which_may_be_empty() -> None:

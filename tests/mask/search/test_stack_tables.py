@@ -32,13 +32,13 @@ def test_parts_are_described_with_the_part_that_opens_them() -> None:
         machine.register(node)
     analyse(nodes, machine)
     tables = StackTables(machine)
-    tables.describe(root.index)
+    tables.describe([root.index])
     kinds, firsts = tables.arrays.program[:, 0], tables.arrays.program[:, 3]
     # `maybe` may be empty, so what is behind it is opened as well; nothing is behind `b`, `made` or `late`.
     known = {node.index for node in (root, made, made.body, behind, maybe, a, behind.rest, b)}
     assert set(np.flatnonzero(kinds != Part.UNKNOWN).tolist()) == known
     assert not late.made and firsts[late.index] > 0
-    tables.describe(late.index)
+    tables.describe([late.index])
     assert late.made and kinds[d.index] == Part.LIST and kinds[c.index] == Part.UNKNOWN
 
 
@@ -49,12 +49,12 @@ def test_rows_at_the_letters_of_a_word_are_made_together(letters: int) -> None:
     node = TextNode(TextTable(compile_regex(word + "[0-9]+"), "raw"), 0, None)
     first = tables.place(node, (0, 0, None))
     assert first is not None
-    tables.make_row(first[0])
+    tables.make_rows([first[0]])
     made = [local for local in range(letters + 2) if _known(tables, node.table, local)]
     assert made == list(range(min(letters, _SHORT)))
     # Where digits go on it is no letter, and its row is made alone.
     digits = tables._state(node.table, letters + 1)
-    tables.make_row(digits)
+    tables.make_rows([digits])
     assert tables.arrays.flags[digits] & TextFlag.KNOWN and tables.arrays.loops[digits].any()
     assert not _known(tables, node.table, letters)
     state = first[0]
