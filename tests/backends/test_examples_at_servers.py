@@ -40,5 +40,3 @@ def write_down(server: str, path: Path, watched: Watched) -> None:
         with open(table, "a", encoding="utf-8") as file:
             for row in watched.rows:
                 file.write(json.dumps([server, path.stem, *row], ensure_ascii=False) + "\n")
-            ends = {error: count for (level, error), count in watched.outcomes.items() if level == "run"}
-            file.write(json.dumps([server, path.stem, "runs that failed", ends]) + "\n")

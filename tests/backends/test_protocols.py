@@ -555,6 +555,14 @@ def test_the_stub_refuses_schemas_that_are_not_strict() -> None:
         assert strict_faults(wrong), wrong
 
 
+def test_a_grammar_that_llama_cannot_read() -> None:
+    fault = fault_of(
+        opened("llama", StubLlama()), replace(ASK, enforced=Enforcement("gbnf", 'root ::= "a" nowhere ('))
+    )
+    assert (fault.cause, fault.again, fault.status) == ("request", False, 400)
+    assert fault.message == "status 400: Failed to initialize samplers: failed to parse grammar"
+
+
 def test_usages_add_up() -> None:
     assert Usage(1, 2, 3) + Usage(4, 5, 6) == Usage(5, 7, 9)
 

@@ -151,6 +151,36 @@ def test_a_schema_is_enforced(server: str) -> None:
     assert 18 <= value["age"] <= 70 and value["post"] in ("a", "b")
 
 
+def test_llama_has_computed_a_prompt_before() -> None:
+    """Tokens of a prompt that were there already are told as such, also in a score."""
+    answered("llama", ASK)
+    _, end, _ = answered("llama", ASK)
+    assert end.usage is not None and end.usage.cached >= end.usage.prompt - 2
+
+
+@pytest.mark.parametrize("query", [ASK, replace(ASK, begun="Once")], ids=["whole", "begun"])
+@pytest.mark.parametrize("count", [1, 2])
+@servers
+def test_messages_of_the_assistant_in_a_row(server: str, count: int, query: Query) -> None:
+    """Whole messages of the assistant at the end are not gone on with: the model is given a turn."""
+    if query.begun and not opened(server).capabilities.continues:
+        pytest.skip(f"{server} does not go on behind what is begun")
+    said = (Message("assistant", "No."),) * count
+    text, end, _ = answered(server, replace(query, messages=(*ASK.messages, *said)))
+    assert text and end.usage is not None and end.usage.output > 0
+
+
+@pytest.mark.parametrize(("bounds", "taken"), [("1,1999", True), ("2000,2000", True), ("2001,2001", False)])
+def test_repetitions_that_llama_takes(bounds: str, taken: bool) -> None:
+    """What a projection leaves out (`repetitions` of the capabilities) is refused, or taken for
+    any number of them: an upper bound of 2,001."""
+    query = replace(ASK, enforced=Enforcement("gbnf", f'root ::= "a"{{{bounds}}}'), max_tokens=2)
+    if taken:
+        assert answered("llama", query)[0].startswith("a")
+    else:
+        assert "failed to parse grammar" in fault_of("llama", query).message
+
+
 @continuing
 def test_a_grammar_that_is_none_is_refused(server: str) -> None:
     fault = fault_of(server, replace(ASK, enforced=Enforcement("gbnf", 'root ::= "a" nowhere (')))

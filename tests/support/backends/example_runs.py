@@ -44,7 +44,8 @@ class Watched:
     broken: list[str] = field(default_factory=list)
     """Holes without a value although their level promises one."""
     rows: list[tuple[str, str, str, str]] = field(default_factory=list)
-    """Name, level, outcome and text or message of each hole, in the order in which they ended."""
+    """Name, level, outcome and text or message of each hole, in the order in which they ended; of a run that
+    failed its function, `run`, error and message."""
 
     def begins(self, filler: RemoteFiller, conversation: Any, asked: Any, observer: Any) -> Any:
         fill = _begin(filler, conversation, asked, observer)
@@ -127,7 +128,7 @@ def functions(path: Path) -> list[tuple[str, dict[str, object]]]:
 
 
 def run(
-    path: Path, model: RemoteModel, watched: Watched, *, timeout: float = 30, max_tokens: int | None = None
+    path: Path, model: RemoteModel, watched: Watched, *, timeout: float = 300, max_tokens: int | None = None
 ) -> None:
     """Run the functions of an example. Fails where a value is wrong, or a promised one is not there."""
     program = program_of(path)
@@ -143,6 +144,7 @@ def run(
                 await session.run(name, arguments, timeout=timeout, select="choose", max_tokens=max_tokens)
             except SglError as error:
                 watched.outcomes["run", error.name] += 1
+                watched.rows.append((name, "run", error.name, str(error)))
         await model.close()
 
     asyncio.run(each())

@@ -15,6 +15,7 @@ from backends.in_process import InProcess, StubReply, as_events, as_json
 from backends.published import check_body
 from backends.strict_validator import strict_faults
 from backends.stub_model import StubModel, constraint_from, prompt_of
+from sglc.cfg.model.errors import GrammarError
 from sglc.runtime.backends.transport import HttpRequest
 
 CONTEXT = 4_096
@@ -262,7 +263,12 @@ class StubLlama(_Stub):
         check_body("llama", body)
         if isinstance(body["prompt"], list):
             return self._chances(body)
-        constraint = constraint_from("gbnf", body["grammar"]) if "grammar" in body else None
+        try:
+            constraint = constraint_from("gbnf", body["grammar"]) if "grammar" in body else None
+        except GrammarError:
+            message = "Failed to initialize samplers: failed to parse grammar"
+            error = {"code": 400, "message": message, "type": "invalid_request_error"}
+            return as_json({"error": error}, 400)
         if "json_schema" in body:
             constraint = constraint_from("json_schema", body["json_schema"])
         most = body["n_predict"]

@@ -1,7 +1,8 @@
 """Grammars within a bound on their repetitions, counted as llama.cpp's reader counts them.
 
-It makes rules of what is repeated, and refuses a repetition whose bound times the rules that are repeated
-reaches its threshold (`MAX_REPETITION_THRESHOLD`, `parse_sequence` in `src/llama-grammar.cpp`).
+It makes rules of what is repeated, and refuses a repetition whose bound times the rules that are repeated is
+above its threshold (`MAX_REPETITION_THRESHOLD`, `parse_sequence` in `src/llama-grammar.cpp`). An upper bound
+above it is taken for none, without a word.
 """
 
 from __future__ import annotations
