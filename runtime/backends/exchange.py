@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.targets.projection.core.capabilities import Capabilities
@@ -165,6 +165,14 @@ class Backend(Protocol):
 
     async def close(self) -> None:
         """Give connections back."""
+
+
+@runtime_checkable
+class LimitedBackend(Protocol):
+    """A backend whose service says with its replies how much of its limits is left."""
+
+    def closed_for(self) -> float:
+        """Seconds before it takes requests again; 0 where it takes them."""
 
 
 class Clock(Protocol):

@@ -6,6 +6,7 @@ server, all of autumn 2026. `docs/backends.md` shows the table; a test compares 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -165,4 +166,17 @@ _KINDS = (
         sends_http=False,
     ),
 )
+_OLDER = re.compile(r"(ft:)?(gpt-3|gpt-4|chatgpt-4|o1|o3|o4)")
+"""Models from before custom tools, by OpenAI's guide to function calling: those came with GPT-5."""
+REASONING = re.compile(r"(ft:)?(o1|o3|o4|gpt-5)(?!.*chat)")
+"""Models that reason before they answer. They refuse `temperature`, `top_p`, `logprobs` and `stop`."""
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _KINDS})
+
+
+def of_openai_model(name: str, capabilities: Capabilities, by_name: bool = True) -> Capabilities:
+    """What a model of OpenAI can do of what the API can; notations only where nobody has set them."""
+    if by_name and _OLDER.match(name):
+        capabilities = replace(capabilities, notations=capabilities.notations - {"lark", "regex"})
+    if REASONING.match(name):
+        capabilities = replace(capabilities, temperature=False, samplers=frozenset(), top_logprobs=0)
+    return capabilities

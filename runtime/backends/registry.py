@@ -16,7 +16,7 @@ from typing import cast
 
 from sglc.runtime.backends.backend_settings import SETTINGS, BackendSettings
 from sglc.runtime.backends.exchange import Backend, Clock
-from sglc.runtime.backends.kinds import KINDS, Kind
+from sglc.runtime.backends.kinds import KINDS, Kind, of_openai_model
 from sglc.runtime.backends.names import (
     BackendName,
     check_secrecy,
@@ -74,7 +74,7 @@ def open_backend(
     opening = Opening(
         parsed,
         settings,
-        _set(kind.capabilities, settings),
+        _able(kind, parsed, settings),
         _address(kind, parsed, settings, environment),
         key_of(kind, settings, environment),
         transport,
@@ -93,7 +93,7 @@ def capabilities_of(name: str, settings: BackendSettings = SETTINGS) -> Capabili
     parsed = parse_name(name, others)
     kind = KINDS.get(parsed.kind)
     if kind is not None:
-        return _set(kind.capabilities, settings)
+        return _able(kind, parsed, settings)
     entry = others[parsed.kind]
     able = _declared(_opener(entry))
     if able is None:
@@ -104,6 +104,14 @@ def capabilities_of(name: str, settings: BackendSettings = SETTINGS) -> Capabili
             hint="its package may set it; `sglc run --verbose` shows the levels of a run",
         )
     return _set(able, settings)
+
+
+def _able(kind: Kind, name: BackendName, settings: BackendSettings) -> Capabilities:
+    """What a backend of our own can do, by its kind, the settings, and what is known of the model."""
+    found = _set(kind.capabilities, settings)
+    if kind.name == "openai":
+        found = of_openai_model(name.model, found, settings.notations is None)
+    return found
 
 
 def _opener(entry: EntryPoint) -> Opener:

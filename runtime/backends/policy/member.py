@@ -13,6 +13,7 @@ from sglc.runtime.backends.exchange import (
     Clock,
     Ending,
     Event,
+    LimitedBackend,
     Piece,
     Query,
     TextScore,
@@ -74,7 +75,8 @@ class Member:
     first_tokens: FirstTokens = field(default_factory=FirstTokens)
 
     def __post_init__(self) -> None:
-        self.limits = RateLimits(self.policy.limits, self.clock)
+        told = self.backend.closed_for if isinstance(self.backend, LimitedBackend) else lambda: 0.0
+        self.limits = RateLimits(self.policy.limits, self.clock, told)
         self.retry_budget = RetryBudget(self.clock)
         self.backoff = Backoff(self.policy.seed)
 

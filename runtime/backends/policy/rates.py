@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -58,18 +58,21 @@ class RateLimits:
     """Requests of one backend, in the order in which they came. A pause that the backend asked for holds for
     all: the limit that one request met is that of the key."""
 
-    def __init__(self, limits: Limits, clock: Clock) -> None:
+    def __init__(self, limits: Limits, clock: Clock, told: Callable[[], float] = lambda: 0.0) -> None:
+        """`told` says for how many seconds the service itself takes no more requests."""
         self._clock = clock
         self._slots = None if limits.at_once is None else asyncio.Semaphore(limits.at_once)
         self._requests = _bucket(limits.requests_per_minute, clock)
         self._tokens = _bucket(limits.tokens_per_minute, clock)
         self._turn = asyncio.Lock()
         self._paused_until = 0.0
+        self._told = told
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody waits, and a request at once would not wait for a slot."""
-        return not self._turn.locked() and (self._slots is None or not self._slots.locked())
+        """Whether nobody waits, and a request at once would wait neither for a slot nor for the service."""
+        taken = self._turn.locked() or (self._slots is not None and self._slots.locked())
+        return not taken and self._told() <= 0
 
     def pause(self, seconds: float) -> None:
         """Send nothing for some seconds."""
@@ -98,7 +101,7 @@ class RateLimits:
 
     async def _wait(self, tokens: int) -> None:
         while True:
-            waits = [self._paused_until - self._clock.now()]
+            waits = [self._paused_until - self._clock.now(), self._told()]
             waits += [self._requests.missing(1)] if self._requests is not None else []
             waits += [self._tokens.missing(tokens)] if self._tokens is not None else []
             if max(waits) <= 0:

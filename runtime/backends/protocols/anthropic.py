@@ -57,7 +57,7 @@ def open_backend(opening: Opening) -> Backend:
     service = service_of(opening, url=url, headers=headers, secrets=bearer(opening.key))
     most = opening.settings.max_tokens or MOST_TOKENS
     protocol = Messages(service, opening.name.model, most)
-    return ProtocolBackend(opening.name.text, url, opening.capabilities, protocol)
+    return ProtocolBackend(opening.name.text, url, opening.capabilities, protocol, service.limits)
 
 
 @dataclass(slots=True)

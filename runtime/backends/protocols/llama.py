@@ -60,7 +60,7 @@ def open_backend(opening: Opening) -> Backend:
     url = opening.url.removesuffix("/v1")
     service = service_of(opening, url=url, secrets=bearer(opening.key))
     protocol = LlamaServer(service, opening.capabilities)
-    return ProtocolBackend(opening.name.text, url, opening.capabilities, protocol)
+    return ProtocolBackend(opening.name.text, url, opening.capabilities, protocol, service.limits)
 
 
 @dataclass(slots=True)

@@ -7,12 +7,12 @@ The published chunks of streams have no input of custom tools, so such an answer
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sglc.runtime.backends.event_stream import closed_after
 from sglc.runtime.backends.exchange import Backend, BackendFault, Event, Query, TextScore
+from sglc.runtime.backends.kinds import REASONING
 from sglc.runtime.backends.protocols.core.chat_chunks import ChatReader, read_stream
 from sglc.runtime.backends.protocols.core.chat_request import (
     Body,
@@ -32,10 +32,6 @@ MOST_STOPS = 4
 """Stop texts of a request, by the reference of chat completions. Others are found in the text that comes."""
 TOOL = "answer"
 """The name of the schema, and of the custom tool, that an answer is."""
-_OLDER = re.compile(r"(ft:)?(gpt-3|gpt-4|chatgpt-4|o1|o3|o4)")
-"""Models from before custom tools, by OpenAI's guide to function calling: those came with GPT-5."""
-_REASONING = re.compile(r"(ft:)?(o1|o3|o4|gpt-5)(?!.*chat)")
-"""Models that reason before they answer. They refuse `temperature`, `top_p`, `logprobs` and `stop`."""
 _CONTEXT = ("max_model_len", "context_length", "max_context_length", "context_window")
 """Where servers of this protocol tell the length of their context, beside OpenAI's own fields."""
 
@@ -44,20 +40,9 @@ def open_backend(opening: Opening) -> Backend:
     """A backend of a model behind chat completions."""
     url = opening.url if opening.name.kind == "openai" else with_version(opening.url)
     service = service_of(opening, url=url, secrets=bearer(opening.key))
-    capabilities = opening.capabilities
-    if opening.name.kind == "openai":
-        capabilities = of_model(opening.name.model, capabilities, opening.settings.notations is None)
-    chat = ChatCompletions(service, opening.name.model, capabilities, opening.name.kind == "openai")
-    return ProtocolBackend(opening.name.text, url, capabilities, chat)
-
-
-def of_model(name: str, capabilities: Capabilities, by_name: bool = True) -> Capabilities:
-    """What a model of OpenAI can do of what the API can; notations only where nobody has set them."""
-    if by_name and _OLDER.match(name):
-        capabilities = replace(capabilities, notations=capabilities.notations - {"lark", "regex"})
-    if _REASONING.match(name):
-        capabilities = replace(capabilities, temperature=False, samplers=frozenset(), top_logprobs=0)
-    return capabilities
+    able = opening.capabilities
+    chat = ChatCompletions(service, opening.name.model, able, opening.name.kind == "openai")
+    return ProtocolBackend(opening.name.text, url, able, chat, service.limits)
 
 
 @dataclass(slots=True)
@@ -95,7 +80,7 @@ class ChatCompletions:
         body |= sampling(query, self.capabilities, every=not self.official)
         if query.max_tokens is not None:
             body["max_completion_tokens" if self.official else "max_tokens"] = query.max_tokens
-        if query.stops and not by_tool and not (self.official and _REASONING.match(self.model)):
+        if query.stops and not by_tool and not (self.official and REASONING.match(self.model)):
             body["stop"] = list(query.stops[:MOST_STOPS])
         return body
 

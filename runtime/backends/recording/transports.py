@@ -19,7 +19,7 @@ from sglc.runtime.errors import SglError
 HEADERS = frozenset(("content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"))
 """Headers of replies that are recorded: what backends and policies read. Cookies and others may hold what
 identifies an account."""
-_LIMITS = "x-ratelimit-"
+_LIMITS = ("x-ratelimit-", "anthropic-ratelimit-")
 
 
 class RecordingTransport:

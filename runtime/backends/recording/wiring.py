@@ -49,17 +49,14 @@ class Wiring:
         self._environment = environment
         self._transport: Transport | None = None
         _check(options, list(models))
+        self.clock: Clock = LoopClock() if options.replay is None else UnwaitedClock()
+        """The time of the policies: a replay waits for nothing."""
         secrets = secret_values(environment)
         if options.record is not None:
             self._transport = RecordingTransport(network(), _begun(options.record), secrets)
         if options.replay is not None:
             self._transport = ReplayingTransport(_read(options.replay), secrets)
             self._environment = _without_keys(environment)
-
-    @property
-    def clock(self) -> Clock:
-        """The time of the policies: a replay waits for nothing."""
-        return LoopClock() if self._options.replay is None else UnwaitedClock()
 
     def open_backend(self, model: str, settings: ModelSettings) -> Backend:
         """The backend of a name. A replay needs no key. Raises ArgumentError."""
@@ -72,7 +69,7 @@ class Wiring:
         environment = self._environment
         if variable and self._options.replay is not None:
             environment = {**environment, variable: HIDDEN}
-        return registry.open_backend(model, found, environment, self._transport)
+        return registry.open_backend(model, found, environment, self._transport, self.clock)
 
     def policy(self, policy: Policy) -> Policy:
         """A policy as it holds here. A replay sends no second requests: they depend on the time that answers

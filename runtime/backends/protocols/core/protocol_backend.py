@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sglc.runtime.backends.event_stream import closed_after
 from sglc.runtime.backends.exchange import BackendFault, Ending, Event, Piece, Query, TextScore
 from sglc.runtime.backends.protocols.core.answer_text import AnswerText
+from sglc.runtime.backends.protocols.core.service_limits import ServiceLimits
 from sglc.targets.projection.core.capabilities import Capabilities
 
 
@@ -36,7 +37,13 @@ class ProtocolBackend:
     endpoint: str
     capabilities: Capabilities
     protocol: Answering
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
+    """What its service says of its limits."""
     _prepared: bool = False
+
+    def closed_for(self) -> float:
+        """As `LimitedBackend.closed_for`."""
+        return self.limits.closed_for()
 
     async def prepare(self) -> None:
         """Ask the service what only it knows, once: how long its context is. Raises BackendFault."""

@@ -12,6 +12,7 @@ from sglc.runtime.backends.event_stream import ServerEvent, closed_after, server
 from sglc.runtime.backends.exchange import BackendFault, Clock
 from sglc.runtime.backends.protocols.core.faults import fault_in_stream, fault_of_status
 from sglc.runtime.backends.protocols.core.fields import Object, garbled, parsed
+from sglc.runtime.backends.protocols.core.service_limits import ServiceLimits
 from sglc.runtime.backends.registry import Opening
 from sglc.runtime.backends.transport import HttpReply, HttpRequest, Timeouts, Transport
 from sglc.types.text.plain_json import write_json
@@ -31,6 +32,7 @@ class Service:
     headers: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     leave_out: frozenset[str] = frozenset()
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
 
     @asynccontextmanager
     async def reply(
@@ -47,6 +49,7 @@ class Service:
         )
         try:
             async with self.transport.send(request) as reply:
+                self.limits.note(reply.headers)
                 if not 200 <= reply.status < 300:
                     found = await _beginning(reply)
                     raise fault_of_status(reply.status, reply.headers, found, self.url, self._secret_words())
@@ -117,9 +120,10 @@ def service_of(
         from sglc.runtime.backends.http_transport import HttpTransport
 
         transport = HttpTransport()
-    settings = opening.settings
+    settings, clock = opening.settings, opening.clock
     return Service(
-        url, transport, settings.timeouts, opening.clock, headers or {}, secrets or {}, settings.leave_out
+        *(url, transport, settings.timeouts, clock, headers or {}, secrets or {}, settings.leave_out),
+        ServiceLimits(clock),
     )
 
 
