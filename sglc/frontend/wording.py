@@ -14,6 +14,7 @@ HINTS = {
     "E0405": "move it into `s.assistant(…)`",
     "E0407": "put it into `s.system(…)`, `s.user(…)` or `s.assistant(…)`",
     "E0409": "write `while condition and s.limit(10):`",
+    "W0202": "values do not change: write `x = …`, `s += …` where it is text, or leave it out",
     "W0205": "put a literal text between the two",
     "W0212": "write both in one",
     "W0225": 'write an f-string: `f"…{name}…"`',

@@ -165,6 +165,21 @@ def test_hints_of_the_checker_are_in_python(tmp_path: Path) -> None:
     assert line_of(found["E0331"]).startswith('s += "Hello')
 
 
+def test_a_list_is_not_sorted_in_place(tmp_path: Path) -> None:
+    text = """
+        import sglc
+
+        @sglc.sgl_function
+        def least(s, xs: list[int]) -> int:
+            ys = xs
+            ys.sort()
+            return ys[0]
+    """
+    (found,) = found_in(python_module(tmp_path, text))
+    assert (found.code, line_of(found)) == ("W0202", "ys.sort()")
+    assert "`x = …`" in found.hint and not found.edits
+
+
 def test_a_warning_shows_an_f_string(tmp_path: Path) -> None:
     text = """
         import sglc
