@@ -199,6 +199,7 @@ def _shown(signature: Signature) -> tuple[object, ...]:
         signature.result,
         signature.raises,
         signature.type_parameters,
+        signature.idle,
         tuple((name, hole.type) for name, hole in signature.holes.items()),
     )
 

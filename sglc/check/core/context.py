@@ -60,6 +60,8 @@ class Signature:
     """Named holes of its body, once that is checked."""
     type_parameters: tuple[str, ...] = ()
     """Qualified names of its type parameters, in the order of the text; see `ProgramState.opaque`."""
+    idle: bool = False
+    """Whether a call does nothing but give its value: it is pure, and nothing in it is there to fail."""
 
 
 @dataclass(slots=True)

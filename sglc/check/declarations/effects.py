@@ -1,8 +1,10 @@
-"""What functions may raise, and which of them are pure: inferred from their bodies before these are checked.
+"""What functions may raise, which of them are pure, and which do nothing but compute: inferred from their
+bodies before these are checked.
 
 A body is read once. Every `raise` and every call in it becomes an event: which declared errors may leave
 the function there, and which are caught around it. What calls raise is then the least fixed point over the
-graph of calls, and a function is pure unless something in it, or in a function that it calls, is not.
+graph of calls, and a function is pure unless something in it, or in a function that it calls, is not. A pure
+function is idle unless something in them is there to fail.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from sglc.check.core.context import ModuleContext, Signature
 from sglc.check.core.elements import OF_ELEMENTS
 from sglc.check.core.result import Effects
 from sglc.check.core.walk import parts
-from sglc.check.names.builtins import ERRORS
+from sglc.check.names.builtins import ERRORS, READERS, SEEKERS
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.immutable import value
 from sglc.source import Span
@@ -66,6 +68,9 @@ class _Body:
     """All functions that it calls, by qualified name."""
     handled: list[_Handled] = field(default_factory=list)
     asks: bool = False
+    fails: bool = False
+    """Whether something in it may be there to fail: `raise`, `ensure`, `check`, or a call of READERS and
+    SEEKERS."""
 
     def read(self, nodes: object) -> list[_Event]:
         """The events of nodes, from which what is caught there has been taken."""
@@ -78,6 +83,7 @@ class _Body:
                 waiting += node[::-1]  # type: ignore[index]
                 continue
             self.asks |= kind in _ASKS
+            self.fails |= kind is ast.Raise or kind is ast.Ensure
             if kind not in _EVENTFUL:
                 waiting += parts(node)[::-1]
                 continue
@@ -134,8 +140,10 @@ class _Body:
         if isinstance(function, ast.Attribute) and function.name.text in OF_ELEMENTS:
             values = [argument.value for argument in node.arguments]
             named = [value.value if isinstance(value, ast.Index) else value for value in values]
+        self.fails |= isinstance(function, ast.Attribute) and function.name.text in SEEKERS
         found = []
         for each in named:
+            self.fails |= isinstance(each, ast.Reference) and each.name in READERS
             entity = self.module.names.get(each.name) if isinstance(each, ast.Reference) else None
             if entity is not None and entity.kind == "function":
                 self.calls.add(entity.name)
@@ -212,6 +220,7 @@ class FunctionEffects:
                 callers.setdefault(called, []).append(name)
         self._raises(callers)
         pure = self._pure(callers)
+        idle = self._idle(pure, callers)
         for name, body in self.bodies.items():
             signature = self.program.signatures[name]
             node = signature.declaration
@@ -220,6 +229,7 @@ class FunctionEffects:
             inferred = [error for error in self.raises[name] if error not in written]
             signature.raises = (*(e for e in written if e in ERRORS or e in self.raises[name]), *inferred)
             signature.kind = "pure" if name in pure else signature.kind
+            signature.idle = name in idle
             effects = Effects(signature.raises, signature.kind == "pure")
             body.module.effects[id(node)] = effects
             if node.raises:
@@ -277,6 +287,19 @@ class FunctionEffects:
                     pure.remove(caller)
                     waiting.append(caller)
         return pure
+
+    def _idle(self, pure: set[str], callers: dict[str, list[str]]) -> set[str]:
+        """The greatest fixed point: pure functions in which nothing fails on purpose, and their like."""
+        signatures = self.program.signatures
+        idle = {name for name, body in self.bodies.items() if name in pure and not body.fails}
+        others = (name for name, each in signatures.items() if name not in self.bodies and not each.idle)
+        waiting = deque([*(name for name in self.bodies if name not in idle), *others])
+        while waiting:
+            for caller in callers.get(waiting.popleft(), ()):
+                if caller in idle:
+                    idle.remove(caller)
+                    waiting.append(caller)
+        return idle
 
     def _missing(self, signature: Signature, node: ast.FunctionDeclaration, errors: Sequence[str]) -> None:
         """A header that lists errors lists all that leave the function."""

@@ -138,6 +138,10 @@ SCORED_ATTRIBUTES: dict[str, str] = {
 }
 """`top` is the best option, `margin` its probability less the second best's."""
 
+READERS = frozenset({"int", "decimal", "float"})
+"""Built-in functions that fail on what they cannot read; a call may be there to find that out."""
+SEEKERS = frozenset({"first", "last", "by_id"})
+"""Methods that fail where they find nothing."""
 ERRORS: dict[str, tuple[str, ...]] = {
     "Truncated": ("message",),
     "Rejected": ("message",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType
 from sglc.check.core.walk import parts
-from sglc.check.names.builtins import LIST_METHODS, MAP_METHODS, STR_METHODS
+from sglc.check.names.builtins import LIST_METHODS, MAP_METHODS, READERS, SEEKERS, STR_METHODS
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.kinds import UNKNOWN, expand
 from sglc.diagnostics.diagnostic import Edit
@@ -15,12 +15,6 @@ from sglc.syntax.tree import ast
 
 _ACTS = (ast.OrElse, ast.Gen, ast.Choose, ast.Select, ast.Fork)
 """Expressions that do something besides having a value."""
-_FAILS = (ast.Raise, ast.Ensure)
-"""What a function has whose calls are there for its errors."""
-_READERS = frozenset({"int", "decimal", "float"})
-"""Functions that fail on what they cannot read; a call may be there to find that out."""
-_SEEKERS = frozenset({"first", "last", "by_id"})
-"""Methods that fail where they find nothing."""
 _METHODS = frozenset(STR_METHODS) | frozenset(LIST_METHODS) | frozenset(MAP_METHODS)
 
 
@@ -35,9 +29,7 @@ class UnusedValues:
         """Report a statement that is an expression of this type, where it has no effect."""
         if found == UNKNOWN or isinstance(value, _ACTS):
             return
-        if isinstance(value, ast.Call) and (
-            self.scopes.function.kind == "test" or not self._is_idle(self.module, value, set())
-        ):
+        if isinstance(value, ast.Call) and (self.scopes.function.kind == "test" or not self._is_idle(value)):
             return
         in_message = self.scopes.function.role is not None
         edit = None if in_message else self._assigned(value, found)
@@ -72,41 +64,34 @@ class UnusedValues:
             return None
         return Edit(Span(value.span.source, value.span.start, value.span.start), f"{owner.name} = ")
 
-    def _is_idle(self, module: ModuleContext, part: object, seen: set[str]) -> bool:
-        """Whether nothing in a part of the tree does more than compute, and nothing is there to fail."""
-        waiting: list[object] = [part]
+    def _is_idle(self, value: ast.Expression) -> bool:
+        """Whether nothing in an expression does more than compute, and nothing in it is there to fail."""
+        waiting: list[object] = [value]
         while waiting:
             each = waiting.pop()
             if isinstance(each, tuple):
                 waiting += each
                 continue
-            if isinstance(each, (*_ACTS, *_FAILS)):
+            if isinstance(each, _ACTS):
                 return False
-            if isinstance(each, ast.Call) and not self._may_be_called(each.function):
+            if isinstance(each, ast.Call) and not _is_known(each.function):
                 return False
-            if isinstance(each, ast.Reference) and not self._is_idle_name(module, each.name, seen):
+            if isinstance(each, ast.Reference) and not self._is_idle_name(each.name):
                 return False
             waiting += parts(each)
         return True
 
-    def _may_be_called(self, function: ast.Expression) -> bool:
-        """Whether it is known by its name what is called: a function, a constructor or a usual method."""
-        function = function.value if isinstance(function, ast.Index) else function
-        if isinstance(function, ast.Attribute):
-            return function.name.text in _METHODS - _SEEKERS
-        return isinstance(function, ast.Reference)
+    def _is_idle_name(self, name: str) -> bool:
+        entity = self.module.names.get(name)
+        if entity is None or entity.kind != "function":
+            return entity is not None or name not in READERS
+        signature = self.module.program.signatures.get(entity.name)
+        return signature is not None and signature.idle
 
-    def _is_idle_name(self, module: ModuleContext, name: str, seen: set[str]) -> bool:
-        entity = module.names.get(name)
-        if entity is None:
-            return name not in _READERS
-        if entity.kind != "function" or entity.name in seen:
-            return True
-        seen.add(entity.name)
-        signature = module.program.signatures.get(entity.name)
-        if signature is None or signature.kind != "pure" or signature.raises:
-            return False
-        declared = signature.declaration
-        if not isinstance(declared, ast.FunctionDeclaration):
-            return False
-        return self._is_idle(signature.module, declared.body, seen)
+
+def _is_known(function: ast.Expression) -> bool:
+    """Whether it is known by its name what is called: a function, a constructor or a usual method."""
+    function = function.value if isinstance(function, ast.Index) else function
+    if isinstance(function, ast.Attribute):
+        return function.name.text in _METHODS - SEEKERS
+    return isinstance(function, ast.Reference)

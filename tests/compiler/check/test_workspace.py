@@ -240,6 +240,20 @@ def test_a_part_of_a_part_that_gets_a_hole_shows(tmp_path: Path) -> None:
     assert project.check() != []
 
 
+def test_a_function_that_comes_to_fail_on_purpose_shows(tmp_path: Path) -> None:
+    project = three(
+        tmp_path,
+        "pub pure fn low(n: int) -> int:\n    return n + 1\n",
+        "use ./low (low)\n\npub pure fn middle(n: int) -> int:\n    return low(n)\n",
+        "use ./middle (middle)\n\npub pure fn f(n: int) -> int:\n    middle(n)\n    return n\n",
+    )
+    assert project.check() == ["W0202"]
+    project.edit("low.sgl", "    return", '    ensure n < 9 else "large"\n    return')
+    assert project.check() == []
+    project.edit("low.sgl", '    ensure n < 9 else "large"\n', "")
+    assert project.check() == ["W0202"]
+
+
 def test_a_finding_names_the_place_that_another_module_has_now(tmp_path: Path) -> None:
     project = three(
         tmp_path,
