@@ -372,14 +372,16 @@ class Session:
         on_event: Listener | None = None,
         coverage: BranchCoverage | None = None,
         again: Again | None = None,
+        asks: bool = False,
     ) -> TestResult:
-        """Run one test, without a model: holes are answered by its mocks or at random. `coverage` notes which
-        branches it takes. `again` runs it as far as a round of a `fuzz`, with texts that are given."""
+        """Run one test: holes are answered by its mocks or at random, others by the model where it `asks`
+        one. `coverage` notes which branches it takes. `again` runs it as far as a round of a `fuzz`, with
+        texts that are given."""
         code = next((code for code in self.tests if code.name == name), None)
         if code is None:
             raise ArgumentError("E0712", f"there is no test `{name}`")
         listeners = () if on_event is None else (on_event,)
-        run = self._new_run(seed, listeners, again=again)
+        run = self._new_run(seed, listeners, Urgency() if asks else None, again=again)
         if coverage is not None:
             run.handlers = coverage.steps()
         machine = Machine(run)
@@ -457,6 +459,7 @@ class Session:
             recorder=self.recorder,
             tasks=Tasks(ahead) if ahead else None,
             python=self.python,
+            again=again,
         )
 
     def _failed(self, machine: Machine, error: SglError) -> SglError:

@@ -16,6 +16,7 @@ from sglc.recorded.differences import differences
 from sglc.recorded.goldens import Goldens
 from sglc.recorded.judging import Recorded
 from sglc.recorded.pressures import PressureBound
+from sglc.runtime.backends.filling.loaded import LoadedModels
 from sglc.runtime.errors import diagnostic_of, span_of
 from sglc.runtime.results import TestResult
 from sglc.runtime.session import Session
@@ -66,18 +67,26 @@ def run_tests(
     goldens: Goldens | None = None,
     coverage: BranchCoverage | None = None,
     pressure: PressureBound | None = None,
+    models: LoadedModels | None = None,
 ) -> Iterator[Report]:
     """Run the tests that are meant, one after the other; each report comes as soon as its test is done.
 
     `words` stand in their titles, `chosen` judges them. `place` is the program's file: traces that are
     replayed lie beside it. `goldens` are what is kept of earlier runs; `coverage` notes what was taken;
-    `pressure` is what the masks of replayed runs may have.
+    `pressure` is what the masks of replayed runs may have. `models` fill the holes that no mock answers;
+    whoever gives them closes them, but for connections of models elsewhere.
     """
-    session = Session(program)
+    models = models or LoadedModels()
+    session = Session(program, models.own, models=models.named, fallbacks=models.fallbacks)
     recorded = Recorded(session, place, goldens, pressure)
-    for code in tests_of(program, words):
-        if chosen is None or chosen(code):
-            yield run_test(code, recorded, coverage, seed=seed, rounds=rounds)
+    with asyncio.Runner() as loop:
+        try:
+            for code in tests_of(program, words):
+                if chosen is None or chosen(code):
+                    yield loop.run(_run(code, seed, rounds, recorded, coverage))
+        finally:
+            for each in models.remote:
+                loop.run(each.close())
 
 
 def run_test(
@@ -88,26 +97,23 @@ def run_test(
     seed: int = 0,
     rounds: int = 1,
 ) -> Report:
-    """Run one test of a program in the session of what earlier runs have left of it.
+    """Run one test of a program, without a model, in the session of what earlier runs have left of it.
 
     `coverage` notes the branches that it takes.
     """
-    return asyncio.run(_run(recorded.session, code, seed, rounds, recorded, coverage))
+    return asyncio.run(_run(code, seed, rounds, recorded, coverage))
 
 
 async def _run(
-    session: Session,
-    code: Code,
-    seed: int,
-    rounds: int,
-    recorded: Recorded,
-    coverage: BranchCoverage | None,
+    code: Code, seed: int, rounds: int, recorded: Recorded, coverage: BranchCoverage | None
 ) -> Report:
+    session = recorded.session
+    asks = session.engine is not None
     expectations, seconds = 0, 0.0
     unused: tuple[tuple[str, Place | None], ...] | None = None
     """Mocks that no round has used."""
     for number in range(rounds):
-        result = await session.run_test(code.name, seed=seed + number, coverage=coverage)
+        result = await session.run_test(code.name, seed=seed + number, coverage=coverage, asks=asks)
         expectations += result.expectations
         seconds += result.seconds
         failures = await _failures(session, result)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sglc.commands.running.run_options import Models, answer_options, named_models
 from sglc.commands.shared.invocation import (
     CommandFailed,
     Invocation,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sglc.diagnostics.diagnostic import Diagnostic
+    from sglc.runtime.backends.recording.options import AnswerOptions
     from sglc.runtime.vm.coverage import BranchCoverage
     from sglc.testing import Report
 
@@ -71,6 +73,15 @@ MOST_MISSED = 20
     metavar="FILE",
     help="Write the results as JUnit's XML too.",
 )
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    callback=named_models,
+    metavar="[NAME=]MODEL",
+    help="With --record, --replay or --cache-answers: a model elsewhere, for holes that no mock answers.",
+)
+@answer_options
 @level_option
 @outside_option
 @click.pass_obj
@@ -87,6 +98,8 @@ def command(
     pressure: float | None,
     as_json: bool,
     junit: Path | None,
+    models: Models,
+    answers: AnswerOptions,
 ) -> None:
     """Run the test blocks of programs, without a model.
 
@@ -96,6 +109,9 @@ def command(
     are told. `golden` holds a call against FILE.golden.json beside the program, `replay` a recorded run
     against its trace; with `--pressure 0.3` the masks of that run are held against a bound, too.
 
+    Holes that no mock answers are filled by a model elsewhere with --record FILE, which keeps the traffic;
+    with --replay FILE the same tests run on it again, without a network or a key.
+
     Exit codes: 0 all tests passed; 1 one failed, or something cannot be read; 2 the command is wrong.
 
     \b
@@ -104,9 +120,11 @@ def command(
       sglc test examples/*.sgl --rounds 5
       sglc test examples/loop.sgl -k "keeps to its time" --seed 3
       sglc test crew.sgl --not-tag slow --junit report.xml
+      sglc test crew.sgl --model openai:gpt-x --replay crew.traffic
     """
     from sglc.commands.shared.files import programs_below
     from sglc.commands.shared.programs import load_program
+    from sglc.commands.testing.asked_models import asked_models, check_use
     from sglc.commands.testing.selection import SelectionFault, as_words, chooser
 
     try:
@@ -117,6 +135,7 @@ def command(
     below, problems = programs_below(files)
     if problems:
         raise fail(invocation, *problems, as_json=as_json)
+    check_use(models, answers, len(below))
     programs = [(path, load_program(invocation, path)) for path in below]
     from sglc.recorded.goldens import GoldenFault, Goldens, golden_path
     from sglc.recorded.pressures import PressureBound
@@ -133,20 +152,22 @@ def command(
             goldens = Goldens.open(golden_path(path), update=update_golden)
             if coverage:
                 covered[path] = BranchCoverage(program)
-            ran = run_tests(
-                program,
-                seed=seed,
-                rounds=rounds,
-                chosen=chosen,
-                place=path,
-                goldens=goldens,
-                coverage=covered.get(path),
-                pressure=bound,
-            )
-            for report in _stages(invocation, path, ran):
-                results.append((path, report))
-                if not as_json:
-                    _tell(invocation, report, f"sglc test {path} -k {as_words(report.title)}")
+            with asked_models(invocation, path, program, models, answers) as asked:
+                ran = run_tests(
+                    program,
+                    seed=seed,
+                    rounds=rounds,
+                    chosen=chosen,
+                    place=path,
+                    goldens=goldens,
+                    coverage=covered.get(path),
+                    pressure=bound,
+                    models=asked,
+                )
+                for report in _stages(invocation, path, ran):
+                    results.append((path, report))
+                    if not as_json:
+                        _tell(invocation, report, f"sglc test {path} -k {as_words(report.title)}")
             if goldens.save() and not as_json:
                 click.echo(f"  kept in {goldens.path}")
             if path in covered and not as_json:

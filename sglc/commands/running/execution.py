@@ -31,6 +31,7 @@ from sglc.runtime.served_models import check_names, check_unknown
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.run import Statistics
 from sglc.runtime.vm.state.trace import TraceWriter
+from sglc.types.model_use import MAIN
 from sglc.types.text.plain_json import dumps
 from sglc.types.values import Value
 
@@ -197,7 +198,9 @@ class Runner:
         try:
             check_names(call.program, call.models)
             check_unknown(call.program, call.models)
-            load_models(invocation, call, wiring, models)
+            names = {MAIN: call.model, **call.models}
+            as_json = call.levels.as_json
+            load_models(invocation, names, call.known, call.engine, wiring, models, as_json=as_json)
             startup.lap("model")
             with observer.watching(models.engine, models.engines, models.remote):
                 runner = cls(call, models, observer, invocation.traceback)

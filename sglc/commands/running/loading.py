@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -17,33 +17,48 @@ from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.load import load_engine
 from sglc.runtime.model.weights.errors import ModelError
-from sglc.types.model_use import MAIN
 
 if TYPE_CHECKING:
     from sglc.commands.running.execution import Call
+    from sglc.project.models import ModelSettings
     from sglc.runtime.backends.recording.wiring import Wiring
+    from sglc.runtime.engine.core.options import EngineOptions
     from sglc.runtime.session import Session
 
 
-def load_models(invocation: Invocation, call: Call, wiring: Wiring | None, models: LoadedModels) -> None:
-    """Load or open the models of a call into `models`, each once. One that cannot be had ends the command.
-    Raises ArgumentError."""
+def load_models(
+    invocation: Invocation,
+    names: Mapping[str, str],
+    known: Sequence[ModelSettings],
+    engine: EngineOptions,
+    wiring: Wiring | None,
+    models: LoadedModels,
+    *,
+    as_json: bool = False,
+) -> None:
+    """Load or open models into `models`, each once. `names` are those of `--model`, by the names that the
+    program has for them; `known` are the models of a project. One that cannot be had ends the command. Raises
+    ArgumentError."""
     made: dict[object, Engine | RemoteModel] = {}
-    for name, path in {MAIN: call.model, **call.models}.items():
-        for link in links_of(path, call.known):
+    for name, path in names.items():
+        for link in links_of(path, known):
             key = (tuple(each.use for each in link.models), link.followed and link.elsewhere)
             if key not in made:
                 invocation.stage = f"loading the model {link.name}"
-                made[key] = opened(link, wiring) if link.elsewhere else _engine(invocation, link.name, call)
+                made[key] = (
+                    opened(link, wiring)
+                    if link.elsewhere
+                    else _engine(invocation, link.name, engine, as_json)
+                )
             models.chains[name] = (*models.chains.get(name, ()), made[key])
 
 
-def _engine(invocation: Invocation, model: str, call: Call) -> Engine:
+def _engine(invocation: Invocation, model: str, options: EngineOptions, as_json: bool) -> Engine:
     try:
         with progress_bar(sys.stderr, f"preparing {model}") as progress:
-            return load_engine(model, progress=progress, **call.engine.keywords())
+            return load_engine(model, progress=progress, **options.keywords())
     except ModelError as problem:
-        raise fail(invocation, model_fault(problem), as_json=call.levels.as_json) from None
+        raise fail(invocation, model_fault(problem), as_json=as_json) from None
 
 
 def model_fault(problem: ModelError) -> Diagnostic:

@@ -276,3 +276,60 @@ def test_an_answer_of_a_fallback_is_not_kept_as_that_of_the_first(
         code, out, err = cli(*call, "--json")
         assert code == 0, err
         assert "kept" not in json.loads(out)["statistics"]
+
+
+TESTS = (
+    PROGRAM
+    + """
+test "a mock comes first":
+    mock f.person = Person("Ada", 36)
+    mock f.place = "here"
+    expect f("x").name == "Ada"
+
+test "the rest is the model's":
+    mock f.place = "there"
+    expect len(f("who").name) > 0
+
+test "what is random stays random":
+    fuzz f("y") times 3:
+        expect it.age <= 150
+"""
+)
+
+
+@pytest.mark.parametrize("model", ["openai:gpt-5.2", "vllm:http://localhost:8000"])
+@pytest.mark.usefixtures("keys")
+def test_tests_are_recorded_and_replayed(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    program, traffic = tmp_path / "p.sgl", tmp_path / "t.traffic"
+    program.write_text(TESTS)
+    sent = served(monkeypatch, SERVERS[model]()._app)
+    code, recorded, err = cli("test", program, "--model", model, "--record", traffic, "--json")
+    assert code == 0, recorded + err
+    assert len(read_traffic(traffic)) == len(sent.requests) >= 1 and sent.closed
+    no_keys(monkeypatch)
+    for _ in range(2):
+        code, replayed, _ = cli("test", program, "--model", model, "--replay", traffic, "--json")
+        assert code == 0 and without_times(replayed) == without_times(recorded)
+    program.write_text(TESTS.replace('"who"', '"whom"'))
+    code, out, _ = cli("test", program, "--model", model, "--replay", traffic)
+    assert code == 1 and "FAILED the rest is the model's" in out and "2 passed, 1 failed" in out
+
+
+def test_tests_ask_no_model_by_themselves(cli: Cli, tmp_path: Path) -> None:
+    program = tmp_path / "p.sgl"
+    program.write_text(TESTS)
+    other = tmp_path / "q.sgl"
+    other.write_text(TESTS)
+    code, _, err = cli("test", program, "--model", "openai:gpt-5.2")
+    assert code == 2 and "tests ask no model but with --record" in err
+    (tmp_path / "sgl.toml").write_text('[models]\nmain = "openai:gpt-5.2"\n')
+    code, out, err = cli("test", program)
+    assert code == 1 and "2 passed, 1 failed" in out and "there is no model to ask" in err
+    code, _, err = cli("test", program, other, "--replay", tmp_path / "x")
+    assert code == 2 and "of one program" in err
+    code, _, err = cli("test", program, "--replay", tmp_path / "none")
+    assert code == 1 and "E0736" in err
+    code, _, err = cli("test", program, "--model", "smollm2", "--replay", tmp_path / "none")
+    assert code == 1 and "E0737" in err
