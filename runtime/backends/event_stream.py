@@ -83,7 +83,7 @@ class EventStreamReader:
         try:
             field, _, value = line.decode("utf-8").partition(":")
         except UnicodeDecodeError:
-            raise BackendFault("protocol", "a line of the stream is no UTF-8") from None
+            raise BackendFault("protocol", "a line of the stream is no UTF-8", again=True) from None
         value = value.removeprefix(" ")
         if field == "event":
             self._type = value

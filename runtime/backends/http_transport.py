@@ -1,7 +1,9 @@
-"""Requests over HTTP, by httpx2: pooled connections, four bounds of time, a bound on bytes.
+"""Requests over HTTP, by httpx2: a connection for each, four bounds of time, a bound on bytes.
 
-Certificates are verified, and proxies of the environment are used. A redirect is followed only to the same
-host, so that no key goes elsewhere. Nothing is retried here.
+No connection is used twice. A proxy or server that sends more than a reply leaves bytes on it, which would be
+taken for the next reply: the answer to another question. Certificates are verified, and proxies of the
+environment are used. A redirect is followed only to the same host, so that no key goes elsewhere. Nothing is
+retried here.
 """
 
 from __future__ import annotations
@@ -23,8 +25,6 @@ MOST_BYTES = 64 << 20
 """Bytes of one reply, decompressed. The longest answers of models are some hundred thousand tokens, a few MB
 with all that is around each in a stream; the rest is room for log-probabilities."""
 MOST_REDIRECTS = 3
-KEPT_CONNECTIONS = 64
-"""Connections that wait for their next request. How many are open at once is the caller's to bound."""
 
 _T = TypeVar("_T")
 
@@ -62,7 +62,7 @@ class HttpTransport:
         loop = asyncio.get_running_loop()
         client = self._clients.get(loop)
         if client is None:
-            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS)
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
             client = httpx2.AsyncClient(verify=self._verify, limits=limits, follow_redirects=False)
             self._clients[loop] = client
         return client
@@ -179,7 +179,8 @@ class _Waiting:
             case httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError():
                 return BackendFault("request", "the request cannot be sent", endpoint=self.endpoint)
             case httpx2.DecodingError():
-                return BackendFault("protocol", "the reply cannot be decompressed", endpoint=self.endpoint)
+                message = "the reply cannot be decompressed"
+                return BackendFault("protocol", message, endpoint=self.endpoint, again=True)
             case httpx2.ProxyError():
                 message = "the proxy of the environment refuses the connection"
             case _:

@@ -54,7 +54,7 @@ def test_what_is_written_is_read(texts: list[str], data: st.DataObject) -> None:
 def test_bytes_that_are_no_text() -> None:
     with pytest.raises(BackendFault, match="no UTF-8") as caught:
         read(b"data: \xff\n\n")
-    assert (caught.value.cause, caught.value.again) == ("protocol", False)
+    assert (caught.value.cause, caught.value.again) == ("protocol", True)
     assert read(b": \xff\n\ndata: x\n\n") == [ServerEvent("message", "x")], "comments are nobody's text"
 
 

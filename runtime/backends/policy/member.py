@@ -107,7 +107,7 @@ class Member:
             finally:
                 await _close(stream)
             if heard.ending is None:
-                raise BackendFault("protocol", NO_END, endpoint=self.backend.endpoint, again=True)
+                raise BackendFault("connection", NO_END, endpoint=self.backend.endpoint, again=True)
         yield heard.ending
 
     def _may_hedge(self) -> bool:

@@ -12,6 +12,9 @@ T = TypeVar("T")
 LONGEST_OUTAGE = 60.0
 """Seconds that a query waits for a breaker in all: three pauses (5, 10, 20) fit, and restarts take less. Who
 has another backend or a deadline does not wait so long."""
+MOST_GARBLED = 2
+"""Retries of a query behind answers that are not as the protocol says. One may have been garbled on its way,
+or cut as if it were whole; a server that says so three times has another protocol."""
 LOOK_AGAIN = 1.0
 """Seconds before a retry asks again whether the retry budget has room: counts of it are by the second."""
 
@@ -26,7 +29,7 @@ async def retried(member: Member, query: Query, once: Callable[[], Awaitable[T]]
     wait for as long as it says. Raises BackendFault: the last one.
     """
     last: BackendFault | None = None
-    failures, waited = 0, 0.0
+    failures, garbled, waited = 0, 0, 0.0
     while True:
         try:
             return await once()
@@ -41,7 +44,13 @@ async def retried(member: Member, query: Query, once: Callable[[], Awaitable[T]]
         except BackendFault as fault:
             last = fault
             again = member.backoff.wait(failures, fault)
-            if again is None or failures >= member.policy.retries or _too_late(member, query, again):
+            garbled += fault.cause == "protocol"
+            if (
+                garbled > MOST_GARBLED
+                or again is None
+                or failures >= member.policy.retries
+                or _too_late(member, query, again)
+            ):
                 raise
         failures += 1
         await member.clock.sleep(again)

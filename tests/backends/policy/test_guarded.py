@@ -18,6 +18,7 @@ from sglc.runtime.backends.exchange import Backend, BackendFault, Ending, Messag
 from sglc.runtime.backends.policy.accounts import Accounts
 from sglc.runtime.backends.policy.clock import LoopClock
 from sglc.runtime.backends.policy.guarded import guarded
+from sglc.runtime.backends.policy.retrying import MOST_GARBLED
 from sglc.runtime.backends.policy.settings import Allowance, Limits, Policy
 from sglc.targets.projection.core.capabilities import Capabilities
 from sglc.targets.projection.core.enforcement import Enforcement
@@ -80,6 +81,19 @@ def test_the_last_fault_is_told_when_retries_are_used_up() -> None:
 def test_no_retries_is_one_request() -> None:
     backend = acted([overloaded()])
     assert fault(guard(backend, retries=0)).attempts == 1
+
+
+def garbled() -> BackendFault:
+    return BackendFault("protocol", "it is no JSON", again=True)
+
+
+@pytest.mark.parametrize("count", [MOST_GARBLED, MOST_GARBLED + 1])
+def test_answers_that_break_the_protocol_are_asked_for_twice_more(count: int) -> None:
+    backend = acted(*[[garbled()]] * count, [overloaded()], ["ok", END])
+    if count == MOST_GARBLED:
+        assert answer(guard(backend))[1].attempts == count + 2
+    else:
+        assert (fault(guard(backend)).cause, len(backend.queries)) == ("protocol", count)
 
 
 def test_a_stream_without_an_end_is_asked_for_again() -> None:

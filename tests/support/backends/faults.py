@@ -9,6 +9,7 @@ truncate    the body ends in the middle, as if it were whole, inside of a charac
 duplicate   a piece comes twice
 garble      a byte is another one
 shred       every byte comes by itself: no fault, but a reader must not mind
+twice       all of it comes twice on the connection; only where there is one (`faulty_server`)
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Literal
 from sglc.runtime.backends.exchange import BackendFault, Clock
 from sglc.runtime.backends.transport import HttpReply, HttpRequest, Transport
 
-Kind = Literal["status", "drop", "delay", "stall", "cut", "truncate", "duplicate", "garble", "shred"]
+Kind = Literal["status", "drop", "delay", "stall", "cut", "truncate", "duplicate", "garble", "shred", "twice"]
 
 
 @dataclass(frozen=True, slots=True)

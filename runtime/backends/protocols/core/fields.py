@@ -86,7 +86,7 @@ def logprob_of(value: object, name: str = "logprob") -> float:
 
 def garbled(what: str) -> BackendFault:
     """The fault of an answer that is not as the protocol says."""
-    return BackendFault("protocol", f"the answer is not as the protocol says: {what}")
+    return BackendFault("protocol", f"the answer is not as the protocol says: {what}", again=True)
 
 
 def shown(data: str | bytes) -> str:
