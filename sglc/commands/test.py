@@ -21,7 +21,7 @@ from sglc.commands.shared.invocation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sglc.diagnostics.diagnostic import Diagnostic
     from sglc.runtime.backends.recording.options import AnswerOptions
@@ -179,19 +179,28 @@ def command(
     unmeasured = bound is not None and not bound.measured
     if unmeasured and results and all(report.passed for _, report in results):
         raise fail(invocation, _unmeasured(), as_json=as_json)
+    if not results:
+        raise fail(invocation, _none_chosen(files, words, tags, without), as_json=as_json)
     passed = sum(report.passed for _, report in results)
     failed = len(results) - passed
     if as_json:
         shown = [_as_data(path, report) for path, report in results]
         taken = {"coverage": {str(path): each.plain() for path, each in covered.items()}} if coverage else {}
         print_json({"ok": failed == 0, "passed": passed, "failed": failed, "tests": shown, **taken})
-    elif results:
-        click.echo(f"{counted(len(results), 'test')}: {passed} passed, {failed} failed")
     else:
-        meant = f'with "{words}" in its title' if words else "in " + ", ".join(map(str, files))
-        raise fail(invocation, fault("E0809", f"there is no test {meant}"))
+        click.echo(f"{counted(len(results), 'test')}: {passed} passed, {failed} failed")
     if failed:
         raise CommandFailed(1)
+
+
+def _none_chosen(
+    files: Sequence[Path], words: str, tags: Sequence[str], without: Sequence[str]
+) -> Diagnostic:
+    """A choice that no test meets must not look as if all had passed."""
+    chosen = [f'with "{words}" in its title'] if words else []
+    chosen += [f"with the tag {' or '.join(tags)}"] if tags else []
+    chosen += [f"without the tag {' and '.join(without)}"] if without else []
+    return fault("E0809", f"there is no test {' '.join(chosen) or 'in ' + ', '.join(map(str, files))}")
 
 
 def _unmeasured() -> Diagnostic:

@@ -87,7 +87,6 @@ test "three":
         (["--tag", "quick"], ["one"], 0),
         (["--tag", "quick", "--tag", "model"], ["one", "two"], 1),
         (["--not-tag", "slow"], ["one", "three"], 0),
-        (["--tag", "quick", "--not-tag", "quick"], [], 0),
         (["-k", "one or three", "--not-tag", "quick"], ["three"], 0),
     ],
 )
@@ -99,6 +98,28 @@ def test_tags_choose_tests(
     assert main(["test", str(path), "--json", *options]) == code
     out = capsys.readouterr().out
     assert [test["title"] for test in (json.loads(out)["tests"] if ran else [])] == ran
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ["--tag", "quick", "--not-tag", "quick"],
+            "there is no test with the tag quick without the tag quick",
+        ),
+        (["--tag", "quik"], "there is no test with the tag quik"),
+        (["-k", "four"], 'there is no test with "four" in its title'),
+        (["--json", "--tag", "quik"], "there is no test with the tag quik"),
+    ],
+)
+def test_a_choice_that_no_test_meets_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], told: str
+) -> None:
+    path = tmp_path / "t.sgl"
+    path.write_text(PROGRAM)
+    assert main(["test", str(path), *options]) == 1
+    out, err = capsys.readouterr()
+    assert told in (out if "--json" in options else err) and "E0809" in out + err
 
 
 def test_results_are_written_for_junit(tmp_path: Path) -> None:
