@@ -34,7 +34,7 @@ class Preview:
     error: SglError | None
     """What ended the call, if it failed."""
     unused: tuple[str, ...]
-    """Holes with a value that none of them asked for."""
+    """Holes and functions of Python with a value that none of them asked for."""
 
 
 async def preview(
@@ -50,9 +50,9 @@ async def preview(
     """Call a function without a model.
 
     With a tokenizer conversations have its chat template and its tokens, else roles by name. `fills` are
-    values of holes by their names (`function.hole`), in the order in which they are asked, each once; a name
-    with `@branch` behind it is the hole in one branch of forks. `fuzz` fills all others with random legal
-    values, by `seed`. Raises ArgumentError where the call cannot begin.
+    values of holes by their names (`function.hole`), and of functions of Python by theirs, in the order in
+    which they are asked, each once; a name with `@branch` behind it is meant in one branch of forks. `fuzz`
+    fills all others with random legal values, by `seed`. Raises ArgumentError where the call cannot begin.
     """
     session = Session(program)
     code = session.function(function)

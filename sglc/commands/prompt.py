@@ -134,10 +134,12 @@ def _refused(invocation: Invocation, problems: list[Diagnostic], as_json: bool) 
 
 
 def _tell(invocation: Invocation, shown: Preview, program: Program) -> None:
-    """On stderr: values that no hole asked for, and the error that ended the call."""
-    for hole in dict.fromkeys(shown.unused):
-        told = f"no hole asked for this value of {hole.removesuffix('@')}"
-        click.echo(f"warning: {told}; {shown.unused.count(hole)} left", err=True)
+    """On stderr: values that no hole or call asked for, and the error that ended the call."""
+    holes = {hole.name for hole in program.holes}
+    for name in dict.fromkeys(shown.unused):
+        what = "hole" if name.rpartition("@")[0] in holes or name in holes else "call"
+        told = f"no {what} asked for this value of {name.removesuffix('@')}"
+        click.echo(f"warning: {told}; {shown.unused.count(name)} left", err=True)
     if shown.error is not None:
         from sglc.runtime.errors import diagnostic_of
 

@@ -221,6 +221,10 @@ def test_an_agent_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         == 0
     )
     assert "a note on jam" in capsys.readouterr().out
+    exit_code(tmp_path, AGENT.replace("limit 4 calls", "limit 1 calls"))
+    capsys.readouterr()
+    main(["prompt", str(tmp_path / "p.sgl"), "--arg", "q=And?", "--trace", str(tmp_path / "run.jsonl")])
+    assert "no call asked for this value of buy; 1 left" in capsys.readouterr().err
 
 
 def test_a_call_with_tools_is_golden(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
