@@ -71,7 +71,7 @@ def report_dead_arms(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span
     if len(dead) == len(arms):
         return  # told of the whole type
     for place in dead:
-        if isinstance(expand(arms[place], facts.table), Named):
+        if isinstance(arms[place], Named):
             continue  # told where it is declared
         _report_part(facts, arms[place], spans[place], f"the arm {said(arms[place])}", "leave the arm out")
 
