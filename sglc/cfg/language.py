@@ -21,7 +21,6 @@ from sglc.cfg.lexer.terminals import Tokens
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
 from sglc.cfg.model.graph import Graph
-from sglc.cfg.model.rule_templates import ShapedRules
 from sglc.cfg.model.validate import check_names
 from sglc.cfg.transforms.build_graph import build_graph
 from sglc.cfg.transforms.left_factoring import Factoring
@@ -101,8 +100,7 @@ def _read(grammar: Grammar, options: GrammarOptions) -> tuple[Graph, Tokens, Con
     check_names(grammar)
     tokens = Tokens(grammar)
     longest = options.lexing == "longest"
-    rules = grammar.rules
-    many = isinstance(rules, ShapedRules) and len(set(rules.texts)) > lexical_spec.MANY_TOKENS
+    many = len(grammar.rules) > lexical_spec.MANY_TOKENS
     graph = build_graph(grammar, tokens, share=many or not longest)
     if many and longest and len(tokens.all) <= lexical_spec.MANY_TOKENS:
         # What a lexer tries may differ from one place to the other, and so parts are not shared.

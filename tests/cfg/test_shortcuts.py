@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -20,7 +18,6 @@ from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
 from sglc.cfg.model.graph import LEAF, RULE
-from sglc.cfg.model.rule_templates import ShapedRules
 from sglc.cfg.notation.reader import read_grammar
 from sglc.cfg.transforms import build_graph, denest_operators, left_recursion, unroll_options
 from sglc.cfg.transforms.left_cycles import left_recursive_sccs
@@ -75,13 +72,15 @@ def test_parts_that_are_not_merged_write_the_same(written: Grammar) -> None:
 
 @some(60)
 @given(token_grammars(), st.booleans())
-def test_rules_that_are_made_together_write_the_same(written: str, longest: bool) -> None:
+def test_parts_that_are_shared_write_the_same(written: str, longest: bool) -> None:
+    """Long lists of terminals are shared even where a lexer matches longest-first."""
     found = words(written, longest=longest)
+    unshared = build_graph.build_graph
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build_graph, "_MANY_ALIKE", 1)
+        patch.setattr(language, "build_graph", lambda grammar, tokens, **_: unshared(grammar, tokens))
         assert words(written, longest=longest) == found
-        if isinstance(found, set):
-            check_what_is_known(as_read(written))
+    if isinstance(found, set):
+        check_what_is_known(as_read(written))
 
 
 def check_what_is_known(grammar: Grammar) -> None:
@@ -93,7 +92,7 @@ def check_what_is_known(grammar: Grammar) -> None:
     assert known == [(graph.nullable[node], graph.productive[node]) for node in nodes]
 
 
-def test_rules_of_one_shape_are_told_apart_by_what_is_known_of_their_parts() -> None:
+def test_what_is_known_of_shared_parts() -> None:
     """What may be empty, is a row or a choice of equal arms in some rules only."""
     bodies = ["x y", "x x", "none y", "y none", "x none", "none none", "maybe y", "maybe maybe", "y maybe"]
     lines = [f"r{n}: ({body.replace(' ', ' | ')}) {body} ({body})*" for n, body in enumerate(bodies)]
@@ -109,30 +108,10 @@ def test_rules_of_one_shape_are_told_apart_by_what_is_known_of_their_parts() -> 
             'late: "e"?',
         ]
     )
-    with pytest.MonkeyPatch.context() as patch:
-        found = []
-        for many in (1, 2, 1_000):
-            patch.setattr(build_graph, "_MANY_ALIKE", many)
-            grammar = as_read(text)
-            assert isinstance(grammar.rules, ShapedRules)
-            check_what_is_known(grammar)
-            found.append(words_of(grammar_language(grammar, GrammarOptions()), "abcde0123456789", 5))
-    assert found[0] == found[1] == found[2]
-    assert {"0aabc", "1aaa", "5", "5dd", "7ad", "8bc"} <= found[0]
-
-
-@some(40)
-@given(token_grammars(), st.booleans())
-def test_rules_by_their_shape_write_what_their_expressions_do(written: str, longest: bool) -> None:
-    found = words(written, longest=longest)
-    grammar = read_grammar(written, "lark")
-    assert isinstance(grammar.rules, ShapedRules) or "?" in written
-    plain = replace(grammar, rules=dict(grammar.rules))
-    options = GrammarOptions("longest" if longest else "dynamic")
-    try:
-        assert words_of(grammar_language(plain, options), ALPHABET, 3) == found
-    except GrammarError as fault:
-        assert fault.reason == found
+    grammar = as_read(text)
+    check_what_is_known(grammar)
+    found = words_of(grammar_language(grammar, GrammarOptions()), "abcde0123456789", 5)
+    assert {"0aabc", "1aaa", "5", "5dd", "7ad", "8bc"} <= found
 
 
 @pytest.mark.parametrize(

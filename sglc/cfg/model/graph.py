@@ -83,16 +83,6 @@ class Graph:
         self.begins.append(begins)
         return node
 
-    def add_alike(self, like: int, below: list[tuple[int, ...]]) -> range:
-        """Nodes of which all is as of another one, but for what is below them."""
-        first, count = len(self.kind), len(below)
-        if first + count > MAX_NODES:
-            raise GrammarError(f"the grammar has more than {MAX_NODES} parts")
-        self.below += below
-        for values in (self.kind, self.about, self.nullable, self.productive, self.begins):
-            values += [values[like]] * count
-        return range(first, first + count)
-
     def sequence(self, items: Sequenced[int]) -> int:
         """A node that reads the items in order; sequences among them are dissolved."""
         if len(items) < 2:

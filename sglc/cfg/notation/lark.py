@@ -8,14 +8,12 @@ installed package.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.rule_templates import ATOM, RuleShape, ShapedRules, Written, shape_of
 from sglc.cfg.model.validate import check_names
 from sglc.cfg.notation import lark_lexer as lexer
 from sglc.cfg.notation.lark_expressions import ExpressionReader
@@ -47,13 +45,7 @@ def read_lark(text: str, start: str | None = None, name: str = "grammar") -> g.G
 def _grammar(reader: _Reader, start: str | None) -> g.Grammar:
     file = reader.file()
     terminals = dict(file.terminals)
-    rules: Mapping[str, g.Rule]
-    if reader.templates:
-        rules = Expander(file, reader.source).expand()
-    elif reader.shaped:
-        rules = ShapedRules(file.rules, reader.texts, reader.expression_of, reader.read_written)
-    else:
-        rules = file.read
+    rules = Expander(file, reader.source).expand() if reader.templates else file.rules
     return g.Grammar(rules, terminals, tuple(file.ignore), start or "start", "lark")
 
 
@@ -65,16 +57,10 @@ class _Reader(ExpressionReader):
         self.library = library
         self.result = File({}, {}, {}, [])
         self.defined: set[str] = set()
-        self.kinds = lexer.Kinds()
-        self.shaped = False
-        """Whether some rules are known by their shape."""
 
     def names_used(self) -> set[str]:
         """The names in all bodies; of a text without templates."""
-        found = {item.name for item in self.known.values() if type(item) is g.Reference}
-        if self.shaped:
-            found.update([text for text, kind in self.kinds.items() if kind == ATOM and text[0] not in '"/'])
-        return found
+        return {item.name for item in self.known.values() if type(item) is g.Reference}
 
     # Statements
 
@@ -86,81 +72,13 @@ class _Reader(ExpressionReader):
                 if text == "%import":
                     self.index = index
                     self.directive()
-        if self.placed or self.library or "%extend" in texts:
-            self.statements(len(texts))
-        else:
-            self.statements_by_shape()
+        self.statements()
         return self.result
 
-    def statements_by_shape(self) -> None:
-        """All statements; rules of a plain shape are read by it, and as any others when somebody asks."""
-        texts, text = self.texts, self.source.text
-        first, *bodies = "".join(map(self.kinds.__getitem__, texts)).split("\n")
-        if any([kind == "x" and "\n" in token for token, kind in self.kinds.items()]):
-            # In a pattern of several lines something may stand that looks like a definition.
-            self.statements(len(texts))
-            return
-        shapes: dict[str, RuleShape | None] = {}
-        index, start = len(first), -1
-        body = first.partition(" ")[0]
-        begin = 0
-        if texts[1] == ":" and self.by_shape(texts[0], 2, text.find(":"), body[2:], shapes):
-            begin = len(body)
-        if begin < len(first):
-            self.statements(index, begin)
-        for kinds in bodies:
-            head = texts[index]
-            start = text.index(head, start + 1)
-            end = index + 1 + len(kinds)
-            body, _, others = kinds.partition(" ")
-            if not self.by_shape(head.strip()[:-1].rstrip(), index + 1, start, body, shapes):
-                self.head = index, start
-                self.statements(end, index)
-            elif others:
-                self.head = index, start
-                self.statements(end, index + 1 + len(body))
-            index = end
-
-    def by_shape(
-        self, name: str, first: int, at: int, kinds: str, shapes: dict[str, RuleShape | None]
-    ) -> bool:
-        """Take over a rule of a plain shape: its tokens from `first` on, and where the one before is."""
-        if kinds in shapes:
-            shape = shapes[kinds]
-        else:
-            shape = shapes[kinds] = shape_of(kinds)
-        if shape is None or not name.islower() or not name.isidentifier() or not lexer.is_usual(name):
-            return False
-        if name in self.defined or (self.adjoined and "?" + ATOM in kinds):
-            return False
-        self.defined.add(name)
-        self.result.rules[name] = Written(first, shape, at)
-        self.shaped = True
-        return True
-
-    def expression_of(self, token: str) -> g.Literal | g.Pattern | g.Reference:
-        """What a token stands for in a shape; it is not known where that stands."""
-        if token[0] not in '"/':
-            return g.Reference(token)
-        end = token.rindex(token[0])
-        inner = lexer.unescaped(token[1:end], self.source, -1)
-        if token[0] == '"':
-            return g.Literal(inner.replace("\\\\", "\\"), token[-1] == "i")
-        return g.Pattern(inner, frozenset(token[end + 1 :]))
-
-    def read_written(self, name: str, rule: Written) -> g.Rule:
-        """The rule as any other one."""
-        head = self.texts[rule.first - 1]
-        self.head = rule.first - 1, rule.at
-        self.index = rule.first
-        at = self.source.text.find(name) if head == ":" else rule.at + len(head) - len(head.lstrip())
-        return g.Rule(name, self.alternatives(0), "", None, at, self.source)
-
-    def statements(self, end: int, begin: int = 0) -> None:
-        """The statements between two tokens."""
+    def statements(self) -> None:
         texts, known = self.texts, self.known
-        self.index = begin
-        while self.index < end:
+        self.index = 0
+        while self.index < len(texts):
             index = self.index
             kind = known[texts[index]]
             if kind == lexer.HEAD:
@@ -365,7 +283,7 @@ class _Reader(ExpressionReader):
     def take_over(self, library: str, aliases: dict[str, str], at: int) -> None:
         """The imported names and what they need, the latter under names of their own."""
         file = _library(library)
-        known: dict[str, g.Rule | g.Terminal] = {**file.read, **file.terminals}
+        known: dict[str, g.Rule | g.Terminal] = {**file.rules, **file.terminals}
 
         def new_name(name: str) -> str:
             if name in aliases:

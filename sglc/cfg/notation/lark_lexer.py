@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.rule_templates import ATOM
 from sglc.source import Source
 
 _TOKENS = re.compile(
@@ -93,48 +92,6 @@ def kind_of(token: str) -> int:
             return SKIPPED
         return LINE if not rest else OR if rest == "|" else HEAD
     return TIMES if token == "+" else MARK if token == "->" else NUMBER
-
-
-class Kinds(dict[str, str]):
-    """One character for each token by its text, see `sglc.cfg.model.rule_templates`.
-
-    Heads of definitions are line ends, other line ends blanks; what takes a closer look, and all that could
-    be at fault by itself, is `x`.
-    """
-
-    def __init__(self) -> None:
-        super().__init__({mark: mark for mark in "()[]*+?|"})
-
-    def __missing__(self, token: str) -> str:
-        first = token[:1]
-        if first == "\n" and token[-1] == ":":
-            found = "\n"
-        elif first in _LETTERS and first:
-            found = ATOM if is_usual(token) else "x"
-        elif first == '"' or first == "/":
-            found = ATOM if _is_sound(token) else "x"
-        else:
-            found = {LINE: " ", END: " ", HEAD: "\n", OR: "|"}.get(kind_of(token), "x")
-        self[token] = found
-        return found
-
-
-def is_usual(name: str) -> bool:
-    """Whether a name is a name of a rule or a terminal without a closer look."""
-    return (name.islower() or name.isupper()) and name[:2] != "__"
-
-
-def _is_sound(token: str) -> bool:
-    """Whether nothing is wrong with a text or a pattern as it is written."""
-    end = token.rindex(token[0])
-    if end < 2 or (token[0] == "/" and ("\n" in token or "l" in token[end:])):
-        return False
-    if "\\" in token:
-        try:
-            unescaped(token[1:end], Source("", token), 0)
-        except GrammarError:
-            return False
-    return True
 
 
 def _unreadable(text: str, at: int, source: Source) -> tuple[str, Source, int, str]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.rule_templates import Written
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Source
 
@@ -34,15 +33,10 @@ class Use:
 class File:
     """What one file defines, before templates are expanded."""
 
-    rules: dict[str, g.Rule | Written]
+    rules: dict[str, g.Rule]
     terminals: dict[str, g.Terminal]
     templates: dict[str, Template]
     ignore: list[str]
-
-    @property
-    def read(self) -> dict[str, g.Rule]:
-        """The rules but those that are known by their shape only."""
-        return {name: rule for name, rule in self.rules.items() if isinstance(rule, g.Rule)}
 
 
 class Expander:
@@ -57,7 +51,7 @@ class Expander:
 
     def expand(self) -> dict[str, g.Rule]:
         """The rules of the file with a rule for each use of a template. Raises GrammarError."""
-        for name, rule in self.file.read.items():
+        for name, rule in self.file.rules.items():
             self.rules[name] = replace(rule, body=self.rewrite(rule.body, {}))
         while self.waiting:
             name, template, arguments = self.waiting.pop()

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import repeat
-from typing import Any
-
 from sglc.automata import charset
 from sglc.automata.dfa.nfa_union import alternation, joined, repeated
 from sglc.automata.dfa.operations import TooLarge, any_char_class, difference, literal, words
@@ -13,8 +9,7 @@ from sglc.automata.term import CharDfa
 from sglc.cfg.lexer.terminals import Token, Tokens
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.graph import LEAF, SEQUENCE, Graph
-from sglc.cfg.model.rule_templates import EITHER, IN_ROW, NOTHING, TIMES, RuleShape, ShapedRules, Step
+from sglc.cfg.model.graph import CHOICE, LEAF, REPEAT, SEQUENCE, Graph
 from sglc.source import Source
 
 MAX_DEPTH = 200
@@ -24,21 +19,17 @@ MAX_DEPTH = 200
 def build_graph(grammar: g.Grammar, tokens: Tokens, *, share: bool = False) -> Graph:
     """The graph of all rules that the whole needs, which is its start; leaves are single terminals.
 
-    With `share`, equal parts of several rules of one shape are one node.
+    With `share`, equal parts are one node.
     """
-    if isinstance(grammar.rules, ShapedRules):
-        try:
-            return _ShapedBuilder(grammar, tokens, grammar.rules, share).graph_of_all()
-        except GrammarError:
-            # Once more with the place of each part, to say where it is.
-            _Builder(grammar, Tokens(grammar)).graph_of_all()
-            raise
-    return _Builder(grammar, tokens).graph_of_all()
+    return _Builder(grammar, tokens, share).graph_of_all()
 
 
 class _Builder:
-    def __init__(self, grammar: g.Grammar, tokens: Tokens) -> None:
+    def __init__(self, grammar: g.Grammar, tokens: Tokens, share: bool) -> None:
         self.graph = Graph()
+        self.share = share
+        self.made: dict[object, int] = {}
+        """What has been made of the same parts in the same way, where parts are shared."""
         self.grammar = grammar
         self.tokens = tokens
         self.waiting: list[tuple[int, str]] = []
@@ -52,17 +43,13 @@ class _Builder:
         graph, grammar = self.graph, self.grammar
         graph.start = self.rule(grammar.whole or grammar.start)
         while self.waiting:
-            self.make_waiting()
+            node, name = self.waiting.pop()
+            graph.define(node, self.body(name))
         if grammar.start not in self.rules:
             raise GrammarError(f"the rule {grammar.start} is no part of {grammar.whole}")
         graph.root = self.rules[grammar.start]
         graph.settle()
         return graph
-
-    def make_waiting(self) -> None:
-        """Make at least one of the rules that are still to be made."""
-        node, name = self.waiting.pop()
-        self.graph.define(node, self.body(name))
 
     def body(self, name: str) -> int:
         rule = self.grammar.rules[name]
@@ -84,9 +71,9 @@ class _Builder:
             raise GrammarError(f"a rule is nested more than {MAX_DEPTH} deep", self.source)
         kind = type(item)
         if kind is g.Sequence:
-            return self.graph.sequence(self.nodes(item.items, depth + 1))  # type: ignore[union-attr]
+            return self.composed(SEQUENCE, self.nodes(item.items, depth + 1))  # type: ignore[union-attr]
         if kind is g.Alternatives:
-            return self.graph.choice(self.nodes(item.arms, depth + 1))  # type: ignore[union-attr]
+            return self.composed(CHOICE, self.nodes(item.arms, depth + 1))  # type: ignore[union-attr]
         if kind is g.Literal or kind is g.Pattern:
             found = self.token(self.tokens.written(item, self.source))  # type: ignore[arg-type]
             self.known[id(item)] = found
@@ -98,7 +85,7 @@ class _Builder:
             return found
         if kind is g.Repeat:
             assert isinstance(item, g.Repeat)
-            return self.graph.repeat(self.node(item.item, depth + 1), item.minimum, item.maximum)
+            return self.composed(REPEAT, [self.node(item.item, depth + 1)], item.minimum, item.maximum)
         if kind is g.Named:
             return self.node(item.item, depth + 1)  # type: ignore[union-attr]
         if kind is g.Characters:
@@ -109,6 +96,19 @@ class _Builder:
             raise GrammarError(f"the value of {item.shown} is not known yet", self.source, item.at)  # type: ignore[union-attr]
         assert isinstance(item, g.Difference)
         return self.difference(item)
+
+    def composed(self, kind: int, below: list[int], minimum: int = 0, maximum: int | None = None) -> int:
+        """The node of some parts; where parts are shared, the one that has been made of the same before."""
+        key = (kind, minimum, maximum, *below)
+        node = self.made.get(key)
+        if node is None:
+            if kind == REPEAT:
+                node = self.graph.repeat(below[0], minimum, maximum)
+            else:
+                node = self.graph.sequence(below) if kind == SEQUENCE else self.graph.choice(below)
+            if self.share:
+                self.made[key] = node
+        return node
 
     def nodes(self, items: tuple[g.Expression, ...], depth: int) -> list[int]:
         known = self.known.get
@@ -204,185 +204,3 @@ class _Builder:
                 return alternation([dfa for dfa, _ in token.automaton])
             case g.Given():
                 raise GrammarError(f"the value of {item.shown} is not known yet", self.source, item.at)
-
-
-class _ShapedBuilder(_Builder):
-    """As any builder, but for rules that are known by their shape."""
-
-    def __init__(self, grammar: g.Grammar, tokens: Tokens, rules: ShapedRules, share: bool) -> None:
-        super().__init__(grammar, tokens)
-        self.shaped = rules
-        self.atoms = _Atoms(self.atom)
-        self.share = share
-        self.made: dict[object, int] = {}
-        """What has been made of the same parts in the same way."""
-
-    def atom(self, text: str) -> int:
-        """The node of a token."""
-        if text[0] == '"' and text[-1] == '"' and "\\" not in text:
-            return self.token(self.tokens.text(text[1:-1]))
-        if text in self.shaped:
-            return self.rule(text)
-        if text.strip() in _MARKS:
-            return -1
-        item = self.shaped.atom(text)
-        if isinstance(item, g.Reference):
-            return self.token(self.tokens.named(item.name))
-        return self.token(self.tokens.written(item, None))
-
-    def make_waiting(self) -> None:
-        if len(self.waiting) < _MANY_ALIKE or not self.share:
-            node, name = self.waiting.pop()
-            self.graph.define(node, self.body(name))
-            return
-        waiting, self.waiting = self.waiting, []
-        written = self.shaped.written
-        groups: dict[int, list[tuple[int, str]]] = {}
-        for node, name in waiting:
-            # Shapes live as long as the grammar.
-            groups.setdefault(id(written[name].shape) if name in written else 0, []).append((node, name))
-        for shape, rules in groups.items():
-            if shape and len(rules) >= _MANY_ALIKE:
-                self.make_alike(written[rules[0][1]].shape, rules)
-            else:
-                self.make_each(rules)
-
-    def make_each(self, rules: list[tuple[int, str]]) -> None:
-        for node, name in rules:
-            self.graph.define(node, self.body(name))
-
-    def make_alike(self, shape: RuleShape, rules: list[tuple[int, str]]) -> None:
-        """Make many rules of one shape: each step for all of them, before the next one."""
-        texts, written = self.shaped.texts, self.shaped.written
-        begins = [written[name].first for _, name in rules]
-        tokens = [texts[first : first + shape.size] for first in begins]
-        columns: list[_Column] = [
-            self.atoms[column[0]] if len(set(column)) == 1 else list(map(self.atoms.__getitem__, column))
-            for column in zip(*tokens, strict=True)
-        ]
-        graph = self.graph
-        known: list[list[_Fact]] = []
-        for column in columns:
-            if isinstance(column, list) and any([graph.kind[node] != LEAF for node in column]):
-                facts = list(map(self.fact, column))
-                if len(set(facts)) > 1:
-                    known.append(facts)
-        if not known:
-            self.make_columns(shape, rules, columns)
-            return
-        parts: dict[tuple[_Fact, ...], list[int]] = {}
-        for number, facts_of_one in enumerate(zip(*known, strict=True)):
-            parts.setdefault(facts_of_one, []).append(number)
-        for numbers in parts.values():
-            some = [rules[number] for number in numbers]
-            if len(some) < _MANY_ALIKE:
-                self.make_each(some)
-                continue
-            here = [
-                each if isinstance(each, int) else [each[number] for number in numbers] for each in columns
-            ]
-            self.make_columns(shape, some, here)
-
-    def fact(self, node: int) -> _Fact:
-        """All that decides what is known of a node that this one is a part of."""
-        graph = self.graph
-        return (
-            graph.nullable[node],
-            graph.productive[node],
-            graph.kind[node] == SEQUENCE,
-            graph.begins[node],
-        )
-
-    def make_columns(self, shape: RuleShape, rules: list[tuple[int, str]], columns: list[_Column]) -> None:
-        """`columns`: by token of the shape the nodes of all rules, of which the same is known."""
-        graph, made = self.graph, self.made
-        loose: set[int] = set()
-        """Steps whose nodes may be of different kinds."""
-        for place, step in enumerate(shape.steps, len(columns)):
-            kind, _, places, minimum, maximum = step
-            some = [columns[each] for each in places]
-            if kind == NOTHING or all([isinstance(each, int) for each in some]):
-                columns.append(self.once(step, tuple(some) if len(some) > 1 else some[0]))
-                continue
-            one = len(some) == 1
-            parts = some[0] if one else list(zip(*[_each(each, len(rules)) for each in some], strict=True))
-            assert isinstance(parts, list)
-            first = self.once(step, parts[0])
-            below = (parts[0],) if one else parts[0]
-            # A choice may have equal arms in one rule only, and a row be a part of another row.
-            if kind == EITHER or graph.below[first] != below or not loose.isdisjoint(places):
-                loose.add(place)
-                columns.append([self.once(step, these) for these in parts])
-                continue
-            keys: list[Any] = parts
-            if kind != IN_ROW:
-                keys = [(kind, these, minimum, maximum) for these in parts]
-            fresh = [key for key in dict.fromkeys(keys) if key not in made]
-            nodes = graph.add_alike(first, [(key[1],) for key in fresh] if one else fresh)
-            made.update(zip(fresh, nodes, strict=True))
-            columns.append(list(map(made.__getitem__, keys)))
-        bodies = columns[shape.only]
-        for (node, _), body in zip(rules, _each(bodies, len(rules)), strict=True):
-            graph.define(node, body)
-
-    def body(self, name: str) -> int:
-        written = self.shaped.written.get(name)
-        if written is None:
-            return super().body(name)
-        first, shape, _ = written
-        nodes = list(map(self.atoms.__getitem__, self.shaped.texts[first : first + shape.size]))
-        share, made = self.share, self.made
-        for kind, parts, _, minimum, maximum in shape.steps:
-            below = parts(nodes)
-            if not share:
-                nodes.append(self.made_of(kind, below, minimum, maximum))
-                continue
-            key = below if kind == IN_ROW else (kind, below, minimum, maximum)
-            node = made.get(key)
-            if node is None:
-                node = made[key] = self.made_of(kind, below, minimum, maximum)
-            nodes.append(node)
-        return nodes[shape.only]
-
-    def once(self, step: Step, below: Any) -> int:
-        """The node of a step, the same for the same parts."""
-        kind, _, _, minimum, maximum = step
-        key = below if kind == IN_ROW else (kind, below, minimum, maximum)
-        node = self.made.get(key)
-        if node is None:
-            node = self.made[key] = self.made_of(kind, below, minimum, maximum)
-        return node
-
-    def made_of(self, kind: int, below: Any, minimum: int, maximum: int | None) -> int:
-        graph = self.graph
-        if kind == IN_ROW:
-            return graph.sequence(below)
-        if kind == EITHER:
-            return graph.choice(below)
-        return graph.repeat(below, minimum, maximum) if kind == TIMES else graph.empty
-
-
-_Fact = tuple[int, int, bool, bool]
-_Column = list[int] | int
-"""The nodes of all rules, or the one that all have."""
-_MANY_ALIKE = 32
-"""So many rules of one shape are made together."""
-
-
-def _each(column: _Column, count: int) -> Iterable[int]:
-    return repeat(column, count) if isinstance(column, int) else column
-
-
-_MARKS = frozenset("()[]*+?|")
-
-
-class _Atoms(dict[str, int]):
-    """By text the node of a token, made when it is met."""
-
-    def __init__(self, make: Callable[[str], int]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, text: str) -> int:
-        found = self[text] = self._make(text)
-        return found
