@@ -1,9 +1,9 @@
-"""Requests over HTTP, by httpx2: a connection for each, four bounds of time, a bound on bytes.
+"""Requests over HTTP, by httpx2: pooled connections, four bounds of time, a bound on bytes.
 
-No connection is used twice. A proxy or server that sends more than a reply leaves bytes on it, which would be
-taken for the next reply: the answer to another question. Certificates are verified, and proxies of the
-environment are used. A redirect is followed only to the same host, so that no key goes elsewhere. Nothing is
-retried here.
+Only an encrypted connection is used again. What stands between may send a reply twice; on a connection that
+is not encrypted the second would be taken for the next reply: the answer to another question. Certificates are
+verified, and proxies of the environment are used. A redirect is followed only to the same host, so that no key
+goes elsewhere. Nothing is retried here.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ MOST_BYTES = 64 << 20
 """Bytes of one reply, decompressed. The longest answers of models are some hundred thousand tokens, a few MB
 with all that is around each in a stream; the rest is room for log-probabilities."""
 MOST_REDIRECTS = 3
+KEPT_CONNECTIONS = 64
+"""Connections that wait for their next request. How many are open at once is the caller's to bound."""
 
 _T = TypeVar("_T")
 
@@ -62,7 +64,7 @@ class HttpTransport:
         loop = asyncio.get_running_loop()
         client = self._clients.get(loop)
         if client is None:
-            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS)
             client = httpx2.AsyncClient(verify=self._verify, limits=limits, follow_redirects=False)
             self._clients[loop] = client
         return client
@@ -76,6 +78,8 @@ async def _opened(client: httpx2.AsyncClient, request: HttpRequest, waiting: _Wa
 
     async def sent() -> httpx2.Response:
         content = request.body or None
+        if url.lower().startswith("http:"):
+            headers["connection"] = "close"
         made = client.build_request(request.method, url, headers=headers, content=content, timeout=timeout)
         return await client.send(made, stream=True)
 

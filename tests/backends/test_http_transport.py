@@ -243,8 +243,12 @@ def test_certificates_are_verified(tmp_path: Path) -> None:
             assert not caught.value.again
             await transport.close()
             transport = HttpTransport(verify=trusting)
-            async with transport.send(plain(server.url)) as got:
-                assert got.status == 200
+            before = server.connections
+            for _ in range(3):
+                async with transport.send(plain(server.url)) as got:
+                    assert got.status == 200
+                    assert [piece async for piece in got.pieces()] == [b"yes"]
+            assert server.connections == before + 1, "encrypted connections are kept for the next request"
             await transport.close()
 
     asyncio.run(job())
