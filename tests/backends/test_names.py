@@ -214,6 +214,7 @@ def test_kinds_of_other_packages_say_what_they_can_do(monkeypatch: pytest.Monkey
 def test_no_package_of_the_network_is_imported_before_a_backend_is_opened() -> None:
     code = (
         "import sys; import sglc.runtime.backends.registry as r; "
+        "[r.capabilities_of(each) for each in ('openai:gpt-4.1', 'hf:m', 'litellm:x/y', 'repair:cat')]; "
         "assert not {'httpx2', 'torch', 'litellm'} & set(sys.modules); "
         "r.open_backend('vllm:http://h'); assert 'httpx2' in sys.modules; assert 'torch' not in sys.modules"
     )
@@ -234,3 +235,19 @@ def test_capabilities_agree_with_themselves(kind: Kind) -> None:
     assert ("json_schema" in can.notations) == (can.dialect is not None)
     assert kind.needs_key <= bool(kind.key_variable)
     assert bool(kind.base) == bool(kind.base_variable)
+
+
+@pytest.mark.parametrize(
+    ("model", "notations", "samplers"),
+    [
+        ("openai:gpt-4.1", {"json_schema"}, {"top_p"}),
+        ("openai:gpt-5.2", {"json_schema", "lark", "regex"}, set()),
+        ("chat:http://h/v1#gpt-5.2", {"json_schema"}, {"top_p"}),
+    ],
+)
+def test_what_a_name_says_is_known_before_and_after_it_is_opened(
+    model: str, notations: set[str], samplers: set[str]
+) -> None:
+    found = registry.capabilities_of(model)
+    assert (set(found.notations), set(found.samplers)) == (notations, samplers)
+    assert open_backend(model, environment=KEYS).capabilities == found

@@ -456,3 +456,11 @@ def test_the_end_of_a_run_s_time_has_what_there_was() -> None:
     for backend, options in ((breaking("deadline"), {}), (Breaking([]), {"timeout": 0.2})):
         error = failing(text, backend, **options)
         assert (error.name, error.partial, error.fatal) == ("Timeout", "Ada", True)
+
+
+def test_an_answer_for_several_holes_that_breaks_off_is_no_beginning_of_one() -> None:
+    text = PARTIAL.replace("?{a: line max 20 chars}", "?{a: int in 0..9} of ?{b: int in 0..9}")
+    text = text.replace("return a\n", 'return "${a}"\n').replace("NAME", "Backend").replace("MORE", "")
+    backend = breaking("connection")
+    backend.capabilities = Capabilities(notations=frozenset({"json_schema"}), dialect="openai")
+    assert run(text, backend)[0].value == "Backend []"

@@ -265,6 +265,26 @@ def test_no_other_module_is_imported_unasked(cli: Cli, tmp_path: Path, module: s
     assert code == 1 and "E0724" in said
 
 
+STREAMED = """extern py "os:getpid" fn number() -> int
+
+fn said() -> str:
+    user: | ${number()}
+    assistant: | ?{a: line max 9 chars}
+    return a
+
+pub fn f(n: int) -> str:
+    for p in stream said() as whole:
+        if n > 30: break
+    return whole if whole != null else "nothing"
+"""
+
+
+def test_what_a_streamed_call_comes_to_is_seen_before_it_runs(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "p.sgl").write_text(STREAMED)
+    code, said = ran(cli, tmp_path, "p.sgl")
+    assert code == 1 and "E0724" in said and "`os`" in said
+
+
 def test_a_link_leads_out_of_no_project(cli: Cli, tmp_path: Path) -> None:
     name = f"linked_{tmp_path.name}".replace("-", "_")
     (tmp_path / "outer.py").write_text(MODULE)

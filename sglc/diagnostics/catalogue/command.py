@@ -180,7 +180,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0827",
         "a backend guarantees less than is required",
-        "`sglc check --model BACKEND --require LEVEL` holds every hole against what the backend enforces: "
+        "`sglc check --model BACKEND --require LEVEL` holds every hole against what the backend enforces, "
+        "`sglc run --require LEVEL` those that a run may come to, `sglc.load(…, require=LEVEL)` all: "
         "`exact` the same texts, `value` the same values, `wider` more than these, `asked` nothing, "
         "`refused` that the hole cannot be filled there. The message names the hole, its level and what is "
         "lost; the hint says what the program may write in its place.",

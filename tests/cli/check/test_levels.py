@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,39 @@ def test_as_json(cli: Cli, program: Path) -> None:
 def test_what_does_not_go_together(cli: Cli, program: Path) -> None:
     assert cli("check", program, "--require", "value")[0] == 2
     assert cli("check", program, "--model", "openai:gpt-x", "--fix")[0] == 2
+
+
+def other(opening: object) -> object:
+    """What an entry point of another package leads to. Nothing is opened for a table."""
+    raise AssertionError
+
+
+other.capabilities = Capabilities(frozenset({"gbnf"}))  # type: ignore[attr-defined]
+
+
+def test_kinds_of_other_packages(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [EntryPoint("mine", f"{__name__}:other", registry.GROUP)]
+    points += [EntryPoint("silent", f"{__name__}:silent", registry.GROUP)]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    monkeypatch.setattr(sys.modules[__name__], "silent", lambda opening: None, raising=False)
+    path = tmp_path / "p.sgl"
+    path.write_text(PROGRAM, encoding="utf-8")
+    code, out, _ = cli("check", path, "--model", "mine:thing")
+    assert code == 0 and out.startswith("f.age     exact   by a grammar (GBNF)")
+    code, _, err = cli("check", path, "--model", "silent:thing")
+    assert code == 1 and "E0735" in err and "has no attribute `capabilities`" in err
+    code, _, err = cli("check", path, "--model", "mien:thing")
+    assert code == 1 and "E0731" in err and "mine" in err
+
+
+def test_what_a_project_says_of_models_counts(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "p.sgl"
+    named = PROGRAM.replace("fn f(names: [str]) -> int:", "fn f(names: [str]) -> int using fast or main:")
+    path.write_text(named, encoding="utf-8")
+    use = '"chat:http://h/v1#m"'
+    (tmp_path / "sgl.toml").write_text(f"[models.fast]\nuse = {use}\nnotations = []\n")
+    code, out, _ = cli("check", path, "--model", "vllm:http://h")
+    assert code == 0 and out.startswith("f.age     asked  ; asked for in the prompt")
+    (tmp_path / "sgl.toml").write_text(f"[models.fast]\nuse = {use}\n")
+    assert cli("check", path, "--model", "vllm:http://h")[1].startswith("f.age     value ")
