@@ -100,7 +100,7 @@ class ServedElsewhere:
     @property
     def candidate(self) -> Candidate:
         """As one that may fill holes, with what it can do."""
-        return Candidate(self.remote.name, self.remote.backend.capabilities)
+        return Candidate(self.remote.name, self.remote.backend.capabilities, self.kept.projections)
 
     def for_run(self, name: str, owner: str, urgency: Urgency, *, own: bool) -> RunModel:
         """The model in one run; see `Served.for_run`."""

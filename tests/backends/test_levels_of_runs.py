@@ -18,14 +18,17 @@ from command_line import cli as cli
 from sglc.driver import compile_source
 from sglc.project.models import ModelSettings
 from sglc.runtime.backends.exchange import Query
-from sglc.runtime.backends.filling import opening
+from sglc.runtime.backends.filling import filler, opening
 from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.source import Source
+from sglc.targets.projection import levels
 from sglc.targets.projection.core.capabilities import Capabilities
+from sglc.targets.projection.core.enforcement import Projection
+from sglc.targets.projection.project import project
 
 SCHEMA = Capabilities(frozenset({"json_schema"}), "openai")
 GRAMMAR = Capabilities(frozenset({"gbnf"}), scores=True)
@@ -254,3 +257,19 @@ def test_python_logs_once_what_is_not_guaranteed(program: Path, caplog: pytest.L
         assert (module.f(), module.both(), module.both()) == (7, 7, 7)
     (record,) = caplog.records
     assert record.name == "sglc" and "counts.c (asked:" in record.getMessage()
+
+
+def test_how_a_hole_is_asked_for_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[str] = []
+
+    def counted(*given: Any, **named: Any) -> Projection:
+        found.append(named["place"])
+        return project(*given, **named)
+
+    monkeypatch.setattr(levels, "project", counted)
+    monkeypatch.setattr(filler, "project", counted)
+    at, backend = session(PROGRAM, SCHEMA)
+    assert at.guarantees is not None
+    assert [each.level for each in at.guarantees.levels(at.function("f"))] == ["value"]
+    assert asyncio.run(at.run("f")).value == 7 and len(backend.asked) == 1
+    assert found == ["hole f.a"]

@@ -99,7 +99,7 @@ def levels_of(
             continue
         asked = _candidates(hole, models)
         away = [
-            _level(program, hole, each.name, each.able, number in drawn_again, options)
+            _level(program, hole, each, each.able, number in drawn_again, options)
             for each in asked
             if each.able is not None
         ]
@@ -162,9 +162,9 @@ def _refused(hole: HoleSpec, model: str, able: Capabilities, options: RunOptions
 
 
 def _level(
-    program: Program, hole: HoleSpec, model: str, able: Capabilities, again: bool, options: RunOptions
+    program: Program, hole: HoleSpec, who: Candidate, able: Capabilities, again: bool, options: RunOptions
 ) -> HoleLevel:
-    place = f"hole {hole.name}"
+    place, model = f"hole {hole.name}", who.name
     refused = _refused(hole, model, able, options)
     if refused is not None:
         return refused
@@ -187,7 +187,12 @@ def _level(
             place=place,
         )
 
-    first = projected(frozenset())
+    key = (hole.type, frozenset[bytes](), bool(hole.validators))
+    first = None if who.projections is None else who.projections.get(key)
+    if first is None or hole.condition is not None or not certain:
+        first = projected(frozenset())
+        if who.projections is not None and certain and hole.condition is None:
+            who.projections[key] = first
     return HoleLevel(
         hole.name,
         first.level,
