@@ -89,6 +89,8 @@ class Library:
         self._roots = tuple(Path(root) for root in roots)
         self._allow_outside = allow_outside
         self._home: Path | None = None
+        self._projects: dict[Path, Path] = {}
+        """Roots of projects by the folders of importing files."""
         self._sources: dict[str, Source] = {}
         self._names: dict[int, str] = {}
         self._asked: list[tuple[str, bool, Source, Source | str | LibraryError | None]] = []
@@ -101,7 +103,7 @@ class Library:
         """
         if self._home is None:
             self._home = project_root(source)
-        self._sources.setdefault(_key(Path(source.name)), source)
+        self._sources.setdefault(_key(Path(source.name).resolve()), source)
 
     def path_of(self, source: Source) -> Path | None:
         """The file that a source was read from or added for; None for the standard library's."""
@@ -123,7 +125,7 @@ class Library:
         if path.startswith("."):
             return self._file(_folder(importer) / (path + SUFFIX), importer)
         relative = Path(*path.split(".")).with_suffix(SUFFIX) if "/" not in path else Path(path + SUFFIX)
-        for root in self._roots or (project_root(importer),):
+        for root in self._roots or (self._project(importer),):
             found = self._file(root / relative, importer)
             if found is not None:
                 return found
@@ -237,12 +239,14 @@ class Library:
             target = path.resolve()
         except (OSError, RuntimeError) as error:
             raise LibraryError(f"{path} cannot be read: {error}") from None
-        home = self._home if self._home is not None else project_root(importer)
+        home = self._home if self._home is not None else self._project(importer)
         homes = (home, *(root.resolve() for root in self._roots))
         if self._allow_outside or any(target.is_relative_to(folder) for folder in homes):
             return target
         what = "the folder with its `sgl.toml`" if (home / "sgl.toml").is_file() else "its own folder"
-        raise LibraryError(f"the program may read what lies in `{_shown(home)}`, {what}", outside=True)
+        raise LibraryError(
+            f"the program may read what lies in `{_shown(home, home)}`, {what}", outside=True
+        )
 
     def standard_modules(self) -> list[str]:
         """Paths of the modules that come with the compiler, sorted."""
@@ -264,18 +268,26 @@ class Library:
         return source
 
     def _file(self, path: Path, importer: Source) -> Source | None:
-        self._allowed(path, importer)
-        key = _key(path)
+        target = self._allowed(path, importer)
+        key = _key(target)
         if key not in self._sources:
             if not _is_file(path):
                 return None
-            name, text = _shown(path), _read(path, newline="")
+            name, text = _shown(path, target), _read(path, newline="")
             known = self._known.get(name)
             self._sources[key] = known if known is not None and known.text == text else Source(name, text)
         source = self._sources[key]
         if id(source) not in self._names:
-            self._names[id(source)] = _dotted(path, project_root(importer))
+            self._names[id(source)] = _dotted(target, self._project(importer))
         return source
+
+    def _project(self, importer: Source) -> Path:
+        """The root of the project that a file belongs to."""
+        folder = _folder(importer)
+        found = self._projects.get(folder)
+        if found is None:
+            found = self._projects[folder] = project_root(importer)
+        return found
 
 
 def _standard_folder() -> Traversable:
@@ -328,20 +340,18 @@ def _plain(path: str) -> bool:
     return bool(path) and all(char.isalnum() or char in "_-./" for char in path) and not path.startswith("/")
 
 
-def _key(path: Path) -> str:
-    return _FILE + str(path.resolve())
+def _key(target: Path) -> str:
+    return _FILE + str(target)
 
 
-def _shown(path: Path) -> str:
-    """The path as it is shown: relative to the working folder where it lies below it."""
-    resolved = path.resolve()
+def _shown(path: Path, target: Path) -> str:
+    """The path as it is shown: relative to the working folder where what it leads to lies below it."""
     working = Path.cwd()
-    return str(resolved.relative_to(working)) if resolved.is_relative_to(working) else str(path)
+    return str(target.relative_to(working)) if target.is_relative_to(working) else str(path)
 
 
-def _dotted(path: Path, root: Path) -> str:
-    resolved = path.resolve()
-    relative = resolved.relative_to(root) if resolved.is_relative_to(root) else Path(resolved.name)
+def _dotted(target: Path, root: Path) -> str:
+    relative = target.relative_to(root) if target.is_relative_to(root) else Path(target.name)
     return ".".join(relative.with_suffix("").parts)
 
 
