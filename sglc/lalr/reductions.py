@@ -23,6 +23,8 @@ def reduction(rule: Rule, function: BuildFunction | None) -> Reduction:
     if rule.appends:
         return _appending(rule.steps)
     steps = rule.steps
+    if function is None and steps == tuple(range(rule.length)):
+        return lambda context, values, start, end: values
     if function is None or any(isinstance(step, tuple) for step in steps):
         return _gathering(steps, function)
     indices = [rule.length if step is None else step for step in steps if not isinstance(step, tuple)]
@@ -71,7 +73,17 @@ def _appending(steps: tuple[Step, ...]) -> Reduction:
 
 
 def _gathering(steps: tuple[Step, ...], function: BuildFunction | None) -> Reduction:
-    """Of a rule with lists among its parts, which are spliced in."""
+    """Of a rule with lists among its parts, which are spliced in, or without a function."""
+    last = steps[-1] if steps else None
+    if function is not None and isinstance(last, tuple) and len(steps) <= 2:
+        (spliced,) = last
+        if len(steps) == 1:
+            return lambda context, values, start, end: function(context, start, end, *values[spliced])
+        (head, _) = steps
+        if isinstance(head, int):
+            return lambda context, values, start, end: function(
+                context, start, end, values[head], *values[spliced]
+            )
 
     def gather(context: Any, values: list[Any], start: int, end: int) -> object:
         parts: list[Any] = []

@@ -63,9 +63,9 @@ def mentions(node: object, names: tuple[str, ...]) -> bool:
 
 
 def parts(node: object) -> list[object]:
-    """What a node of the tree is made of, names and places aside."""
+    """What a node of the tree is made of, names, places and what is left out aside."""
     kind: Any = node.__class__
-    return [part for part in _getter_of(kind)(node) if part.__class__ not in _LEAVES]
+    return [part for part in _getter_of(kind)(node) if part and part.__class__ not in _LEAVES]
 
 
 @cache

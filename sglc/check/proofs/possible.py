@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 from itertools import product
+from operator import ge, gt, le, lt
 
 from sglc.check.core.result import ExpressionType
 from sglc.check.types.kinds import Table, expand
@@ -67,6 +69,7 @@ Possible = tuple[Atom, ...] | None
 """None for a set of which nothing is known. The empty tuple: no run comes here."""
 
 TRUE, FALSE = key_of(True), key_of(False)
+_COMPARED = {"<": lt, "<=": le, ">": gt, ">=": ge}
 NOTHING: Possible = ()
 
 
@@ -115,6 +118,7 @@ def values_of_type(type: ExpressionType, table: Table, depth: int = 0) -> Possib
     return None
 
 
+@lru_cache(maxsize=256)
 def _integers(low: int | None, high: int | None, step: int) -> Possible:
     if low is None or high is None:
         return (Numbers(low, high, True),)
@@ -296,19 +300,13 @@ def bounded(these: Possible, operator: str, by: Numbers) -> Possible:
                 low = edge if low is None else max(low, edge)
             if _below(high, low):
                 continue
-            atom = replace(atom, low=low, high=high)
+            atom = Numbers(low, high, atom.whole)
         found.append(atom)
     return tuple(found)
 
 
 def _stands(key: object, operator: str, bound: Number) -> bool:
-    number: Number = key  # type: ignore[assignment]
-    return {
-        "<": number < bound,
-        "<=": number <= bound,
-        ">": number > bound,
-        ">=": number >= bound,
-    }[operator]
+    return bool(_COMPARED[operator](key, bound))
 
 
 def _edge(bound: Number, upper: bool, strict: bool) -> int:

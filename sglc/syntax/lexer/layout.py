@@ -40,6 +40,8 @@ _OR_SKIP = re.compile(r"[ \t]+skip[ \t]*:")
 _FIRST_WORD = re.compile(r"[ ]*([A-Za-z]+)\b|[ ]*(\|)")
 
 _AUGMENTED = frozenset("+= -= *= /=".split())
+_MARKS = frozenset(", : . = -> => ? ;".split())
+"""Marks that mean the same wherever they stand."""
 _REGEX_AFTER = frozenset("matching matches skip return in and or not if elif else".split())
 _OPERAND_ENDS = frozenset("NAME NUMBER STRING REGEX ROLE ) ] } true false null".split())
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
@@ -154,6 +156,7 @@ class Layout:
         text, lexed = self.text, self.lexed
         kinds, starts, ends, faults = self.tokens.kinds, self.tokens.starts, self.tokens.ends, lexed.faults
         token_match = _TOKEN.match
+        words = self.words
         opened: list[tuple[str, int]] = []
         first = len(kinds)
         line_start = position
@@ -165,11 +168,16 @@ class Layout:
             group = match.lastindex
             start, end = match.span(group)  # type: ignore[arg-type]
             if group == _WORD:
-                position = self._word(text[start:end], start, end, first)
-                if kinds[-1] == "_NEWLINE":  # a block of text, with its end
-                    return position
-                continue
-            if group == _OPERATOR:
+                word = text[start:end]
+                if word in words or word == "text":
+                    position = self._word(word, start, end, first)
+                    if kinds[-1] == "_NEWLINE":  # a block of text, with its end
+                        return position
+                    continue
+                kinds.append("NAME")
+            elif group == _OPERATOR and text[start:end] in _MARKS:
+                kinds.append(text[start:end])
+            elif group == _OPERATOR:
                 kind = text[start:end]
                 if kind == "|" and not opened and kinds[-1:] == [":"] and not in_grammar:
                     position = self._pipe(start)
