@@ -363,6 +363,18 @@ def test_a_budget_ends_a_value_along_a_shortest_ending() -> None:
     assert next(event.data["ended"] for event in events if event.kind == "hole_end") == "budget"
 
 
+def test_a_stream_of_tokens_is_counted_where_it_reaches_its_bound() -> None:
+    """Servers send a piece for each token, and behind the last what the answer took. Without that its bytes
+    would be held against the budget."""
+    words = ["Twelve", " brave", " sailors", " left", " the", " harbour"]
+    whole = FakeBackend([words], ending=lambda text: Ending("length", Usage(output=6)))
+    result, _ = run(BUDGET, whole)
+    assert result.value == "Twelve brave sailors left the harbour" and len(whole.asked) == 1
+    assert result.statistics.output_tokens == 6 and result.statistics.remote.counted
+    talker = FakeBackend([[*words, *[" and"] * 100]], ending=lambda text: Ending("length", Usage(output=106)))
+    assert failing(BUDGET, talker).name == "Truncated" and talker.open == 0
+
+
 def test_a_deadline_is_no_error_that_a_program_handles() -> None:
     text = CREW.replace("    assistant: | ?{member: Crew}\n    return member", CAUGHT)
     text = text.replace("except Rejected", "except Timeout")

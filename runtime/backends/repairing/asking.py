@@ -33,6 +33,9 @@ READ_ON = 64
 Most models write nothing there, and the end of a stream tells what the answer took."""
 READ_ON_SECONDS = 1.0
 """How long that may take: the end of an answer comes with its last token or not at all."""
+END_SECONDS = 30.0
+"""How long it may take where tokens are bounded. A busy server is waited for: without its count the bound is
+held against the bytes of the answer, of which there are several for each token."""
 
 
 class Asking:
@@ -147,9 +150,11 @@ class BackendStream:
             raise SglError("Refused", ending.message or filtered)
 
     async def aclose(self) -> None:
-        """End the request. Behind a whole value the end of the stream is read, if it comes soon."""
-        if not self.ended and self._answer.is_complete:
-            await self._read_on()
+        """End the request. Behind a whole value, and where the bound on tokens is reached, the end of the
+        stream is read, if it comes soon."""
+        at_bound = self._most is not None and self.tokens >= self._most
+        if not self.ended and (self._answer.is_complete or at_bound):
+            await self._read_on(READ_ON_SECONDS if self._most is None else END_SECONDS)
         if not self.ended:
             self.ended = "stop"
             self._asking.ended(None)
@@ -157,11 +162,11 @@ class BackendStream:
         if close is not None:
             await close()
 
-    async def _read_on(self) -> None:
+    async def _read_on(self, seconds: float) -> None:
         """Read up to the end of the stream, which tells its usage. What goes wrong there does not matter."""
         left = READ_ON
         with suppress(BackendFault, SglError, TimeoutError):
-            async with asyncio.timeout(READ_ON_SECONDS):
+            async with asyncio.timeout(seconds):
                 async for event in self._events:
                     if not isinstance(event, Piece):
                         self._end(event)
