@@ -11,6 +11,7 @@ import math
 import re
 import urllib.request
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -67,6 +68,20 @@ def test_seeds(server: str) -> None:
 @servers
 def test_the_most_probable_tokens_need_no_seed(server: str) -> None:
     assert answered(server, ASK)[0] == answered(server, ASK)[0]
+
+
+@continuing
+@pytest.mark.parametrize(
+    "limits", [{"top_k": 1}, {"top_p": 0.000_1}, {"min_p": 1.0}], ids=lambda each: next(iter(each))
+)
+def test_samplers(server: str, limits: dict[str, Any]) -> None:
+    """Each of them leaves one token at its extreme, also where the temperature is high."""
+    drawn = replace(ASK, sampling=Sampling(2.0, **limits), seed=5, max_tokens=10)
+    assert answered(server, drawn)[0] == answered(server, replace(ASK, max_tokens=10))[0]
+    loose = replace(drawn, sampling=Sampling(2.0))
+    assert any(
+        answered(server, replace(loose, seed=seed))[0] != answered(server, drawn)[0] for seed in (1, 2)
+    ), "what is not limited is switched off"
 
 
 @continuing

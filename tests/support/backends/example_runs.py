@@ -34,7 +34,7 @@ class Watched:
 
     known        no request was needed: the value was there, or came with the holes asked for together
     value        the first answer was a value
-    asked again  a value came of more than one request
+    asked again  a value came of more than one request: it was corrected, or the server was too slow
     else the name of an error
     """
 

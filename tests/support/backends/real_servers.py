@@ -11,6 +11,7 @@ import pytest
 from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.exchange import Backend, BackendFault, Ending, Piece, Query, TextScore
 from sglc.runtime.backends.registry import open_backend
+from sglc.runtime.backends.transport import Timeouts
 
 SERVERS = {
     "llama": "SGLC_LLAMA_SERVER",
@@ -19,6 +20,10 @@ SERVERS = {
     "chat": "SGLC_CHAT_SERVER",
 }
 """Kinds of backends, and the variables with their addresses; a name of a model stands behind a `#`."""
+
+
+PATIENT = BackendSettings(timeouts=Timeouts(first=600.0, between=600.0, whole=1_200.0))
+"""The machine of a server may have others to serve: a request that is sent again says nothing of it."""
 
 
 def url_of(server: str) -> str:
@@ -31,7 +36,7 @@ def url_of(server: str) -> str:
 
 def opened(server: str) -> Backend:
     """A backend of a server. Its connections belong to the first loop that uses them."""
-    return open_backend(f"{server}:{url_of(server)}", BackendSettings(), os.environ)
+    return open_backend(f"{server}:{url_of(server)}", PATIENT, os.environ)
 
 
 def answered(server: str, query: Query) -> tuple[str, Ending, list[Piece]]:
