@@ -8,20 +8,23 @@ else is "not known". Types that contain themselves are compared once and taken a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
-from typing import Literal
+from typing import Any, Literal
 
 from sglc.automata.dfa.operations import TooLarge, difference, shortest_word
 from sglc.automata.dfa.operations import is_empty as no_word
 from sglc.automata.work import OutOfWork, WorkAccount, charged
 from sglc.compatibility.values import WORK, Plain, Typed, holds, is_empty, samples
+from sglc.types import condition
 from sglc.types import type as t
 from sglc.types.arithmetic import NUMBER_DIGITS
 from sglc.types.language.scalars import str_dfa
 from sglc.types.type import LanguageError
 
+Conditions = Mapping[Any, str]
+"""What values are held against, and how it is shown."""
 Verdict = Literal["included", "broken", "unknown"]
 
 MOST_LISTED = 1000
@@ -54,7 +57,31 @@ class _Comparison:
     assumed: set[tuple[t.Type, t.Type]] = field(default_factory=set)
 
     def included(self, a: Typed, b: Typed) -> Found:
-        a, b = a.opened(), b.opened()
+        held, asked = a.conditions(), b.conditions()
+        if held or asked:
+            decided = self._by_values(a, held, b, asked)
+            if decided is not None:
+                return decided
+        found = self._bare(a.opened(), b.opened())
+        if found.verdict == "included":
+            more = {each: text for each, text in asked.items() if each not in held}
+            return _asked(a, held, more) if more else found
+        if found.verdict == "broken" and held and not _meets(found.value, held):
+            return Found("unknown", reason=f"{next(iter(held.values()))} is asked of values in a run")
+        return found
+
+    def _by_values(self, a: Typed, held: Conditions, b: Typed, asked: Conditions) -> Found | None:
+        """The answer of a type with few values, whose conditions are data; None where it has none."""
+        values = _listed(a.opened())
+        if values is None or not _are_data((*held, *asked)) or b.opened().is_conditioned():
+            return None
+        for value in values:
+            if _meets(value, held) and not (holds(value, b, given=self.given) and _meets(value, asked)):
+                return Found("broken", value)
+        return INCLUDED
+
+    def _bare(self, a: Typed, b: Typed) -> Found:
+        """The same of types whose own conditions are not looked at."""
         pair = (a.type, b.type)
         if pair in self.assumed:
             return INCLUDED
@@ -66,6 +93,8 @@ class _Comparison:
             return found
         # What was taken as included inside of a comparison that failed is not known.
         self.assumed = before
+        if a.is_conditioned():  # a value of the bare type may be none of this one
+            return Found("unknown", reason=found.reason or "values are held against conditions in a run")
         if found.verdict == "broken" and self._refutes(found.value, a, b):
             return self._shorter(found, a, b)
         return self._tried(a, b, found.reason)
@@ -105,7 +134,7 @@ class _Comparison:
         if isinstance(a.type, t.InForm) or isinstance(b.type, t.InForm):
             return self._in_form(a, b)
         values = _listed(a)
-        if values is not None:
+        if values is not None and not b.is_conditioned():
             return self._of_values(values, b)
         match a.type:
             case t.Optional(item):
@@ -274,6 +303,34 @@ class _Comparison:
                 whole.pop(each.name, None)
                 return Found("broken", _tagged(tag, whole))
         return answer
+
+
+def _asked(a: Typed, held: Conditions, more: Conditions) -> Found:
+    """Whether the values of a type, of which `held` holds, meet `more` conditions: one may show that they do
+    not."""
+    wanted = [each for each in more if _is_data(each)]
+    sure = _are_data(held) and not a.opened().is_conditioned()
+    for value in samples(a, MOST_SAMPLES) if sure else ():
+        if _is_scalar(value) and _meets(value, held) and not _meets(value, wanted):
+            return Found("broken", value)
+    return Found("unknown", reason=f"{next(iter(more.values()))} is asked of values in a run")
+
+
+def _meets(value: Plain, conditions: Iterable[Any]) -> bool:
+    """Whether it is known that all conditions hold of a value."""
+    return all(_is_data(each) and _is_scalar(value) and condition.holds(each, value) for each in conditions)
+
+
+def _are_data(conditions: Iterable[Any]) -> bool:
+    return all(map(_is_data, conditions))
+
+
+def _is_data(each: object) -> bool:
+    return isinstance(each, condition.CLASSES)
+
+
+def _is_scalar(value: Plain) -> bool:
+    return isinstance(value, str | int | Decimal)
 
 
 def _tagged(tag: str, value: dict[str, Plain]) -> Plain:

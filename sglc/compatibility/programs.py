@@ -13,6 +13,7 @@ from typing import Literal
 from sglc.bytecode.code import Code, ParameterSpec, Program
 from sglc.bytecode.opcodes import OPCODES
 from sglc.bytecode.signatures import signature
+from sglc.compatibility.conditions import deciders
 from sglc.compatibility.inclusion import Found, included
 from sglc.compatibility.values import Typed, written
 from sglc.types import type as t
@@ -131,7 +132,7 @@ def _parameter(
 ) -> list[Change]:
     found: list[Change] = []
     label = f"parameter `{before.name}`"
-    narrow, wide = Typed(old.types[before.type], old.table), Typed(new.types[now.type], new.table)
+    narrow, wide = _typed(old, before.type), _typed(new, now.type)
     answer = included(narrow, wide, given=True)
     if answer.verdict == "included":
         if included(wide, narrow, given=True).verdict == "broken":
@@ -148,15 +149,27 @@ def _parameter(
 
 
 def _result(name: str, old: Program, before: Code, new: Program, now: Code) -> list[Change]:
-    none = t.Null()
-    narrow = Typed(none if now.result is None else new.types[now.result], new.table)
-    wide = Typed(none if before.result is None else old.types[before.result], old.table)
+    narrow, wide = _typed(new, now.result), _typed(old, before.result)
     answer = included(narrow, wide)
     if answer.verdict != "included":
         return [_told(name, answer, "its result may be more", "its result may be more", wide, narrow)]
     if included(wide, narrow).verdict == "broken":
         return [Change(name, "compatible", f"its result says more: {_types(wide, narrow)}")]
     return []
+
+
+def _said(typed: Typed) -> str:
+    """A type as it is written; one with conditions by what it is made of."""
+    conditions = [text.strip("`") for text in typed.conditions().values()]
+    if not conditions:
+        return show_type(typed.type)
+    return f"{show_type(typed.opened().type)} where {' and '.join(conditions)}"
+
+
+def _typed(program: Program, index: int | None) -> Typed:
+    """A type of a program, null for None."""
+    type = t.Null() if index is None else program.types[index]
+    return Typed(type, program.table, deciders(program))
 
 
 def _told(name: str, answer: Found, broken: str, unknown: str, before: Typed, now: Typed) -> Change:
@@ -166,5 +179,5 @@ def _told(name: str, answer: Found, broken: str, unknown: str, before: Typed, no
 
 
 def _types(before: Typed, now: Typed) -> str:
-    one, other = show_type(before.type), show_type(now.type)
+    one, other = _said(before), _said(now)
     return f"`{one}` has changed" if one == other else f"`{one}` is now `{other}`"

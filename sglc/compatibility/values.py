@@ -7,8 +7,8 @@ of an enum is its text, a record is its fields, a variant has its name under `ty
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +16,7 @@ from sglc.automata.analysis.emptiness import shortest_words
 from sglc.automata.dfa.operations import TooLarge, TooLong
 from sglc.automata.work import OutOfWork, WorkAccount, charged
 from sglc.types import type as t
+from sglc.types.condition import show_condition
 from sglc.types.forms.forms import unwritable
 from sglc.types.language.json_membership import json_fault
 from sglc.types.language.language import language
@@ -38,20 +39,53 @@ class Typed:
 
     type: t.Type
     table: t.TypeTable
+    deciders: Mapping[str, bytes] = field(default_factory=dict)
+    """What the functions that decide conditions do, as digests by their names."""
 
     def at(self, type: t.Type) -> Typed:
         """A part of the type."""
-        return Typed(type, self.table)
+        return replace(self, type=type)
 
     def opened(self) -> Typed:
         """The type behind aliases."""
+        aliases = list(self._aliases())
+        return self.at(aliases[-1].type) if aliases else self
+
+    def conditions(self) -> dict[object, str]:
+        """What values are held against besides their type: what tells conditions apart, and their texts."""
+        found: dict[object, str] = {}
+        for alias in self._aliases():
+            if alias.where is not None:
+                found[alias.where] = f"`{show_condition(alias.where)}`"
+            for each in alias.predicates:
+                found[self.deciders.get(each.function, each)] = f"`{each.text}`"
+        return found
+
+    def is_conditioned(self) -> bool:
+        """Whether there are conditions in the type or in what it leads to."""
+        waiting: list[object] = [self.type]
+        seen: set[str] = set()
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, t.AliasType) and (part.where is not None or part.predicates):
+                return True
+            if isinstance(part, t.Named | t.Applied) and part.name not in seen:
+                seen.add(part.name)
+                waiting.append(self.table.get(part.name))
+            if isinstance(part, tuple | list):
+                waiting += part
+            else:
+                waiting += [getattr(part, name) for name in getattr(part, "__dataclass_fields__", ())]
+        return False
+
+    def _aliases(self) -> Iterator[t.AliasType]:
         type = self.type
         for _ in range(DEEPEST):
             declared = self.table.get(type.name) if isinstance(type, t.Named) else None
             if not isinstance(declared, t.AliasType):
-                break
+                return
+            yield declared
             type = declared.type
-        return Typed(type, self.table)
 
     def declared(self) -> t.DeclaredType | None:
         """The declaration behind a name; None for other types."""
@@ -78,7 +112,8 @@ def is_empty(typed: Typed) -> bool:
 
 
 def holds(value: Plain, typed: Typed, *, given: bool = False, depth: int = 0) -> bool:
-    """Whether a plain value is one of a type. Fields with a default may be left out of what is `given`."""
+    """Whether a plain value is one of a type, conditions aside. Fields with a default may be left out of what
+    is `given`."""
     if depth > DEEPEST:
         return False
     typed = typed.opened()
@@ -138,14 +173,14 @@ def holds(value: Plain, typed: Typed, *, given: bool = False, depth: int = 0) ->
 def _fits_record(
     value: Mapping[str, Plain], record: t.RecordType, typed: Typed, given: bool, depth: int
 ) -> bool:
-    fields = {field.name: field for field in record.fields}
+    fields = {each.name: each for each in record.fields}
     if not value.keys() <= fields.keys():
         return False
-    for name, field in fields.items():
+    for name, each in fields.items():
         if name not in value:
-            if not (field.optional or (given and field.has_default)):
+            if not (each.optional or (given and each.has_default)):
                 return False
-        elif not holds(value[name], typed.at(field.type), given=given, depth=depth):
+        elif not holds(value[name], typed.at(each.type), given=given, depth=depth):
             return False
     return True
 

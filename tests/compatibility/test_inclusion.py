@@ -318,3 +318,77 @@ def test_forms_leave_out_what_they_cannot_hold():
     assert (found.verdict, found.value) == ("broken", [""])
     numbers = InForm(ListOf(Int(0, 9)), "yaml")
     assert included(Typed(ListOf(Int(0, 9)), {}), Typed(numbers, {})).verdict == "unknown"
+
+
+CONDITIONED = """\
+pure fn odd(text: str) -> bool:
+    return size(text) % 2 == 1
+
+pure fn size(text: str) -> int:
+    return len(text)
+
+record Note:
+    text: PART
+
+pub fn f(x: GIVEN) -> RESULT:
+    user: | ${x}
+    assistant: | ?{y: RESULT}
+    return y
+
+pub fn g(note: Note) -> Note:
+    user: | ${note}
+    assistant: | ?{it: Note}
+    return it
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "before", "after", "kinds"),
+    [
+        ("GIVEN", "int in 0..9 where it % 3 == 1", "int in 0..9 where it % 3 == 1", []),
+        ("GIVEN", "int in 0..9 where it % 3 == 1", "int in 0..9", ["compatible"]),
+        ("GIVEN", "int in 0..9", "int in 0..9 where it % 3 == 1", ["breaks"]),
+        ("GIVEN", "int in 0..9 where it % 6 == 1", "int in 0..9 where it % 3 == 1", ["compatible"]),
+        ("GIVEN", "int in 0..9 where it % 3 == 1", "int in 0..9 where it % 6 == 1", ["breaks"]),
+        ("GIVEN", "int in 0..9 where it % 3 == 1", "int in 0..6 where it % 3 == 1", ["breaks"]),
+        ("GIVEN", "int in 0..9 where it % 3 == 1", "int in 0..7 where it % 3 == 1", []),
+        ("GIVEN", "str max 9 chars where odd(it)", "str max 9 chars where odd(it)", []),
+        ("GIVEN", "str max 9 chars where odd(it)", "str max 9 chars", []),
+        ("GIVEN", "str max 9 chars where odd(it)", "str max 8 chars where odd(it)", ["unknown"]),
+        ("GIVEN", "str max 9 chars", "str max 9 chars where odd(it)", ["unknown"]),
+        ("RESULT", "str max 9 chars where odd(it)", "str max 9 chars", ["unknown"]),
+        ("RESULT", "str max 9 chars", "str max 9 chars where odd(it)", []),
+        ("RESULT", "str max 9 chars", "str max 10 chars where odd(it)", ["unknown"]),
+        ("RESULT", "int in 0..9", "int in 0..9 where it % 3 == 1", ["compatible"]),
+        ("PART", "str max 9 chars", "str max 9 chars where odd(it)", ["unknown"]),
+        ("PART", "str max 9 chars where odd(it)", "str max 9 chars", ["unknown"]),
+        ("PART", "str max 9 chars where odd(it)", "str max 9 chars where odd(it)", []),
+    ],
+)
+def test_conditions_are_part_of_types(place, before, after, kinds):
+    """No argument that is refused now, and no answer that could not come, is called compatible."""
+
+    def filled(part):
+        text = CONDITIONED.replace(place, part)
+        for other in ("GIVEN", "RESULT", "PART"):
+            text = text.replace(other, "str max 9 chars")
+        return compiled(text)
+
+    found = changes(filled(before), filled(after))
+    assert [change.kind for change in found if change.kind != "compatible" or "compatible" in kinds] == kinds
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("odd", "uneven", True),
+        ("size", "length", True),
+        ("% 2 == 1", "% 2 == 0", False),
+        ("return len(text)", "return len(text) + 1", False),
+    ],
+)
+def test_a_condition_is_what_its_function_computes(before, after, same):
+    text = CONDITIONED.replace("GIVEN", "str max 9 chars where odd(it)")
+    text = text.replace("RESULT", "bool").replace("PART", "bool")
+    found = changes(compiled(text), compiled(text.replace(before, after)))
+    assert [change.kind for change in found] == ([] if same else ["unknown"])
