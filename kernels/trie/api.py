@@ -11,7 +11,6 @@ import numpy as np
 from sglc.kernels.jit_library import typed_library
 from sglc.kernels.trie.arrays import At, CharacterArrays, LexemeArrays, Quiet, Subtrees, TrieArrays, TrieWalk
 from sglc.kernels.trie.first_bytes import list_first
-from sglc.kernels.trie.subset_construction import list_subsets, load_subsets
 from sglc.kernels.trie.token_columns import put_tokens, without_columns
 from sglc.kernels.trie.token_groups import GROUP, SCRIPTS, GroupScratch, aligned_facts, group_tokens
 from sglc.kernels.trie.utf8_walk import walk_characters
@@ -49,8 +48,6 @@ WALKS = typed_library(
     list_paths,
     without_columns,
     put_tokens,
-    load_subsets,
-    list_subsets,
     brief=(
         walk_literal,
         list_first,
@@ -58,8 +55,6 @@ WALKS = typed_library(
         list_paths,
         without_columns,
         put_tokens,
-        load_subsets,
-        list_subsets,
     ),
 )
 

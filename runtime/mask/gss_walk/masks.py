@@ -7,7 +7,7 @@ through it, and most come up once. So where only a grammar follows, tokens are r
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,11 @@ from sglc.kernels.gss.arrays import Need, Result
 from sglc.kernels.gss.walk import PAUSE
 from sglc.runtime.mask.automaton.limits import LimitTracker
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import ACCEPT, Node
+from sglc.runtime.mask.automaton.protocol import ACCEPT
 from sglc.runtime.mask.automaton.step import Group
 from sglc.runtime.mask.gss.machine import GssMachine
 from sglc.runtime.mask.gss_walk.tables import OF_PART, StackTables, TooLarge
-from sglc.runtime.mask.lexeme.self_loops import is_small as few_characters
+from sglc.runtime.mask.gss_walk.terminals import is_small
 from sglc.runtime.mask.nodes.core import Literal
 from sglc.runtime.mask.nodes.dispatch import CaseNode
 from sglc.runtime.mask.nodes.text import TextNode
@@ -41,9 +41,6 @@ _MOST_THREADS = limits.ROOM // 2
 _OF_THREAD = 200
 """Bytes of a thread for walks, about."""
 _UNKNOWN = object()
-_MOST_WORDS = 64
-"""With so few words left few tokens begin like them, and walks read them byte by byte; the tokens of more are
-looked up."""
 _MOST_LARGE = 3
 """Threads whose tokens are looked up. Each has lexeme boundaries of its own, most of them at the same nodes:
 of more threads all are read by one walk."""
@@ -278,19 +275,3 @@ class StackMasks:
             return False
         self._refused.keep(key, True)
         return False
-
-
-def is_small(node: Node, state: Any) -> bool:
-    """Whether few tokens begin like what is left of a terminal, or it has no lexeme to look them up in."""
-    if type(node) is TextNode:
-        local = state[0]
-        if local >= node.table.boundary:
-            return True
-        return few_characters([(low, high) for low, high, _ in node.table.dfa.edges[local]])
-    if type(node) is WordNode:
-        first, last, _ = node.table.places[state]
-        return bool(last - first <= _MOST_WORDS)
-    if type(node) is CaseNode:
-        first, last, _ = node.rows.places[state]
-        return bool(last - first <= _MOST_WORDS)
-    return type(node) is Literal

@@ -19,7 +19,7 @@ from sglc.kernels.gss.api import empty_grammar, grown
 from sglc.kernels.gss.arrays import Grammar, Key, Part, TextFlag
 from sglc.runtime.mask.automaton.protocol import END, Node
 from sglc.runtime.mask.gss.machine import GssMachine, MergedContinuation
-from sglc.runtime.mask.lexeme.self_loops import is_small as few_characters
+from sglc.runtime.mask.gss_walk.terminals import is_late, is_letter, is_terminal
 from sglc.runtime.mask.lexeme.table import LexemeState
 from sglc.runtime.mask.lexeme.text_dfa import TextTable
 from sglc.runtime.mask.lexeme.text_lexeme import text_lexeme
@@ -163,7 +163,7 @@ class StackTables:
                     elif index not in seen:
                         seen[index] = True
                         stack.append(each)
-            elif kind is not RuleNode and not _is_terminal(node):
+            elif kind is not RuleNode and not is_terminal(node):
                 # What is compiled late is a grammar's.
                 known[start.index] = known[node.index] = False
                 return False
@@ -216,10 +216,10 @@ class StackTables:
         found[index] = kind, a, b, 0 if kind in _WITHOUT_FIRST else self._begins(node)
         if type(node) in _COMPOSED:
             # Rules that begin with other bytes than are wanted need not be compiled.
-            late.update({each.index: self._begins(each) for each in node.children() if _is_late(each)})
+            late.update({each.index: self._begins(each) for each in node.children() if is_late(each)})
         if kind not in _OPENING:
             return []
-        return [each.index for each in node.openers() if not _is_late(each)]
+        return [each.index for each in node.openers() if not is_late(each)]
 
     def _begins(self, node: Node) -> int:
         """The number of the set of bytes with which words of a node begin, 0 where it has none."""
@@ -277,7 +277,7 @@ class StackTables:
             most = -1 if node.maximum is None else min(node.maximum, _MOST_ROUNDS)
             item = node.item.index if node.item.productive else -1
             return Part.REPEAT, item, self._list((separator, node.minimum, most, node.needed))
-        if not _is_terminal(node):
+        if not is_terminal(node):
             return Part.FOREIGN, 0, 0
         if type(node) is TextNode:
             if node.first is None:
@@ -318,7 +318,7 @@ class StackTables:
         if type(node) is Literal:
             first = self._word_list(node.data, [node.data])
             return -1, (first, first + 1, state)
-        if not _is_terminal(node):
+        if not is_terminal(node):
             return None
         if type(node) is TextNode:
             local, least, most = state
@@ -400,8 +400,8 @@ class StackTables:
             wanted[state] = None
             table, local = self._places[state]
             if local < table.boundary:
-                if _is_letter(table, local):
-                    letters = [each for each in range(min(table.boundary, _SHORT)) if _is_letter(table, each)]
+                if is_letter(table, local):
+                    letters = [each for each in range(min(table.boundary, _SHORT)) if is_letter(table, each)]
                     wanted.update(dict.fromkeys([self._state(table, each) for each in letters]))
                 else:
                     looping.append(state)
@@ -494,27 +494,5 @@ class StackTables:
         self.arrays.lookahead_flags[state] |= TextFlag.KNOWN
 
 
-def _is_late(node: Node) -> bool:
-    """Whether a part is a rule that is not compiled and of which it is known what it begins with."""
-    return type(node) is RuleNode and not node.made and node.begins is not None
-
-
-def _is_letter(table: TextTable, local: int) -> bool:
-    """Whether few characters go on at a state, such as one letter in either case: no loop is worth looking up
-    there."""
-    edges = table.dfa.edges[local]
-    return bool(edges) and few_characters([edge[:2] for edge in edges])
-
-
 def _first_word(case: tuple[int, CaseNode]) -> int:
     return case[0]
-
-
-def _is_terminal(node: Node) -> bool:
-    """Whether walks read a part that is made of no others."""
-    if type(node) is TextNode:
-        first = node.first
-        return node.table.encoding == "raw" and (first is None or (first[1] <= 0 and first[2] is None))
-    if type(node) is WordNode:
-        return not node.table.free
-    return type(node) in (Literal, NotBefore, CaseNode)

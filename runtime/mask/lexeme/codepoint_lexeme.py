@@ -128,22 +128,17 @@ class CharacterLexeme:
         self._arrays.wide[number] = count
         self._blocks = count + 1
 
-    def _make_room(self, count: int) -> None:
-        """Make room for so many edges more."""
-        first, edges = self._loaded, self._arrays.edges
-        if first + count > len(edges):
-            grown = np.zeros((max(2 * len(edges), first + count), 3), np.int32)
-            grown[:first] = edges[:first]
-            self._arrays = self._arrays.changed(edges=grown)
-
     def _append(self, row: Sequence[Edge]) -> int:
         """Take the edges of a state into the arrays; where they begin."""
         return self._append_array(edge_array(row))
 
     def _append_array(self, row: np.ndarray) -> int:
         """The same of edges int32[n, 3]."""
-        total, first = len(row), self._loaded
-        self._make_room(total)
+        total, first, edges = len(row), self._loaded, self._arrays.edges
+        if first + total > len(edges):
+            grown = np.zeros((max(2 * len(edges), first + total), 3), np.int32)
+            grown[:first] = edges[:first]
+            self._arrays = self._arrays.changed(edges=grown)
         new = self._arrays.edges[first : first + total]
         new[:] = row
         new[:, 2] += 1

@@ -20,7 +20,6 @@ from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move
 from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLexeme
 from sglc.runtime.mask.lexeme.self_loops import SelfLoop, self_loop_class
-from sglc.runtime.mask.lexeme.subset_dfa import SubsetStates, few_ranges
 from sglc.runtime.mask.lexeme.table import LexemeState
 
 
@@ -29,11 +28,8 @@ class PatternTable(ByteMoves):
 
     def __init__(self, nfa: CharNfa, encoding: Encoding) -> None:
         super().__init__(encoding)
-        found = few_ranges(nfa)
-        self.few = None if found is None else SubsetStates(nfa, found, self.characters)
-        """The subsets where the pattern tells few characters apart."""
         self.nfa = nfa
-        self.subsets: Subsets | SubsetStates = Subsets(nfa) if self.few is None else self.few
+        self.subsets = Subsets(nfa)
         self.lexeme = PatternLexeme(self)
         self._rests: list[tuple[int, bytes, int]] | None = None
 
@@ -106,8 +102,6 @@ class PatternLexeme(NumberedLexeme):
 
     def __init__(self, table: PatternTable) -> None:
         super().__init__(table)
-        if table.few is not None:
-            self._by_characters = table.few
         self.characters = characters(table.nfa)
         self._self_loop: dict[Ranges, SelfLoop | None] = {}
 

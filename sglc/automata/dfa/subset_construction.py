@@ -34,25 +34,6 @@ def bits_of(numbers: Iterable[int]) -> int:
     return found
 
 
-class Loops:
-    """The characters that lead from a state of an automaton back to it."""
-
-    def __init__(self, nfa: CharNfa) -> None:
-        self._nfa = nfa
-        self._loops: list[tuple[int, Ranges] | None] = [None] * len(nfa.edges)
-
-    def lasting(self, members: Iterable[int]) -> Ranges:
-        """The most characters of which any number may come from some of the states, in any order."""
-        return max([self._loops[member] or self._loop(member) for member in members])[1]
-
-    def _loop(self, member: int) -> tuple[int, Ranges]:
-        """The characters that lead from a state back to it, and before them how many they are."""
-        nfa = self._nfa
-        loop = ranges((a, b) for a, b, group in nfa.edges[member] if member in nfa.groups[group])
-        found = self._loops[member] = sum(high - low + 1 for low, high in loop), loop
-        return found
-
-
 class Subsets:
     """The deterministic automaton of a `CharNfa`; states are numbered as they are met, 0 is the start.
 
@@ -74,7 +55,9 @@ class Subsets:
         self._edges: dict[int, tuple[tuple[int, int, int], ...]] = {}
         self._accepting = bits_of(nfa.accepting)
         self._everything = bits_of(state for state in range(len(nfa.edges)) if is_everything(nfa, state))
-        self._loops = Loops(nfa)
+        self._loops: list[tuple[int, Ranges] | None] = [None] * len(nfa.edges)
+        """By state of the automaton, where somebody has asked: the characters that lead back to it, and how
+        many they are."""
         self._to(1)
 
     @property
@@ -108,7 +91,13 @@ class Subsets:
 
     def lasting(self, state: int) -> Ranges:
         """Characters of which any number may come from a state, in any order."""
-        return self._loops.lasting(self.members(state))
+        return max([self._loops[member] or self._loop(member) for member in self.members(state)])[1]
+
+    def _loop(self, member: int) -> tuple[int, Ranges]:
+        nfa = self.nfa
+        loop = ranges((a, b) for a, b, group in nfa.edges[member] if member in nfa.groups[group])
+        found = self._loops[member] = sum(high - low + 1 for low, high in loop), loop
+        return found
 
     def _merged(self, state: int) -> list[tuple[int, int, int]]:
         nfa = self.nfa
