@@ -244,9 +244,7 @@ class Library:
         if self._allow_outside or any(target.is_relative_to(folder) for folder in homes):
             return target
         what = "the folder with its `sgl.toml`" if (home / "sgl.toml").is_file() else "its own folder"
-        raise LibraryError(
-            f"the program may read what lies in `{_shown(home, home)}`, {what}", outside=True
-        )
+        raise LibraryError(f"the program may read what lies in `{_shown(home, home)}`, {what}", outside=True)
 
     def standard_modules(self) -> list[str]:
         """Paths of the modules that come with the compiler, sorted."""

@@ -1,9 +1,9 @@
 """Requests over HTTP, by httpx2: pooled connections, four bounds of time, a bound on bytes.
 
 Only an encrypted connection is used again. What stands between may send a reply twice; on a connection that
-is not encrypted the second would be taken for the next reply: the answer to another question. Certificates are
-verified, and proxies of the environment are used. A redirect is followed only to the same host, so that no key
-goes elsewhere. Nothing is retried here.
+is not encrypted the second would be taken for the next reply: the answer to another question. Certificates
+are verified, and proxies of the environment are used. A redirect is followed only to the same host, so that
+no key goes elsewhere. Nothing is retried here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Grammars over characters in Lark's notation, as llguidance reads it, which enforces OpenAI's grammars.
 
-Its lexer takes the longest match of each terminal and never a shorter one (`docs/syntax.md` there), so that of
-`/[a-z]*/ "x"` it reads no text. Terminals of one character each have no longer match.
+Its lexer takes the longest match of each terminal and never a shorter one (`docs/syntax.md` there), so that
+of `/[a-z]*/ "x"` it reads no text. Terminals of one character each have no longer match.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sglc.targets.projection.grammars.expressions import size
 from sglc.targets.projection.grammars.print_regex import to_regex
 
 DEEPEST = 500
-"""Rules that are reached through each other only. llguidance 1.9.1 goes down them on the stack of its thread: with
-the 2 MB that a thread of Rust has it ends the process at 700, and reads 500."""
+"""Rules that are reached through each other only. llguidance 1.9.1 goes down them on the stack of its thread:
+with the 2 MB that a thread of Rust has it ends the process at 700, and reads 500."""
 MOST_PARTS = 20_000
 """Parts of the bodies of all rules. llguidance 1.9.1 numbers symbols with 16 bits, and a part, a repetition
 above all, may take several: 75,000 parts were read and 100,000 were not."""

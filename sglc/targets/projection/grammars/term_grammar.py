@@ -30,11 +30,11 @@ from sglc.targets.projection.grammars.spans import pieces
 from sglc.types.json_text import json_text
 
 MOST_STATES = 3_000
-"""States of an automaton that is written state by state. A larger one is refused: xgrammar 0.2.8 takes 4 ms of
-processor time for each with a vocabulary of 49,000 tokens, 12 s for so many, before a first token comes."""
+"""States of an automaton that is written state by state. A larger one is refused: xgrammar 0.2.8 takes 4 ms
+of processor time for each with a vocabulary of 49,000 tokens: 12 s for so many before a first token."""
 MOST_RANGES = 16
-"""Ranges and escapes of a set of characters that is written where it is used: letters, digits and some marks are
-no more. An automaton names larger sets (all letters of Unicode have 700 ranges) at each of its states."""
+"""Ranges and escapes of a set of characters that is written where it is used: letters, digits and some marks
+are no more. An automaton names larger sets (all letters of Unicode have 700 ranges) at each of its states."""
 MOST_LISTED = 1_000
 """Words of a finite language that are listed one by one where some are left out."""
 _ESCAPED: Ranges = ((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
