@@ -5,6 +5,7 @@ Rules must not begin with themselves.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from sglc.cfg.model import grammar as g
@@ -24,6 +25,10 @@ def is_text(grammar: g.Grammar, text: str) -> bool:
             case g.Characters(points):
                 found = at < len(text) and any(low <= ord(text[at]) <= high for low, high in points)
                 return frozenset({at + 1} if found else ())
+            case g.Pattern(regex, flags) if not flags:
+                pattern = re.compile(regex)
+                places = range(at, len(text) + 1)
+                return frozenset(end for end in places if pattern.fullmatch(text, at, end))
             case g.Reference(name):
                 return of_rule(name, at)
             case g.Sequence(items):

@@ -20,13 +20,14 @@ from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.ebnf import read_ebnf
 from sglc.cfg.notation.gbnf import read_gbnf
+from sglc.cfg.notation.lark import read_lark
 from sglc.cfg.notation.print_gbnf import to_gbnf
 from sglc.cfg.notation.print_lark import to_lark
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets.grammars.print_w3c import to_w3c
-from sglc.targets.projection.grammars.lark_text import DEEPEST, MOST_PARTS, lark_text
+from sglc.targets.projection.grammars.lark_text import DEEPEST, MOST_SYMBOLS, lark_text, symbols
 from sglc.targets.projection.grammars.print_regex import to_regex
 from sglc.targets.projection.grammars.term_grammar import MOST_RANGES, MOST_STATES, Refused, TermGrammar
 from sglc.types.language.language import language
@@ -52,8 +53,9 @@ def test_a_grammar_has_the_texts_of_its_type(data: st.DataObject) -> None:
         assume(False)
     written = writer.grammar()
     grammars = [read_gbnf(to_gbnf(written))]
-    with suppress(GrammarError):
-        grammars.append(read_ebnf(to_w3c(written)))
+    for read, as_text in ((read_ebnf, to_w3c), (read_lark, lark_text)):
+        with suppress(GrammarError):
+            grammars.append(read(as_text(written)))
     # Lark multiplies options out when it reads a grammar, so it judges the small ones.
     lark = lark_of(to_lark(written)[0], start="root") if len(to_lark(written)[0]) < SMALL else None
     pattern = None
@@ -74,7 +76,7 @@ def test_a_grammar_has_the_texts_of_its_type(data: st.DataObject) -> None:
 HOLES = {
     "int in 1..3": r"root ::= [1-3]",
     "[int in 1..3; 2..4]": r'root ::= "[" [1-3] (", " [1-3]){1,3} "]"',
-    "str matching /[a-z]+(-[a-z]+)*/ max 9 tok": r'root ::= [a-z] ("-" [a-z] | [a-z])*',
+    "str matching /[a-z]+(-[a-z]+)*/ max 9 tok": r'root ::= [a-z] ("-"? [a-z])*',
     '"yes" | "no"': r'root ::= "no" | "yes"',
     "bool": r'root ::= "false" | "true"',
 }
@@ -156,21 +158,48 @@ def test_lark_of_what_contains_itself_reads_single_characters() -> None:
     assert lark_text(grammar(root=g.Sequence((g.Literal("ab"), arms.arms[0])))) == "start: /abab/\n"
 
 
+def test_lark_of_a_backslash_before_a_quote() -> None:
+    """Lark takes a backslash before a quote out of a pattern, also the second of an escaped one."""
+    found = lark_text(
+        grammar(root=g.Sequence((g.Literal('\\"'), g.Characters(((0x22, 0x22), (0x5C, 0x5C))))))
+    )
+    assert found == 'start: /\\\\\\x22["\\\\]/\n'
+    for text in ('\\""', '\\"\\', '""', "\\\\\\"):
+        legal = text.startswith('\\"')
+        assert lark_accepts(lark_of(found), text) == is_text(read_lark(found), text) == legal
+
+
 @pytest.mark.parametrize("more", [0, 1])
 def test_how_much_lark_may_be(more: int) -> None:
-    """Rules inside each other, and parts of rules: as many as a reader takes, and one more."""
+    """Rules inside each other, and symbols: as many as a reader takes, and one more."""
     itself = g.Sequence((g.Literal("("), g.Reference("root"), g.Literal(")")))
     deep: dict[str, g.Expression] = {"root": g.Alternatives((itself, g.Reference("r1")))}
     for number in range(1, DEEPEST - 1 + more):
         deep[f"r{number}"] = g.Sequence((g.Literal("a"), g.Reference(f"r{number + 1}")))
     deep[f"r{DEEPEST - 1 + more}"] = g.Literal("b")
-    wide = g.Alternatives((itself, *(g.Literal("a") for _ in range(MOST_PARTS - 5 + more))))
-    for written, reason in ((grammar(**deep), "inside each other"), (grammar(root=wide), "parts")):
+    wide = g.Alternatives((itself, *(g.Literal("a") for _ in range(MOST_SYMBOLS - 5 + more))))
+    for written, reason in ((grammar(**deep), "inside each other"), (grammar(root=wide), "symbols")):
         if more:
             with pytest.raises(GrammarError, match=reason):
                 lark_text(written)
         else:
             assert lark_text(written).startswith("start: ")
+    assert symbols(g.Repeat(g.Literal("a"), 2, 3000)) == 26
+
+
+@pytest.mark.parametrize(
+    ("pattern", "written"),
+    [
+        ("[0-9]{4}-[0-9]{2}", r"[0-9]{4}-[0-9]{2}"),
+        ("[A-Z][a-z]{2,9} x?", r"[A-Z][a-z]{2,9} x?"),
+        ("(?!w)[a-z]{3,5}", r"[a-vx-z][a-z]{2,4}"),
+        ("(?!ac)[a-c]{3,4}", r"(?:a[a-b]|[b-c][a-c])[a-c]{1,2}"),
+    ],
+)
+def test_what_arms_of_a_pattern_share_is_written_once(pattern: str, written: str) -> None:
+    writer = TermGrammar(language(matching(pattern), {}, surface="hole"))
+    writer.write()
+    assert to_regex(writer.grammar()) == written
 
 
 @pytest.mark.parametrize("more", [0, 1])

@@ -25,7 +25,10 @@ _WHOLE = Capabilities(
 BACKENDS = {
     "vllm": _WHOLE,
     "llama": replace(_WHOLE, notations=frozenset({"gbnf"}), dialect=None, repetitions=2_000),
-    "openai": Capabilities(frozenset({"json_schema"}), "openai", samplers=frozenset({"top_p"})),
+    "openai": Capabilities(
+        frozenset({"lark", "regex", "json_schema"}), "openai", samplers=frozenset({"top_p"})
+    ),
+    "chat": Capabilities(frozenset({"json_schema"}), "openai", samplers=frozenset({"top_p"})),
     "anthropic": Capabilities(frozenset({"json_schema"}), "anthropic", temperature=False),
 }
 

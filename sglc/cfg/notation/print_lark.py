@@ -12,7 +12,7 @@ from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 
 _ARMS, _ITEMS, _ONE = 0, 1, 2
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])|[\x00-\x1f/]")
+_ESCAPE = re.compile(r"\\\\\"|\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])|[\x00-\x1f/]")
 
 
 def to_lark(grammar: g.Grammar) -> tuple[str, str]:
@@ -111,7 +111,10 @@ def _text(text: str) -> str:
 
 
 def _pattern(regex: str) -> str:
-    """Lark replaces escapes by their characters before the pattern is read: only harmless ones are kept."""
+    """Lark replaces escapes by their characters before the pattern is read: only harmless ones are kept.
+
+    It takes a backslash before `"` away, also the second one of an escaped backslash.
+    """
 
     def safe(match: re.Match[str]) -> str:
         written = match.group()
@@ -119,8 +122,10 @@ def _pattern(regex: str) -> str:
             return "\\/"
         if len(written) == 1:
             return _control(written)
+        if written.endswith('"'):
+            return (r"\\" if len(written) == 3 else "") + r"\x22"
         if len(written) == 2:
-            return {"\\\n": "\\n", '\\"': '"'}.get(written, written)
+            return {"\\\n": "\\n"}.get(written, written)
         char = chr(int(written[2:], 16))
         return written if char.isalnum() or ord(char) < 0x20 or ord(char) > 0x7E else "\\" + char
 

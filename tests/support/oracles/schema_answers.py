@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from decimal import Decimal
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import ceil, floor
 from typing import Any
 
 from sglc.automata.dfa.operations import intersect, is_empty
@@ -104,16 +106,17 @@ def _number(schema: Any, kind: str, dice: random.Random) -> Any:
     step = schema.get("multipleOf")
     if kind == "integer" or step is not None:
         step = Decimal(step or 1)
-        count = dice.randint(int(-(-low // step)), int(high // step)) if low <= high else None
-        if count is None:
+        least, most = ceil(Fraction(low) / Fraction(step)), floor(Fraction(high) / Fraction(step))
+        if least > most:
             raise NoAnswer
-        near = dice.choice((count, int(-(-low // step)), int(high // step)))
-        found = near * step
+        with localcontext(prec=1_200):
+            found = dice.choice((dice.randint(least, most), least, most)) * step
         return int(found) if kind == "integer" and dice.random() < 0.8 else found
     if low > high:
         raise NoAnswer
     share = Decimal(dice.choice((0, 1, dice.random(), dice.random() / 10**25, dice.random() / 10**90)))
-    return low + (high - low) * share if dice.random() < 0.7 else max(low, min(high, share))
+    with localcontext(prec=1_200):
+        return low + (high - low) * share if dice.random() < 0.7 else max(low, min(high, share))
 
 
 def _spelled(value: Any, dice: random.Random) -> str:

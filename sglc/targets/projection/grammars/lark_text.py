@@ -11,15 +11,13 @@ from collections.abc import Iterator, Mapping
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.print_lark import to_lark
-from sglc.targets.projection.grammars.expressions import size
 from sglc.targets.projection.grammars.print_regex import to_regex
 
 DEEPEST = 500
 """Rules that are reached through each other only. llguidance 1.9.1 goes down them on the stack of its thread:
 with the 2 MB that a thread of Rust has it ends the process at 700, and reads 500."""
-MOST_PARTS = 20_000
-"""Parts of the bodies of all rules. llguidance 1.9.1 numbers symbols with 16 bits, and a part, a repetition
-above all, may take several: 75,000 parts were read and 100,000 were not."""
+MOST_SYMBOLS = 60_000
+"""Symbols of a grammar, as `symbols` counts them at most. llguidance 1.9.1 numbers them with 16 bits."""
 
 
 def lark_text(grammar: g.Grammar) -> str:
@@ -33,11 +31,21 @@ def lark_text(grammar: g.Grammar) -> str:
         return to_lark(g.Grammar({"start": g.Rule("start", body)}, {}, (), "start", "lark"))[0]
     except GrammarError:
         found = _in_characters(grammar)
-        if sum(size(rule.body) for rule in found.rules.values()) > MOST_PARTS:
-            raise GrammarError(f"a grammar of more than {MOST_PARTS:,} parts") from None
+        if sum(symbols(rule.body) for rule in found.rules.values()) > MOST_SYMBOLS:
+            raise GrammarError(f"a grammar of more than {MOST_SYMBOLS:,} symbols") from None
         if depth(found) > DEEPEST:
             raise GrammarError(f"more than {DEEPEST:,} rules inside each other") from None
         return to_lark(found)[0]
+
+
+def symbols(body: g.Expression) -> int:
+    """Symbols that are made of an expression, at most: one for a part; a count is doubled bit by bit."""
+    match body:
+        case g.Sequence(parts) | g.Alternatives(parts):
+            return 1 + sum(map(symbols, parts))
+        case g.Repeat(item, low, high):
+            return 1 + 2 * (low if high is None else high).bit_length() + symbols(item)
+    return 1
 
 
 def depth(grammar: g.Grammar) -> int:

@@ -15,11 +15,10 @@ from sglc.automata.charset import ALL, Ranges, invert, meet
 from sglc.automata.dfa.nfa_union import repeated
 from sglc.automata.dfa.operations import any_char_class, difference, intersect, labelled, words
 from sglc.cfg.model import grammar as g
+from sglc.targets.projection.grammars.elimination import TooManyParts, pattern_of
 from sglc.targets.projection.grammars.expressions import (
-    TooManyParts,
     characters,
     choice,
-    pattern_of,
     repeat,
     rules_of,
     sequence,
