@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from sglc.bytecode.encoding import EncodingError, decode
 from sglc.runtime.errors import SglError
@@ -21,7 +22,7 @@ def answer_of(event: Mapping[str, object]) -> tuple[str, Written]:
     return name, Written(str(event["text"]), scores, _figures(event))
 
 
-def outcome_of(event: Mapping[str, object]) -> tuple[str, CallOutcome] | None:
+def outcome_of(event: Mapping[str, Any]) -> tuple[str, CallOutcome] | None:
     """The function that an event `python` tells of, as `function@branch`, and what its call came to; None
     where the call was ended from outside.
 
@@ -30,16 +31,13 @@ def outcome_of(event: Mapping[str, object]) -> tuple[str, CallOutcome] | None:
     name = f"{event['function']}@{event.get('branch', '')}"
     try:
         if "error" in event:
-            fields = {
-                str(key): decode(part, classes={}) for key, part in dict(event.get("fields", {})).items()
-            }  # type: ignore[call-overload]
-            error = SglError(str(event["error"]), str(event.get("message", "")), fields=fields)
-            return name, CallOutcome(error=error)
-        if "result" not in event:
-            return None
-        return name, CallOutcome(
-            decode(event["value"], classes={}) if "value" in event else str(event["result"])
-        )  # type: ignore[arg-type]
+            fields = {key: decode(part, classes={}) for key, part in dict(event.get("fields", {})).items()}
+            return name, CallOutcome(
+                error=SglError(str(event["error"]), str(event.get("message", "")), fields=fields)
+            )
+        if "value" in event:
+            return name, CallOutcome(decode(event["value"], classes={}))
+        return (name, CallOutcome(str(event["result"]))) if "result" in event else None
     except EncodingError as fault:
         raise ValueError(str(fault)) from None
 
