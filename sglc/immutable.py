@@ -34,7 +34,7 @@ def value(cls: type[Class]) -> type[Class]:
     for name, parts in (("__eq__", compared), ("__hash__", hashed)):
         if vars(cls).get(name) is None:
             setattr(made, name, _method(made, name, [each.name for each in parts]))
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
@@ -50,7 +50,7 @@ def node(cls: type[Class]) -> type[Class]:
         parts = fields(made)
         made.__init__ = _method(made, "__init__", [each.name for each in parts])
         made.__init__.__defaults__ = tuple(each.default for each in parts if each.default is not MISSING)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _is_plain(default: object) -> bool:

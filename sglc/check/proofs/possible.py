@@ -305,7 +305,7 @@ def bounded(these: Possible, operator: str, by: Numbers) -> Possible:
     return tuple(found)
 
 
-def _stands(key: object, operator: str, bound: Number) -> bool:
+def _stands(key: Number, operator: str, bound: Number) -> bool:
     return bool(_COMPARED[operator](key, bound))
 
 
