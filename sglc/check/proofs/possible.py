@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import product
 from operator import ge, gt, le, lt
+from typing import Any
 
 from sglc.check.core.result import ExpressionType
 from sglc.check.types.kinds import Table, expand
@@ -69,7 +70,7 @@ Possible = tuple[Atom, ...] | None
 """None for a set of which nothing is known. The empty tuple: no run comes here."""
 
 TRUE, FALSE = key_of(True), key_of(False)
-_COMPARED = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 NOTHING: Possible = ()
 
 
