@@ -16,10 +16,10 @@ from sglc.diagnostics.suggest import nearest
 from sglc.project.models import kind_of
 from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.kinds import KINDS, Kind
+from sglc.runtime.backends.secrets import has_key
 from sglc.runtime.backends.transport import shown_address
 from sglc.runtime.errors import ArgumentError
 
-_LIKE_A_KEY = re.compile(r"(sk|pk|rk|hf|gsk|xai|key)[-_][A-Za-z0-9_-]{16,}")
 _LOCAL_ENDINGS = (".localhost", ".local", ".internal", ".lan", ".svc", ".home.arpa")
 
 
@@ -68,7 +68,8 @@ def checked_url(url: str, form: str) -> str:
     except ValueError:
         good = False
     if not good or re.search(r"[\s\x00-\x1f\\]", url):
-        hint = "" if "://" in url or not re.match(r"[\w.-]+(:\d+)?(/|$)", url) else f"write http://{url}"
+        is_host = "://" not in url and re.match(r"[\w.-]+(:\d+)?(/|$)", url) and not has_key(url)
+        hint = f"write http://{url}" if is_host else ""
         raise ArgumentError(
             "E0731", f"`{form}` needs an address that begins with http:// or https://", hint=hint
         )
@@ -79,6 +80,8 @@ def checked_url(url: str, form: str) -> str:
             reason="what stands there is often a key, and addresses are shown in messages and traces",
             hint="give the address alone, and the key in the environment",
         )
+    if has_key(parts.path) or has_key(parts.fragment):
+        raise _looks_like_a_key(f"a part of the address of `{form}`", "addresses")
     return url.rstrip("/")
 
 
@@ -99,10 +102,10 @@ def key_of(kind: Kind, settings: BackendSettings, environment: Mapping[str, str]
     return key
 
 
-def check_secrecy(url: str, key: str, settings: BackendSettings) -> None:
+def check_secrecy(url: str, keyed: bool, settings: BackendSettings) -> None:
     """Raise ArgumentError (E0733) where a key would go over a public network in the clear."""
     parts = urlsplit(url)
-    if not key or parts.scheme == "https" or settings.plain_http or _is_near(parts):
+    if not keyed or parts.scheme == "https" or settings.plain_http or _is_near(parts):
         return
     raise ArgumentError(
         "E0733",
@@ -123,13 +126,8 @@ def _is_near(parts: SplitResult) -> bool:
 
 
 def _model(kind: Kind, name: str) -> str:
-    if _LIKE_A_KEY.fullmatch(name):
-        raise ArgumentError(
-            "E0733",
-            f"what stands behind `{kind.name}:` looks like a key",
-            reason="names of models are shown in messages and traces",
-            hint=f"give the name of a model there, and the key in {kind.key_variable or 'the environment'}",
-        )
+    if has_key(name):
+        raise _looks_like_a_key(f"what stands behind `{kind.name}:`", "names of models", kind.key_variable)
     if re.search(r"[\x00-\x1f\x7f]", name):
         raise _misnamed(kind, "the name of the model has control characters in it")
     return name
@@ -142,7 +140,18 @@ def _command(text: str, kind: Kind, rest: str) -> BackendName:
         raise _misnamed(kind, "a quote of the command is not closed") from None
     if not words:
         raise _misnamed(kind, f"`{kind.name}:` has no command behind it")
+    if any(map(has_key, words)):
+        raise _looks_like_a_key(f"a word of the command behind `{kind.name}:`", "names of models")
     return BackendName(text, kind.name, command=words)
+
+
+def _looks_like_a_key(what: str, shown: str, variable: str = "") -> ArgumentError:
+    return ArgumentError(
+        "E0733",
+        f"{what} looks like a key",
+        reason=f"{shown} are shown in messages and traces",
+        hint=f"leave it out, and give the key in {variable or 'the environment'}",
+    )
 
 
 def _unknown(word: str, known: list[str]) -> ArgumentError:

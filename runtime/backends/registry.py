@@ -24,6 +24,7 @@ from sglc.runtime.backends.names import (
     key_of,
     parse_name,
 )
+from sglc.runtime.backends.secrets import Environment, Redactor, secret_values
 from sglc.runtime.backends.transport import Transport
 from sglc.runtime.errors import ArgumentError
 from sglc.targets.projection.core.capabilities import Capabilities
@@ -47,6 +48,11 @@ class Opening:
     clock: Clock | None = None
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
+    @property
+    def hidden(self) -> Redactor:
+        """What takes secrets out of messages: the key, and what the environment has under the name of one."""
+        return Redactor([self.key, *secret_values(self.environment)])
+
 
 Opener = Callable[[Opening], Backend]
 
@@ -63,7 +69,21 @@ def open_backend(
     `environment` has the keys; `transport` stands in for the network. Raises ArgumentError where the name,
     the settings or the key do not do (E0731, E0732, E0733), or a package is missing (E0734).
     """
-    environment = environment or {}
+    environment = Environment(environment or {})
+    try:
+        return _opened(name, settings, environment, transport, clock)
+    except ArgumentError as found:
+        error, found.__context__ = found, None
+    raise error.with_traceback(None)  # frames behind it know addresses and keys
+
+
+def _opened(
+    name: str,
+    settings: BackendSettings,
+    environment: Mapping[str, str],
+    transport: Transport | None,
+    clock: Clock | None,
+) -> Backend:
     others = _others()
     parsed = parse_name(name, others)
     kind = KINDS.get(parsed.kind)
@@ -81,7 +101,7 @@ def open_backend(
         clock,
         environment,
     )
-    check_secrecy(opening.url, opening.key, settings)
+    check_secrecy(opening.url, bool(opening.key), settings)
     return cast(Opener, import_module(kind.module).open_backend)(opening)
 
 

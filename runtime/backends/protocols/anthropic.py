@@ -57,7 +57,9 @@ def open_backend(opening: Opening) -> Backend:
     service = service_of(opening, url=url, headers=headers, secrets=bearer(opening.key))
     most = opening.settings.max_tokens or MOST_TOKENS
     protocol = Messages(service, opening.name.model, most)
-    return ProtocolBackend(opening.name.text, url, opening.capabilities, protocol, service.limits)
+    return ProtocolBackend(
+        opening.name.text, url, opening.capabilities, protocol, service.limits, opening.hidden
+    )
 
 
 @dataclass(slots=True)

@@ -31,7 +31,9 @@ def open_backend(opening: Opening) -> Backend:
     """A backend of a command. It is run once for each answer."""
     words = opening.name.command
     endpoint = f"repair:{words[0]}"
-    return ProtocolBackend(opening.name.text, endpoint, opening.capabilities, CommandModel(words))
+    return ProtocolBackend(
+        opening.name.text, endpoint, opening.capabilities, CommandModel(words), opening.hidden
+    )
 
 
 @dataclass(slots=True)

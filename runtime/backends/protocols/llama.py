@@ -10,8 +10,9 @@ it enforces unless the settings say so; GBNF is.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sglc.runtime.backends.event_stream import ServerEvent, closed_after
 from sglc.runtime.backends.exchange import (
@@ -19,6 +20,7 @@ from sglc.runtime.backends.exchange import (
     BackendFault,
     Ending,
     Event,
+    Message,
     Piece,
     Query,
     TextScore,
@@ -53,6 +55,9 @@ FEW = 64
 them; else all of the vocabulary are asked for, some megabytes."""
 ALL = 1 << 20
 """More than any vocabulary has. The server gives as many as there are."""
+PROMPTS = 256
+"""Conversations whose text by the template is kept for requests that are sent again: as many as may be under
+way with room to spare."""
 
 
 def open_backend(opening: Opening) -> Backend:
@@ -60,7 +65,9 @@ def open_backend(opening: Opening) -> Backend:
     url = opening.url.removesuffix("/v1")
     service = service_of(opening, url=url, secrets=bearer(opening.key))
     protocol = LlamaServer(service, opening.capabilities)
-    return ProtocolBackend(opening.name.text, url, opening.capabilities, protocol, service.limits)
+    return ProtocolBackend(
+        opening.name.text, url, opening.capabilities, protocol, service.limits, opening.hidden
+    )
 
 
 @dataclass(slots=True)
@@ -69,6 +76,7 @@ class LlamaServer:
 
     service: Service
     capabilities: Capabilities
+    _prompts: OrderedDict[tuple[Message, ...], str] = field(default_factory=OrderedDict, repr=False)
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:
         body = self.body(query, await self._prompt(query))
@@ -98,11 +106,16 @@ class LlamaServer:
     async def _prompt(self, query: Query) -> str:
         if is_plain_text(query):
             return plain_text(query)
-        asked = {"messages": chat_messages(with_a_turn_to_answer(query.messages))}
-        found = await self.service.answer("/apply-template", asked, query.deadline)
-        if not isinstance(found.get("prompt"), str):
-            raise garbled("there is no `prompt`")
-        return f"{found['prompt']}{query.begun}"
+        prompt = self._prompts.get(query.messages)
+        if prompt is None:
+            asked = {"messages": chat_messages(with_a_turn_to_answer(query.messages))}
+            found = await self.service.answer("/apply-template", asked, query.deadline)
+            if not isinstance(found.get("prompt"), str):
+                raise garbled("there is no `prompt`")
+            prompt = self._prompts[query.messages] = found["prompt"]
+            if len(self._prompts) > PROMPTS:
+                self._prompts.popitem(last=False)
+        return f"{prompt}{query.begun}"
 
     async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
         """A request for each token of a text: how likely it is behind those before it. The server does not

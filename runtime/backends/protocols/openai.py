@@ -42,7 +42,7 @@ def open_backend(opening: Opening) -> Backend:
     service = service_of(opening, url=url, secrets=bearer(opening.key))
     able = opening.capabilities
     chat = ChatCompletions(service, opening.name.model, able, opening.name.kind == "openai")
-    return ProtocolBackend(opening.name.text, url, able, chat, service.limits)
+    return ProtocolBackend(opening.name.text, url, able, chat, service.limits, opening.hidden)
 
 
 @dataclass(slots=True)

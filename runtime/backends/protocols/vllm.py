@@ -44,7 +44,9 @@ def open_backend(opening: Opening) -> Backend:
     url = opening.url.removesuffix("/v1")
     service = service_of(opening, url=url, secrets=bearer(opening.key))
     protocol = Vllm(service, ServedModel(service, opening.name.model), opening.capabilities)
-    return ProtocolBackend(opening.name.text, url, opening.capabilities, protocol, service.limits)
+    return ProtocolBackend(
+        opening.name.text, url, opening.capabilities, protocol, service.limits, opening.hidden
+    )
 
 
 @dataclass(slots=True)

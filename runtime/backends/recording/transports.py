@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from sglc.runtime.backends.exchange import BackendFault
 from sglc.runtime.backends.recording.nearest import not_recorded
-from sglc.runtime.backends.recording.secrets import HIDDEN, Redactor
 from sglc.runtime.backends.recording.traffic import Exchange, Fault, TrafficError, TrafficFile, digest
+from sglc.runtime.backends.secrets import HIDDEN, Redactor
 from sglc.runtime.backends.transport import HttpReply, HttpRequest, Transport
 from sglc.runtime.errors import SglError
 

@@ -20,9 +20,9 @@ from sglc.runtime.backends.policy.clock import LoopClock
 from sglc.runtime.backends.policy.settings import Limits, Policy
 from sglc.runtime.backends.recording.kept_answers import AnswerStore, KeepingAnswers
 from sglc.runtime.backends.recording.options import AnswerOptions
-from sglc.runtime.backends.recording.secrets import HIDDEN, secret_values
 from sglc.runtime.backends.recording.traffic import Exchange, TrafficError, TrafficFile, read_traffic
 from sglc.runtime.backends.recording.transports import RecordingTransport, ReplayingTransport
+from sglc.runtime.backends.secrets import HIDDEN, Environment, secret_values
 from sglc.runtime.backends.transport import Transport
 from sglc.runtime.errors import ArgumentError
 from sglc.targets.projection.core.capabilities import Capabilities
@@ -46,16 +46,17 @@ class Wiring:
         (E0736).
         """
         self._options = options
-        self._environment = environment
+        self._environment = environment = Environment(environment)
         self._transport: Transport | None = None
         _check(options, list(models))
         self.clock: Clock = LoopClock() if options.replay is None else UnwaitedClock()
         """The time of the policies: a replay waits for nothing."""
-        secrets = secret_values(environment)
         if options.record is not None:
-            self._transport = RecordingTransport(network(), _begun(options.record), secrets)
+            file = _begun(options.record)
+            self._transport = RecordingTransport(network(), file, secret_values(environment))
         if options.replay is not None:
-            self._transport = ReplayingTransport(_read(options.replay), secrets)
+            exchanges = _read(options.replay)
+            self._transport = ReplayingTransport(exchanges, secret_values(environment))
             self._environment = _without_keys(environment)
 
     def open_backend(self, model: str, settings: ModelSettings) -> Backend:
@@ -187,4 +188,4 @@ def _read(path: Path) -> list[Exchange]:
 def _without_keys(environment: Mapping[str, str]) -> Mapping[str, str]:
     """The environment without the keys of backends: what is replayed goes nowhere."""
     keys: set[str] = {kind.key_variable for kind in KINDS.values()}
-    return {name: value for name, value in environment.items() if name not in keys}
+    return Environment({name: value for name, value in environment.items() if name not in keys})

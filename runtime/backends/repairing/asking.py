@@ -53,7 +53,7 @@ class Asking:
         # What is enforced is enforced from where a request begins, so nothing goes on within it.
         self.continues = backend.capabilities.continues and query.enforced is None
         told = min(backend.capabilities.top_logprobs, MOST_CHANCES) if self.continues else 0
-        self._query = replace(query, top_logprobs=max(told, query.top_logprobs))
+        self._query = replace(query, top_logprobs=told) if told > query.top_logprobs else query
         self._last: Piece | None = None
         self.drafts = draft is not None or told > 0
         self.usage = Usage()
@@ -67,7 +67,8 @@ class Asking:
         most = query.max_tokens if query.max_tokens is None else ask.length
         messages = query.messages + self._told(ask.fault)
         begun = query.begun + ask.text if self.continues else query.begun
-        sent = replace(query, messages=messages, begun=begun, max_tokens=most)
+        is_first = (messages, begun, most) == (query.messages, query.begun, query.max_tokens)
+        sent = query if is_first else replace(query, messages=messages, begun=begun, max_tokens=most)
         return BackendStream(self, sent, ask.answer)
 
     def _told(self, fault: Fault | None) -> tuple[Message, ...]:

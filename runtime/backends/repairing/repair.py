@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from sglc.runtime.backends.exchange import Backend, BackendFault, Clock, Query
 from sglc.runtime.backends.repairing.asking import Asking
@@ -58,6 +59,7 @@ async def repaired(
     now = time.monotonic if clock is None else clock.now
     asking = Asking(backend, query, None if draft is None else draft.draft)
     followed = matcher if values is None else values.matcher
+    canonical = None if values is None else lru_cache(maxsize=1)(values.canonical)
     options = Options(
         _until(bounds, query.deadline, now()),
         stops=query.stops,
@@ -68,7 +70,7 @@ async def repaired(
         budget=query.max_tokens,
         again=not asking.continues,
         values=begins_with(followed),
-        check=lambda text: _fault(text, matcher, values),
+        check=lambda text: "" if canonical is None else _fault(text, matcher, canonical),
         on_piece=observer.on_piece,
         on_again=observer.on_again,
         on_event=lambda kind, data: _observe(observer, kind, data),
@@ -81,7 +83,7 @@ async def repaired(
     except SglError as error:
         raise _told(error, asking) from error.__cause__
     return Repaired(
-        found.text if values is None else values.canonical(found.text),
+        found.text if canonical is None else canonical(found.text),
         found.corrections,
         asking.requests,
         asking.usage,
@@ -112,18 +114,16 @@ def _forced_in(matcher: Matcher) -> Callable[[str], bytes]:
     return forced
 
 
-def _fault(text: str, matcher: Matcher, values: Values | None) -> str:
+def _fault(text: str, matcher: Matcher, canonical: Callable[[str], str]) -> str:
     """Why a text that was followed to its end is none of the language; empty where it is one."""
-    if values is None:
-        return ""
     try:
-        canonical = values.canonical(text)
+        spelled = canonical(text)
     except AnswerError as fault:
         return str(fault)
     legal = matcher.clone()
-    if legal.accept_bytes(canonical.encode()) and legal.is_accepting():
+    if legal.accept_bytes(spelled.encode()) and legal.is_accepting():
         return ""
-    return f"`{canonical[:200]}` is not one of the values that may stand here"
+    return f"`{spelled[:200]}` is not one of the values that may stand here"
 
 
 def _observe(observer: Observer, kind: str, data: Mapping[str, object]) -> None:

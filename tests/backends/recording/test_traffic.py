@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from backends.traffic_server import GivenTransport, PlainBackend, Reply
 from sglc.runtime.backends.exchange import BackendFault, Message, Piece, Query
 from sglc.runtime.backends.recording import traffic
-from sglc.runtime.backends.recording.secrets import HIDDEN, Redactor, secret_values
 from sglc.runtime.backends.recording.traffic import TrafficError, TrafficFile, read_traffic
 from sglc.runtime.backends.recording.transports import RecordingTransport, ReplayingTransport
+from sglc.runtime.backends.secrets import HIDDEN, Redactor, secret_values
 from sglc.runtime.backends.transport import HttpRequest, Transport
 from sglc.runtime.errors import SglError
 

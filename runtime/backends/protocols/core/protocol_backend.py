@@ -10,6 +10,7 @@ from sglc.runtime.backends.event_stream import closed_after
 from sglc.runtime.backends.exchange import BackendFault, Ending, Event, Piece, Query, TextScore
 from sglc.runtime.backends.protocols.core.answer_text import AnswerText
 from sglc.runtime.backends.protocols.core.service_limits import ServiceLimits
+from sglc.runtime.backends.secrets import Redactor
 from sglc.targets.projection.core.capabilities import Capabilities
 
 
@@ -39,6 +40,7 @@ class ProtocolBackend:
     protocol: Answering
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     """What its service says of its limits."""
+    hidden: Redactor = field(default_factory=Redactor)
     _prepared: bool = False
 
     def closed_for(self) -> float:
@@ -68,15 +70,14 @@ class ProtocolBackend:
                         return
                     told = text.take(event.text)
                     if told or event.top:
-                        yield replace(event, text=told)
+                        yield event if told == event.text else Piece(told, event.logprob, event.top)
                     if text.stopped:
                         yield Ending("stop")
                         return
             raise BackendFault("connection", "the answer ended in its middle", again=True)
-        except BackendFault as fault:
-            fault.endpoint = fault.endpoint or self.endpoint
-            fault.partial = fault.partial or text.told
-            raise
+        except BackendFault as found:
+            fault = self._shown(found, text.told)
+        raise fault
 
     async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
         """As `Backend.score`."""
@@ -85,13 +86,27 @@ class ProtocolBackend:
             raise self._cannot("score texts")
         try:
             return await self.protocol.score(query, texts)
-        except BackendFault as fault:
-            fault.endpoint = fault.endpoint or self.endpoint
-            raise
+        except BackendFault as found:
+            fault = self._shown(found)
+        raise fault
 
     async def close(self) -> None:
         """As `Backend.close`."""
         await self.protocol.close()
+
+    def _shown(self, found: BackendFault, partial: str = "") -> BackendFault:
+        """A fault as it may be shown: no secret is in its message, and its frames, in which requests with
+        their headers are, are not behind it."""
+        return BackendFault(
+            found.cause,
+            self.hidden.text(found.message),
+            endpoint=found.endpoint or self.endpoint,
+            status=found.status,
+            again=found.again,
+            retry_after=found.retry_after,
+            attempts=found.attempts,
+            partial=found.partial or partial,
+        )
 
     def _check(self, query: Query) -> None:
         if query.begun and not self.capabilities.continues:

@@ -1,4 +1,4 @@
-"""Secrets, and texts without them.
+"""Secrets, and texts and tracebacks without them.
 
 A secret is known by its value: what a request sends in a secret header, and what the environment has under
 the name of a key. It is replaced wherever it stands, also as URLs, JSON and Basic authorization write it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlsplit, urlunsplit
 
 HIDDEN = "[secret]"
@@ -18,14 +18,42 @@ SHORTEST = 6
 """Characters of a value that is taken for a secret. Keys have dozens; shorter values are words that occur in
 ordinary text, where replacing them would hide nothing and change what is replayed."""
 _NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+_LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])(sk|pk|rk|hf|gsk|xai|key)[-_][A-Za-z0-9_-]{16,}")
 _PARAMETERS = frozenset(
     ("key", "api_key", "api-key", "apikey", "token", "access_token", "auth", "sig", "signature", "password")
 )
 
 
+class Environment(Mapping[str, str]):
+    """Environment variables that show none of their values: frames of tracebacks may be shown with what is in
+    them."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"<environment of {len(self)} variables>"
+
+
 def secret_values(environment: Mapping[str, str]) -> frozenset[str]:
     """The values of the variables that are named as keys are: `OPENAI_API_KEY`, `HF_TOKEN`."""
     return frozenset(value for name, value in environment.items() if _NAMES.search(name))
+
+
+def has_key(text: str) -> bool:
+    """Whether something in a text looks like a key: a mark that services put in front, and letters behind."""
+    return _LIKE_A_KEY.search(text) is not None
 
 
 class Redactor:
