@@ -79,3 +79,14 @@ def test_the_row_behind_a_spoilt_reply_is_not_spoilt(kind: str, fault: str) -> N
             await model.backend.close()
 
     asyncio.run(main())
+
+
+def test_what_is_sent_again_does_not_need_its_template_again() -> None:
+    async def main() -> list[str]:
+        async with faulty_server("llama", Scheduled([None, Fault("status", 500), None])) as server:
+            session, model = session_of(server)
+            await session.run("row", {"n": FIRST})
+            await model.backend.close()
+            return [seen.line.split()[1] for seen in server.raw.requests]
+
+    assert asyncio.run(main()) == ["/apply-template", "/completion", "/completion"]

@@ -90,6 +90,19 @@ def test_values_in_other_spellings_are_read_and_written_in_the_one_of_the_langua
     assert {each.by for each in found.corrections} <= {"end"}
 
 
+def test_an_answer_is_read_as_a_value_once() -> None:
+    values, read = json_values(Named("Crew"), CREW), []
+    assert values is not None
+
+    def canonical(text: str) -> str:
+        read.append(text)
+        return values.canonical(text)
+
+    backend, legal = Answering(['{"age":12,"name":"Ann"}']), matcher(type=Named("Crew"), table=CREW)
+    asyncio.run(repaired(backend, QUESTION, legal, values=replace(values, canonical=canonical)))
+    assert read == ['{"age":12,"name":"Ann"}']
+
+
 def test_a_stream_of_prose_alone_is_left_at_its_bound() -> None:
     backend = Answering(["x" * 10_000, '{"name": "Ann", "age": 12}'])
     assert crew(backend).requests == 2
