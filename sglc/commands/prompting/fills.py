@@ -110,7 +110,8 @@ def read_trace(program: Program, path: Path) -> tuple[Fills, list[Diagnostic]]:
         name, answer = found
         hole = name.rpartition("@")[0]
         if hole not in known:
-            told = f"line {number} of {path} answers {hole}, which {program.name} has not"
+            does = "calls" if isinstance(answer, CallOutcome) else "fills"
+            told = f"line {number} of {path} {does} {hole}, which {program.name} has not"
             return {}, [fault("E0819", told, hint="it is the trace of another program")]
         fills.setdefault(name, []).append(answer)
     return fills, []
