@@ -144,9 +144,20 @@ class Leave:
 
 
 Item = (
-    Role | MessageEnd | Constant | Inserted | Filled | Called | Forked | Choice | Loop | Attempt | Forgotten
-    | Again | Leave
-)  # fmt: skip
+    Role
+    | MessageEnd
+    | Constant
+    | Inserted
+    | Filled
+    | Called
+    | Forked
+    | Choice
+    | Loop
+    | Attempt
+    | Forgotten
+    | Again
+    | Leave
+)
 
 
 @dataclass(frozen=True, slots=True)

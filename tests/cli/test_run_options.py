@@ -256,28 +256,51 @@ def test_tables_tell_of_steps_memory_and_disk() -> None:
         "holes": {"f.x": {**hole, "drafted": 12, "accepted": 9}},
         "functions": {
             "f": {
-                "calls": 3, "runs": {"ok": 1, "Truncated": 2}, "retries": 1, "tokens": 9, "p50": 0.5,
+                "calls": 3,
+                "runs": {"ok": 1, "Truncated": 2},
+                "retries": 1,
+                "tokens": 9,
+                "p50": 0.5,
                 "p99": 2.0,
             }
         },
         "process": {
-            "runs": 3, "tokens": 9, "seconds": 2.0, "tokens_per_second": 4.5,
+            "runs": 3,
+            "tokens": 9,
+            "seconds": 2.0,
+            "tokens_per_second": 4.5,
             "engine": {
-                "forwards": 5, "seconds": 0.5, "tokens_fed": 90, "tokens_reused": 40, "drafted": 12,
-                "accepted": 9, "preemptions": 1,
+                "forwards": 5,
+                "seconds": 0.5,
+                "tokens_fed": 90,
+                "tokens_reused": 40,
+                "drafted": 12,
+                "accepted": 9,
+                "preemptions": 1,
             },
             "steps": {"steps": 4, "largest": 32, "mean": 12.5, "scheduled": 0.001, "committed": 0.001},
         },
         "models": {"big": {"forwards": 5, "seconds": 0.5, "tokens_fed": 90, "tokens_reused": 40}},
         "cache": {
-            "hit_rate": 0.9731, "tokens_looked_up": 1000, "blocks": 64, "free": 60, "bytes": 1 << 21,
-            "evictions": 2, "pins": 2, "pinned": 9,
+            "hit_rate": 0.9731,
+            "tokens_looked_up": 1000,
+            "blocks": 64,
+            "free": 60,
+            "bytes": 1 << 21,
+            "evictions": 2,
+            "pins": 2,
+            "pinned": 9,
             "disk": {
-                "blocks": 3, "bytes": 1 << 20, "writes": 4, "reads": 1, "write_faults": 0, "read_faults": 1,
+                "blocks": 3,
+                "bytes": 1 << 20,
+                "writes": 4,
+                "reads": 1,
+                "write_faults": 0,
+                "read_faults": 1,
                 "corrupt": 1,
             },
         },
-    }  # fmt: skip
+    }
     text = as_tables(report, {"Python": 0.25, "model": 1.0})
     assert "9/12" in text and "2 Truncated" in text and "2 (2 failed)" in text
     assert "at most 32 requests in one, 12.5 on average; 2.0 ms for scheduling" in text

@@ -134,8 +134,12 @@ def test_imports_are_found_wherever_they_stand() -> None:
         "def f():\n    try:\n        from . import e\n    except E:\n        import_module('g.h')\n"
     )
     assert imports(text) == [
-        (1, "a", False), (3, "b.c", True), (5, "d", False), (8, "..e", False), (10, "g.h", False),
-    ]  # fmt: skip
+        (1, "a", False),
+        (3, "b.c", True),
+        (5, "d", False),
+        (8, "..e", False),
+        (10, "g.h", False),
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -115,7 +115,28 @@ def is_spaced(text: str, tokens: list[str], blanks: int, indent: int) -> bool:
     return True
 
 
-GAPS = st.sampled_from(["", "", " ", "\n", "\t", "\r\n", "    ", "     ", "\n  ", "\n      ", "\n       ", "\r\n      ", "\n\t\t", "\n\t\t\t\t\t\t\t", "\n \t", "\n \t \t \t", " \n      ", "\r\r\n"])  # fmt: skip
+GAPS = st.sampled_from(
+    [
+        "",
+        "",
+        " ",
+        "\n",
+        "\t",
+        "\r\n",
+        "    ",
+        "     ",
+        "\n  ",
+        "\n      ",
+        "\n       ",
+        "\r\n      ",
+        "\n\t\t",
+        "\n\t\t\t\t\t\t\t",
+        "\n \t",
+        "\n \t \t \t",
+        " \n      ",
+        "\r\r\n",
+    ]
+)
 
 
 @settings(max_examples=examples(150), deadline=None)

@@ -140,6 +140,9 @@ def test_mypy_accepts_the_modules(tmp_path: Path) -> None:
             (tmp_path / f"{target}{n}.py").write_text(written(program, target), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", *(path.name for path in tmp_path.glob("*.py"))],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout

@@ -126,7 +126,7 @@ CREW = {
         ),
         doc="One member.",
     ),
-}  # fmt: skip
+}
 
 
 def test_what_both_say_is_read_back() -> None:

@@ -74,8 +74,11 @@ def test_parts_are_finished_fields_and_one_that_grows() -> None:
 
 def test_a_stream_draws_what_the_plain_call_draws() -> None:
     plain, told = _run('pub fn f() -> Crew:\n    return crew("x")\n', [ADA], seed=5)
-    streamed, events = _run('pub fn f() -> Crew:\n    for p in stream crew("x") as c:\n        continue\n'
-                            "    return c\n", [ADA], seed=5)  # fmt: skip
+    streamed, events = _run(
+        'pub fn f() -> Crew:\n    for p in stream crew("x") as c:\n        continue\n    return c\n',
+        [ADA],
+        seed=5,
+    )
     assert streamed.value == plain.value
     assert [e.kind for e in told if e.kind != "finish"] == [e.kind for e in events if e.kind != "finish"]
     assert streamed.statistics.output_tokens == plain.statistics.output_tokens
@@ -186,11 +189,18 @@ pub fn f() -> [str]:
         yield found
     return [t.value for t in tries]
 """
-    program = compile_source(Source("p.sgl", CREW + text + """
+    program = compile_source(
+        Source(
+            "p.sgl",
+            CREW
+            + text
+            + """
 test "all of it":
     fuzz f() times 5:
         expect len(it) == 2
-""")).program  # fmt: skip
+""",
+        )
+    ).program
     assert program is not None
     for seed in range(3):
         result = asyncio.run(Session(program).run_test("all of it", seed=seed))

@@ -97,7 +97,7 @@ MATCH = (
         (ENUM + USE, "    repairs   ## what is broken\n    other\n"),
         ("enum Desk: orders, sales, repairs\n\n" + USE, "enum Desk: orders, sales, repairs, other\n"),
     ],
-)  # fmt: skip
+)
 def test_the_edit_adds_an_answer(text: str, with_edit: str) -> None:
     (found,) = told(text)
     after = edited(text, found.offered)

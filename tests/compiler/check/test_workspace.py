@@ -31,12 +31,18 @@ def shown(found: list[Diagnostic]) -> list[object]:
     """Findings with all that is told of them."""
     return [
         (
-            each.code, each.message, place(each.span), each.label, each.reason, each.witness, each.hint,
+            each.code,
+            each.message,
+            place(each.span),
+            each.label,
+            each.reason,
+            each.witness,
+            each.hint,
             [(place(label.span), label.text) for label in each.secondary],
             [(place(edit.span), edit.text) for edit in (*each.edits, *each.offered)],
         )
         for each in found
-    ]  # fmt: skip
+    ]
 
 
 def compiled(checked: CheckedProgram | None, found: list[Diagnostic]) -> bytes:

@@ -21,11 +21,38 @@ from sglc.schema.core.options import SchemaOptions
 _ALONE = itertools.count(700_000)
 """Limits that no other constraint has: each makes a machine of its own."""
 PIECES = [
-    *(bytes([byte]) for byte in range(0x20, 0x7F)), b"\xc3", b"\xa9", b"\xc3\xa9", b'\\"',
-    b'":', b'": ', b'": "', b'","', b'", "', b'"},', b'{"', b'"a', b'"ab', b'a":', b'b":', b'"b": t', b"ab",
-    b'ab": 1', b'c": 1, "', b'a": "', b'": {"a', b'x": ', b'abc": ', b'abcd": "', b'b": 1, "a', b'": "", "ab',
-    b'b": true, "a": 1', b'", "b', b"1, ", b'p3": ',
-]  # fmt: skip
+    *(bytes([byte]) for byte in range(0x20, 0x7F)),
+    b"\xc3",
+    b"\xa9",
+    b"\xc3\xa9",
+    b'\\"',
+    b'":',
+    b'": ',
+    b'": "',
+    b'","',
+    b'", "',
+    b'"},',
+    b'{"',
+    b'"a',
+    b'"ab',
+    b'a":',
+    b'b":',
+    b'"b": t',
+    b"ab",
+    b'ab": 1',
+    b'c": 1, "',
+    b'a": "',
+    b'": {"a',
+    b'x": ',
+    b'abc": ',
+    b'abcd": "',
+    b'b": 1, "a',
+    b'": "", "ab',
+    b'b": true, "a": 1',
+    b'", "b',
+    b"1, ",
+    b'p3": ',
+]
 VOCABULARY = Vocabulary(PIECES)
 VALUES: list[Any] = [
     {"type": "string", "maxLength": 2},

@@ -27,9 +27,29 @@ from strategies.byte_vocabulary import BYTE_VOCABULARY, EXAMPLES, some
 from strategies.mask_cases import brute_force, mask_of, shortest_by_search
 
 ITEMS = (
-    "1", "1.0", "1e0", "10", "0.1e1", "-0", "0", "true", "null", '"a"', '"\\u0061"', '"ab"', "[]", "[1]",
-    "[1.0]", '{"a":1,"b":2}', '{"b":2.0,"a":1}', '{"a":1}', '{"a":1,"b":null}', "{}", '["a"]', "12",
-)  # fmt: skip
+    "1",
+    "1.0",
+    "1e0",
+    "10",
+    "0.1e1",
+    "-0",
+    "0",
+    "true",
+    "null",
+    '"a"',
+    '"\\u0061"',
+    '"ab"',
+    "[]",
+    "[1]",
+    "[1.0]",
+    '{"a":1,"b":2}',
+    '{"b":2.0,"a":1}',
+    '{"a":1}',
+    '{"a":1,"b":null}',
+    "{}",
+    '["a"]',
+    "12",
+)
 """Texts of items, some of which are equal."""
 
 
@@ -118,11 +138,35 @@ SCHEMAS = [
 ENDLESS = [schema for schema in SCHEMAS if "maxItems" not in schema]
 """Those of which numbers have every spelling."""
 PIECES = [
-    *(bytes([byte]) for byte in range(0x20, 0x7F)), b", ", b'", "', b"1, ", b"1, 1", b"0, 0", b"[], ",
-    b"], [", b'": ', b'{"', b'"n"', b'"n": 1', b'"}, {"n', b"true, ", b"null, ", b", null", b"\\u00",
-    b"\\u0061", b"e0", b".0", b"[1, 2",
-    b'["a", "a', b'"a"', b'""', b', ""', b'"", "', "é".encode(), "é".encode()[:1],
-]  # fmt: skip
+    *(bytes([byte]) for byte in range(0x20, 0x7F)),
+    b", ",
+    b'", "',
+    b"1, ",
+    b"1, 1",
+    b"0, 0",
+    b"[], ",
+    b"], [",
+    b'": ',
+    b'{"',
+    b'"n"',
+    b'"n": 1',
+    b'"}, {"n',
+    b"true, ",
+    b"null, ",
+    b", null",
+    b"\\u00",
+    b"\\u0061",
+    b"e0",
+    b".0",
+    b"[1, 2",
+    b'["a", "a',
+    b'"a"',
+    b'""',
+    b', ""',
+    b'"", "',
+    "é".encode(),
+    "é".encode()[:1],
+]
 
 
 @pytest.mark.slow

@@ -65,14 +65,25 @@ def double() -> types.ModuleType:
     def role(name: str) -> Callable[[Any], Expr]:
         return lambda expr: Expr(("begin", name)) + expr + Expr(("end", name))
 
-    def gen(name: str, max_tokens: int | None = None, stop: Any = None, temperature: float | None = None,
-            top_p: float | None = None, top_k: int | None = None, min_p: float | None = None,
-            regex: str | None = None, json_schema: str | None = None) -> Expr:  # fmt: skip
+    def gen(
+        name: str,
+        max_tokens: int | None = None,
+        stop: Any = None,
+        temperature: float | None = None,
+        top_p: float | None = None,
+        top_k: int | None = None,
+        min_p: float | None = None,
+        regex: str | None = None,
+        json_schema: str | None = None,
+    ) -> Expr:
         return Expr(("ask", name, {"regex": regex, "json_schema": json_schema, "max_tokens": max_tokens}))
 
     def select(name: str, choices: list[str], temperature: float = 0.0, choices_method: Any = None) -> Expr:
-        assert choices_method in ("greedy_token_selection", "token_length_normalized",
-                                  "unconditional_likelihood_normalized")  # fmt: skip
+        assert choices_method in (
+            "greedy_token_selection",
+            "token_length_normalized",
+            "unconditional_likelihood_normalized",
+        )
         return Expr(("ask", name, {"choices": choices}))
 
     module.function = lambda made: made  # type: ignore[attr-defined]
@@ -126,8 +137,11 @@ def run_package(function: Any, arguments: dict[str, str], answer: Answer) -> str
             self.chat_template = template("plain", None, ends, "plain")
 
         def generate(self, s: Any, sampling_params: Any) -> tuple[str, dict[str, Any]]:
-            asked = {"regex": sampling_params.regex, "json_schema": sampling_params.json_schema,
-                     "max_tokens": sampling_params.max_new_tokens}  # fmt: skip
+            asked = {
+                "regex": sampling_params.regex,
+                "json_schema": sampling_params.json_schema,
+                "max_tokens": sampling_params.max_new_tokens,
+            }
             return answer(s.text_, asked), {}
 
         def select(self, s: Any, choices: list[str], temperature: float, choices_method: Any = None) -> Any:

@@ -101,9 +101,16 @@ def _check_scalar(schema: dict[str, Any], root: dict[str, Any], level: int, coun
 def check_request(body: dict[str, Any]) -> None:
     """A body of chat completions, with the model. Raises NotStrict."""
     known = {
-        "model", "messages", "response_format", "stop", "temperature", "top_p", "seed", "n",
+        "model",
+        "messages",
+        "response_format",
+        "stop",
+        "temperature",
+        "top_p",
+        "seed",
+        "n",
         "max_completion_tokens",
-    }  # fmt: skip
+    }
     if set(body) - known or not {"model", "messages"} <= set(body):
         raise NotStrict(f"keys: {set(body)}")
     if not body["messages"]:

@@ -30,6 +30,9 @@ def compiled(folder: Path, modules: dict[str, str]) -> None:
     options = ["--strict", "--noEmitOnError", "--target", "es2022", "--module", "es2022"]
     done = subprocess.run(
         [str(compiler()), *options, *(f"{name}.ts" for name in modules)],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
