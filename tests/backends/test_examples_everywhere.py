@@ -12,6 +12,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
@@ -65,8 +66,10 @@ class HalfGood(StubModel):
         text = self._drawn(_Given(wanted))  # type: ignore[arg-type]
         ways = [text] * 4 + [f"```json\n{text}\n```", text[: len(text) // 2], f"{text}\n\nAnything else?"]
         ways += ["some words", text.replace(" ", ""), f"Here it is:\n{text}"]
-        if text[:1] in "{[":
-            ways += [json.dumps(json.loads(text), indent=2), json.dumps(json.loads(text), sort_keys=True)]
+        if text.startswith(("{", "[")):
+            with suppress(ValueError):  # a text may begin like an object and be none
+                value = json.loads(text)
+                ways += [json.dumps(value, indent=2), json.dumps(value, sort_keys=True)]
         return draw.choice(ways)
 
 
