@@ -32,7 +32,7 @@ def open_backend(opening: Opening) -> Backend:
     words = opening.name.command
     endpoint = f"repair:{words[0]}"
     return ProtocolBackend(
-        opening.name.text, endpoint, opening.capabilities, CommandModel(words), opening.hidden
+        opening.name.text, endpoint, opening.capabilities, CommandModel(words), hidden=opening.hidden
     )
 
 

@@ -33,7 +33,9 @@ def open_backend(opening: Opening) -> Backend:
         raise missing_package("litellm", "litellm") from None
     service = service_of(opening, url=opening.url or "litellm:")
     protocol = LiteLlm(service, litellm, opening.name.model, opening.capabilities, opening.key, opening.url)
-    return ProtocolBackend(opening.name.text, service.url, opening.capabilities, protocol, opening.hidden)
+    return ProtocolBackend(
+        opening.name.text, service.url, opening.capabilities, protocol, hidden=opening.hidden
+    )
 
 
 @dataclass(slots=True)

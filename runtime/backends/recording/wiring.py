@@ -46,18 +46,18 @@ class Wiring:
         (E0736).
         """
         self._options = options
-        self._environment = environment = Environment(environment)
+        self._environment = Environment(environment)
         self._transport: Transport | None = None
         _check(options, list(models))
         self.clock: Clock = LoopClock() if options.replay is None else UnwaitedClock()
         """The time of the policies: a replay waits for nothing."""
         if options.record is not None:
             file = _begun(options.record)
-            self._transport = RecordingTransport(network(), file, secret_values(environment))
+            self._transport = RecordingTransport(network(), file, secret_values(self._environment))
         if options.replay is not None:
             exchanges = _read(options.replay)
-            self._transport = ReplayingTransport(exchanges, secret_values(environment))
-            self._environment = _without_keys(environment)
+            self._transport = ReplayingTransport(exchanges, secret_values(self._environment))
+            self._environment = Environment(_without_keys(environment))
 
     def open_backend(self, model: str, settings: ModelSettings) -> Backend:
         """The backend of a name. A replay needs no key. Raises ArgumentError."""
@@ -69,7 +69,7 @@ class Wiring:
         variable = found.key_variable or ("" if kind is None or not kind.needs_key else kind.key_variable)
         environment = self._environment
         if variable and self._options.replay is not None:
-            environment = {**environment, variable: HIDDEN}
+            environment = Environment({**environment, variable: HIDDEN})
         return registry.open_backend(model, found, environment, self._transport, self.clock)
 
     def policy(self, policy: Policy) -> Policy:

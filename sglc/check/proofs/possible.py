@@ -306,8 +306,8 @@ def bounded(these: Possible, operator: str, by: Numbers) -> Possible:
     return tuple(found)
 
 
-def _stands(key: Number, operator: str, bound: Number) -> bool:
-    return bool(_COMPARED[operator](key, bound))
+def _stands(key: object, operator: str, bound: Number) -> bool:
+    return _COMPARED[operator](key, bound)
 
 
 def _edge(bound: Number, upper: bool, strict: bool) -> int:
