@@ -106,7 +106,9 @@ class ServedElsewhere:
         """The model in one run; see `Served.for_run`."""
         from sglc.runtime.backends.filling.filler import RemoteFiller
 
-        filler = RemoteFiller(self.remote.backend, self.constraints, self.kept, urgency.deadline)
+        filler = RemoteFiller(
+            self.remote.backend, self.constraints, self.kept, urgency.deadline, self.remote.complete
+        )
         return RunModel(BYTES, self.constraints, chat=_CHAT, filler=filler, name=name)
 
 

@@ -143,5 +143,6 @@ MODEL: Keys = {
     "notations": words("gbnf", "lark", "regex", "json_schema", "choice"),
     "leave_out": words(),
     "plain_http": truth,
+    "complete": truth,
 }
 """The keys of `[models.NAME]`."""

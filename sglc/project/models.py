@@ -44,6 +44,8 @@ class ModelSettings:
     """Fields of requests that the server refuses."""
     plain_http: bool = False
     """Whether a key may go to a public host without TLS."""
+    complete: bool = False
+    """Whether a value that no answer made whole is ended along a shortest text, in the place of an error."""
 
 
 def kind_of(model: str) -> str:
@@ -81,6 +83,7 @@ def settings_of(values: Mapping[str, Any], placed: Callable[[str], str]) -> Mode
         tuple(values["notations"]) if "notations" in values else None,
         tuple(values.get("leave_out", ())),
         values.get("plain_http", False),
+        values.get("complete", False),
     )
 
 

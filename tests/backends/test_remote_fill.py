@@ -110,6 +110,20 @@ def test_answers_that_stay_wrong_are_an_error_and_no_value() -> None:
     assert len(backend.asked) == BOUNDS.corrections
 
 
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [('{"name": "Ada", "age": 7}', ("Ada", 70)), ("no", ("", 18)), ('{"name": "Bo', ("Bo", 18))],
+)
+def test_a_value_that_no_answer_made_whole_is_ended_where_that_is_allowed(said: str, value: object) -> None:
+    backend = FakeBackend(lambda query: said)
+    events: list[Event] = []
+    session = Session(program_of(CREW), RemoteModel(backend, complete=True))
+    result = asyncio.run(session.run("f", {"theme": "x"}, on_event=events.append))
+    assert tuple(result.value.fields.values()) == value
+    assert len(backend.asked) <= BOUNDS.corrections
+    assert [event.data["ended"] for event in events if event.kind == "hole_end"] == ["budget"]
+
+
 def test_requests_that_came_to_nothing_count_too() -> None:
     text = CREW.replace("    assistant: | ?{member: Crew}\n    return member", CAUGHT)
     backend = FakeBackend(lambda query: "no")

@@ -55,13 +55,15 @@ SEED_BITS = 0x7FFF_FFFF
 class RemoteFiller:
     """A backend in one run. All runs of a program share what is `kept`.
 
-    `deadline` is a time of the backend's clock at which the run is over; None for never.
+    `deadline` is a time of the backend's clock at which the run is over; None for never. `complete` is as
+    `RemoteModel` has it.
     """
 
     backend: Backend
     constraints: Constraints
     kept: Kept
     deadline: float | None = None
+    complete: bool = False
 
     @property
     def fuses(self) -> bool:
@@ -283,6 +285,7 @@ class RemoteFill:
                 bounds,
                 observer,
                 values=self._filler.values(self._asked, self._projection),
+                complete=self._filler.complete,
             )
         except BackendFault as fault:
             self._keep(fault.partial)

@@ -101,7 +101,8 @@ def opened(link: Link, wiring: Wiring | None = None) -> RemoteModel:
     asked = guarded(backends, policies[0], clock, accounts, policies=policies, followed=link.followed)
     if wiring is not None:
         asked = wiring.around(asked, accounts)
-    return RemoteModel(asked, accounts, link.models[0].at_once)
+    first = link.models[0]
+    return RemoteModel(asked, accounts, first.at_once, first.complete)
 
 
 def wired(

@@ -22,6 +22,8 @@ class RemoteModel:
     """What it was asked and what that cost."""
     at_once: int | None = None
     """Most requests at the same time; None is no bound."""
+    complete: bool = False
+    """Whether a value that no answer made whole is ended along a shortest text, in the place of `Rejected`."""
 
     @property
     def name(self) -> str:

@@ -7,13 +7,15 @@ SmolLM2 stands behind a backend that enforces nothing (the level `asked`): text 
 record is an order, to be read from a mail of one or two sentences; the prompt shows the JSON Schema of the
 type and one example. *Repaired, goes on*: the backend goes on behind a begun answer. *Repaired, asked again*:
 it does not, and the fault is named to it. Both end at the third answer that is not right, as a program's
-holes do; what is no value then is an error. *Words put*: the function `sglc.repair`, which puts the first
+holes do; what is no value then is an error. *And ended*: it is ended along a shortest text instead, as holes
+are with `complete = true` in `sgl.toml`. *Words put*: the function `sglc.repair`, which puts the first
 word of a shortest ending where nobody says a better one. *Retried*: the whole answer is asked for again, at
 temperature 0.8 with another seed, until it is a value, at most three and at most ten times. Its answers end
 before the next mail, which this model else makes up, and what is around the outermost braces is taken away
 before they are read. *Legal* are texts of the type's language, by a matcher that had no part in them; *true*
 are those whose values are the ones that the mail was made of. *Words of nobody* are corrections that put a
-word that no model has chosen and the language does not force. Tokens are those that the model drew.
+word, or an ending, that no model has chosen and the language does not force. Tokens are those that the model
+drew.
 """
 
 from __future__ import annotations
@@ -149,7 +151,7 @@ def values() -> Values:
     return found
 
 
-def repairing(engine: Engine, *, continues: bool) -> Way:
+def repairing(engine: Engine, *, continues: bool, complete: bool = False) -> Way:
     """Repair of a backend that goes on behind a begun answer, or does not."""
     legal = compile_constraint(type=ORDER, table=TABLE).matcher(byte_vocabulary())
     read = values()
@@ -157,10 +159,10 @@ def repairing(engine: Engine, *, continues: bool) -> Way:
     async def way(asked: Query) -> Got:
         backend = Counted(TextOnly(LocalModel(engine), continues=continues))
         try:
-            found = await repaired(backend, asked, legal, values=read)
+            found = await repaired(backend, asked, legal, values=read, complete=complete)
         except SglError:
             return Got(None, backend.requests, backend.tokens)
-        return Got(found.text, found.requests, backend.tokens)
+        return Got(found.text, found.requests, backend.tokens, int(found.ended == "completed"))
 
     return way
 
@@ -234,6 +236,10 @@ def retrying(engine: Engine) -> Way:
 WAYS: dict[str, tuple[str, Callable[[Engine], Way]]] = {
     "on": ("repaired, goes on", lambda engine: repairing(engine, continues=True)),
     "again": ("repaired, asked again", lambda engine: repairing(engine, continues=False)),
+    "ended": (
+        "repaired, goes on, and ended",
+        lambda engine: repairing(engine, continues=True, complete=True),
+    ),
     "words": ("words put", with_words),
     "retry": ("retried", retrying),
 }
@@ -312,7 +318,7 @@ def main() -> None:
     parser.add_argument("--executor", default="native")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--records", type=int, default=200)
-    parser.add_argument("--ways", default="on,again,words,retry")
+    parser.add_argument("--ways", default="ended,on,again,words,retry")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--markdown", type=Path)
     given = parser.parse_args()
