@@ -31,14 +31,19 @@ class _Printer:
         self.longest = longest
         self.open: list[str] = []
         """Rules that are being copied, one inside the other."""
+        self.written: dict[tuple[str, int], str] = {}
+        """Rules that were copied before, by what stands around them."""
 
     def rule(self, name: str, around: int) -> str:
         if name in self.open:
             raise GrammarError("a language that contains itself, or an automaton with a long pattern")
-        self.open.append(name)
-        text = self.shown(self.grammar.rules[name].body, around)
-        self.open.pop()
-        return text
+        known = self.written.get((name, around))
+        if known is None:
+            self.open.append(name)
+            known = self.shown(self.grammar.rules[name].body, around)
+            self.open.pop()
+            self.written[name, around] = known
+        return known
 
     def shown(self, body: g.Expression, around: int) -> str:
         match body:
