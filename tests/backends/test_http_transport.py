@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.raw_server import Answer, Seen, raw_server, reply
+from backends.servers.raw_server import Answer, Seen, raw_server, reply
 from sglc.runtime.backends.exchange import BackendFault
 from sglc.runtime.backends.http_transport import HttpTransport
 from sglc.runtime.backends.transport import HttpRequest, Timeouts, shown_address

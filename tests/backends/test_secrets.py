@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 import sglc.runtime.backends
-from backends.raw_server import Seen, raw_server
-from backends.raw_server import reply as raw_reply
-from backends.traffic_server import GivenTransport, PlainBackend, Reply
+from backends.servers.raw_server import Seen, raw_server
+from backends.servers.raw_server import reply as raw_reply
+from backends.servers.traffic_server import GivenTransport, PlainBackend, Reply
 from sglc.driver import compile_source
 from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.exchange import Backend, BackendFault, Message, Query

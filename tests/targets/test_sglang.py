@@ -122,7 +122,7 @@ def test_one_function() -> None:
         '    s += " and "',
         '    s += s["a"]',
         '    s += ", "',
-        '    s += sgl.gen("b", regex="[^\\\\x00-\\\\x1f!\\\\x7f-\\\\x9f]{0,5}", '
+        '    s += sgl.gen("b", regex="[^\\\\u0000-\\\\u001f!\\\\u007f-\\\\u009f]{0,5}", '
         'stop=["!"], temperature=0, max_tokens=50)',
         '    s += "!"',
         "    s += sgl.assistant_end()",

@@ -23,7 +23,7 @@ class RemoteModel:
     at_once: int | None = None
     """Most requests at the same time; None is no bound."""
     complete: bool = False
-    """Whether a value that no answer made whole is ended along a shortest text, in the place of `Rejected`."""
+    """Whether a value that no answer made whole is ended along a shortest text, and is not `Rejected`."""
 
     @property
     def name(self) -> str:

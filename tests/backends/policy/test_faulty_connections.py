@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from backends.faults import Fault, Scheduled, Seeded
-from backends.faulty_server import FIRST, NAMES, PROGRAM, RATES, FaultyServer, faulty_server, value_of
+from backends.servers.faulty_server import FIRST, NAMES, PROGRAM, RATES, FaultyServer, faulty_server, value_of
 from example_budget import examples
 from sglc.driver import compile_source
 from sglc.runtime.backends.backend_settings import BackendSettings

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.traffic_server import GivenTransport, PlainBackend, Reply
+from backends.servers.traffic_server import GivenTransport, PlainBackend, Reply
 from sglc.runtime.backends.exchange import BackendFault, Message, Piece, Query
 from sglc.runtime.backends.recording import traffic
 from sglc.runtime.backends.recording.traffic import TrafficError, TrafficFile, read_traffic

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 
 from backends.faults import Fault, Seeded
-from backends.faulty_server import FIRST, NAMES, PROGRAM, RATES, FaultyServer, faulty_server, value_of
+from backends.servers.faulty_server import FIRST, NAMES, PROGRAM, RATES, FaultyServer, faulty_server, value_of
 from report import surroundings, write_page
 
 HEAD = (

@@ -1,7 +1,7 @@
 """What came of each hole of the examples at servers themselves, as Markdown.
 
     SGLC_LLAMA_SERVER=http://127.0.0.1:8080 SGLC_TEST_TABLE=rows.jsonl \
-        python -P -m pytest tests/backends/test_examples_at_servers.py
+        python -P -m pytest tests/backends/servers/test_examples_at_servers.py
     python tests/benchmarks/backends/server_table.py rows.jsonl
 
 The tests write the rows: server, example, hole, level, outcome, text.

@@ -22,7 +22,7 @@ FAULTS = (
     Fault(
         "a correction counts once, whatever was legal before it",
         "runtime/repair/loop.py",
-        "        self._weight += 1 if settled.kept else 2\n",
+        "        self._weight += 1 if settled.kept else self._options.nothing\n",
         "        self._weight += 1\n",
         "tests/repair/test_logs.py::test_logs",
     ),

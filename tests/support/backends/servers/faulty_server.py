@@ -18,7 +18,7 @@ from typing import Any
 from backends import stub_servers
 from backends.faults import Fault, Scheduled, Seeded
 from backends.in_process import StubReply
-from backends.raw_server import RawServer, Seen, raw_server
+from backends.servers.raw_server import RawServer, Seen, raw_server
 from backends.stub_model import StubModel
 from sglc.runtime.backends.transport import HttpRequest
 from sglc.runtime.mask.constraint import Constraint
