@@ -437,7 +437,8 @@ def test_work_grows_with_the_chain_of_an_imported_grammar(tmp_path):
 
     counted(8)
     small, large = counted(500), counted(2000)
-    assert large < 5 * small, f"{small:,} calls for 500, {large:,} for 2000"
+    # The longer chain is no regular part any more, so that its words are gone over once more.
+    assert large < 6 * small, f"{small:,} calls for 500, {large:,} for 2000"
 
 
 @pytest.mark.slow

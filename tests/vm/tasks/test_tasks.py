@@ -268,7 +268,7 @@ def test_a_timeout_keeps_what_a_joined_call_had_written() -> None:
     for concurrency in (0, 8):
         with pytest.raises(SglError, match="longer than") as caught:
             asyncio.run(Session(made, Stuck()).run("main", ARGUMENTS, timeout=0.2, concurrency=concurrency))
-        assert (caught.value.name, caught.value.partial) == ("Timeout", "abc")
+        assert (caught.value.name, caught.value.partial) == ("Timeout", "c")
 
 
 def test_what_was_written_before_a_caught_error_is_not_of_a_later_one() -> None:
