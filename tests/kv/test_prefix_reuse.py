@@ -84,7 +84,7 @@ def test_the_prompt_is_read_once(name: str, tmp_path: Path) -> None:
     executor = FakeExecutor(small_tokenizer())
     engine = open_engine(executor, memory=executor.block_bytes * 4000)
     session = Session(compiled.program, engine)
-    prompt = len(session._served[MAIN].encoder.encode(LONG))
+    prompt = len(session._served.by_name[MAIN].encoder.encode(LONG))
     assert prompt > 2 * TURN
 
     async def fed(seed: int) -> tuple[int, int]:

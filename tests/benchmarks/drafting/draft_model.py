@@ -183,7 +183,7 @@ def run(ways: Sequence[Way], warmth: float, rounds: int, themes: Sequence[str]) 
                 measure.reading = 0.0
                 way.texts.append(result.text)
         for way, engine, collector, session in zip(ways, engines, collectors, sessions, strict=True):
-            drafting = session._served[MAIN].drafting
+            drafting = session._served.by_name[MAIN].drafting
             assert drafting is not None
             way.chance = drafting._rates.rate[ASKED]
             way.tokens, way.steps = collector.total().sampled, engine.statistics.forwards
