@@ -1,7 +1,7 @@
 """Grammars over characters in Lark's notation, as llguidance reads it, which enforces OpenAI's grammars.
 
-Its lexer takes the longest match of each terminal and never a shorter one (`docs/syntax.md` there), so that
-of `/[a-z]*/ "x"` it reads no text. Terminals of one character each have no longer match.
+Its lexer takes the longest match of each terminal and never a shorter one, as its page on syntax says. So of
+`/[a-z]*/ "x"` it reads no text. Terminals of one character each have no longer match.
 """
 
 from __future__ import annotations
