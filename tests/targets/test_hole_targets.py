@@ -27,7 +27,7 @@ from sglc.diagnostics.diagnostic import has_errors
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets.grammars.print_w3c import to_w3c
-from sglc.targets.projection.grammars.lark_text import DEEPEST, MOST_SYMBOLS, lark_text, symbols
+from sglc.targets.projection.grammars.lark_text import DEEPEST, INSIDE, MOST_SYMBOLS, lark_text, symbols
 from sglc.targets.projection.grammars.print_regex import to_regex
 from sglc.targets.projection.grammars.term_grammar import MOST_RANGES, MOST_STATES, Refused, TermGrammar
 from sglc.types.language.language import language
@@ -145,6 +145,15 @@ def test_codes_have_one_length() -> None:
     assert to_gbnf(written) == 'root ::= [\\u002D0-9] "\\u007F0"\n'
     assert to_regex(written) == r"[\-0-9]\u007f0"
     assert to_regex(grammar(root=g.Characters(((0, 0x1F), (0x30, 0x30))))) == r"[\u0000-\u001f0]"
+
+
+@pytest.mark.parametrize("inside", [1, INSIDE, INSIDE + 2])
+def test_lark_has_no_terminal_that_may_be_empty(inside: int) -> None:
+    """Lark refuses one. So many rules inside each other are looked into."""
+    rules: dict[str, g.Expression] = {f"r{n}": g.Reference(f"r{n + 1}") for n in range(inside)}
+    rules[f"r{inside}"] = g.Repeat(g.Characters(((97, 122),)), 0, 3)
+    found = lark_text(grammar(root=g.Reference("r0"), **rules))
+    assert ("/[a-z]{0,3}/" in found) == (inside > INSIDE)
 
 
 def test_lark_of_what_contains_itself_reads_single_characters() -> None:

@@ -16,6 +16,8 @@ from sglc.targets.projection.grammars.print_regex import to_regex
 DEEPEST = 500
 """Rules that are reached through each other only. llguidance 1.9.1 goes down them on the stack of its thread:
 with the 2 MB that a thread of Rust has it ends the process at 700, and reads 500."""
+INSIDE = 100
+"""Rules inside each other that are looked into for the empty text: they are followed by recursion."""
 MOST_SYMBOLS = 60_000
 """Symbols of a grammar, as `symbols` counts them at most. llguidance 1.9.1 numbers them with 16 bits."""
 
@@ -23,10 +25,12 @@ MOST_SYMBOLS = 60_000
 def lark_text(grammar: g.Grammar) -> str:
     """A grammar over characters in Lark's notation, which starts with `start`.
 
-    A regular one is one terminal, which is read fastest. Any other has a terminal for each character. Raises
-    GrammarError where that is more than a reader takes.
+    A regular one is one terminal, which is read fastest, unless it may be empty: Lark has no such terminals.
+    Any other has a terminal for each character. Raises GrammarError where that is more than a reader takes.
     """
     try:
+        if may_be_empty(grammar.rules[grammar.start].body, grammar):
+            raise GrammarError("a terminal that may be empty")
         body: g.Expression = g.Pattern(to_regex(grammar))
         return to_lark(g.Grammar({"start": g.Rule("start", body)}, {}, (), "start", "lark"))[0]
     except GrammarError:
@@ -46,6 +50,24 @@ def symbols(body: g.Expression) -> int:
         case g.Repeat(item, low, high):
             return 1 + 2 * (low if high is None else high).bit_length() + symbols(item)
     return 1
+
+
+def may_be_empty(body: g.Expression, grammar: g.Grammar, within: frozenset[str] = frozenset()) -> bool:
+    """Whether an expression has the empty text. `within` are the rules that it stands in."""
+    match body:
+        case g.Literal(text):
+            return not text
+        case g.Reference(name):
+            if name in within or len(within) > INSIDE:
+                return False
+            return may_be_empty(grammar.rules[name].body, grammar, within | {name})
+        case g.Sequence(parts):
+            return all(may_be_empty(part, grammar, within) for part in parts)
+        case g.Alternatives(arms):
+            return any(may_be_empty(arm, grammar, within) for arm in arms)
+        case g.Repeat(item, low, _):
+            return not low or may_be_empty(item, grammar, within)
+    return False
 
 
 def depth(grammar: g.Grammar) -> int:
