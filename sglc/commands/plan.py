@@ -15,7 +15,7 @@ from sglc.commands.running.run_options import (
     Observation,
     RunCommand,
     engine_options,
-    named_models,
+    models_option,
 )
 from sglc.commands.shared.invocation import (
     CommandFailed,
@@ -62,14 +62,9 @@ class Run:
 @click.command("plan", cls=RunCommand)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("function", required=False)
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    callback=named_models,
-    metavar="[NAME=]MODEL",
-    help="Count in tokens of this model; only its tokenizer is read. With --run and NAME= also one that the "
-    "program means by `using NAME`.",
+@models_option(
+    "Count in tokens of this model; only its tokenizer is read. With --run and NAME= also one that the "
+    "program means by `using NAME`."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON; docs/plan.md describes it.")
 @click.option(

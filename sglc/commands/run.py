@@ -17,7 +17,7 @@ from sglc.commands.running.run_options import (
     RunCommand,
     answer_options,
     engine_options,
-    named_models,
+    models_option,
     observation_options,
 )
 from sglc.commands.shared.invocation import (
@@ -57,14 +57,9 @@ INTERRUPTED = 130
     metavar="FILE.json",
     help="Arguments from a JSON object.",
 )
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    callback=named_models,
-    metavar="[NAME=]MODEL",
-    help="Name, folder, GGUF file, scripted:FILE, or one elsewhere, as openai:NAME or vllm:URL; smollm2 "
-    "by default. With NAME= the one that the program means by `using NAME`.",
+@models_option(
+    "Name, folder, GGUF file, scripted:FILE, or one elsewhere, as openai:NAME or vllm:URL; smollm2 "
+    "by default. With NAME= the one that the program means by `using NAME`."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens to generate.")

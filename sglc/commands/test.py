@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sglc.commands.running.run_options import Models, answer_options, named_models
+from sglc.commands.running.run_options import Models, answer_options, models_option
 from sglc.commands.shared.invocation import (
     CommandFailed,
     Invocation,
@@ -73,13 +73,8 @@ MOST_MISSED = 20
     metavar="FILE",
     help="Write the results as JUnit's XML too.",
 )
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    callback=named_models,
-    metavar="[NAME=]MODEL",
-    help="With --record, --replay or --cache-answers: a model elsewhere, for holes that no mock answers.",
+@models_option(
+    "With --record, --replay or --cache-answers: a model elsewhere, for holes that no mock answers."
 )
 @answer_options
 @level_option

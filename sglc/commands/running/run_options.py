@@ -97,6 +97,13 @@ def named_models(context: click.Context, parameter: click.Parameter, given: tupl
     return Models(found.pop(MAIN, None), found)
 
 
+def models_option(help: str) -> Option:
+    """The option `--model [NAME=]MODEL`, which may be given several times; `help` says what for."""
+    return click.option(
+        "--model", "models", multiple=True, callback=named_models, metavar="[NAME=]MODEL", help=help
+    )
+
+
 ENGINE: Sequence[Option] = (
     click.option(
         "--dtype",

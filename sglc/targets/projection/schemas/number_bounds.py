@@ -17,8 +17,8 @@ _WIDE = Context(prec=12_000)
 def written_bounds(type: Int | Dec | Float) -> tuple[int | Decimal | None, int | Decimal | None]:
     """The smallest and the largest number of a type that a hole writes.
 
-    Digits behind the point are no matter of bounds: printing rounds them, and no bound lies between two
-    numbers with as many.
+    Digits behind the point are no matter of bounds: reading an answer rounds them, and no bound lies between
+    two numbers with as many.
     """
     if isinstance(type, Float):
         low, high = float_bounds(type)
