@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "stubs": "Write what Python sees of programs, for checkers of types.",
     "plan": "Show what a program costs before it runs.",
     "run": "Run a function of a program on a model and print its value.",
+    "serve": "Serve the public functions of programs over HTTP.",
     "show": "Show a recorded run as a picture: its text, tokens and holes.",
     "prompt": "Show the conversations of a call as a model will see them.",
     "test": "Run the test blocks of programs, without a model.",

@@ -102,6 +102,7 @@ WHOLE = (
         "sglc.runtime.backends",
         "sglc.kernels",
         "sglc.runtime.metrics",
+        "sglc.runtime.serve",
         "sglc.runtime.repair",
         "sglc.viewer",
         "sglc.recorded",
@@ -195,6 +196,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.shrinking": RUNTIME,
     "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
+    "sglc.runtime.serve": RUNTIME,
     "sglc.plan": LEAVES
     | {"sglc.project", "sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
     | {"sglc.runtime.bounds", "sglc.runtime.mask", "sglc.runtime.decoding", "sglc.runtime.errors"},
@@ -252,6 +254,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "prometheus_client": {"sglc.runtime.metrics"},
     "opentelemetry": {"sglc.runtime.metrics"},
     "pytest": {"sglc.pytest_plugin"},
+    "starlette": {"sglc.runtime.serve"},
+    "uvicorn": {"sglc.runtime.serve"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},
     "litellm": {"sglc.runtime.backends"},

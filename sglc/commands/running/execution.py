@@ -163,7 +163,7 @@ class Runner:
             masks=call.masks,
             recorder=observer.collector,
             models=models.named,
-            python=_host(call),
+            python=host_of(call),
             fallbacks=models.fallbacks,
         )
         self.engine = models.engine
@@ -185,7 +185,7 @@ class Runner:
         startup = invocation.startup
         startup.lap("runtime")
         try:
-            _host(call)
+            host_of(call)
             wiring = wired(call.answers, call.paths, call.known)
         except ArgumentError as problem:
             raise fail(invocation, problem.diagnostic()) from None
@@ -287,7 +287,7 @@ class Runner:
         return Outcome(failed=failed, text="" if heard is None else heard.said)
 
 
-def _host(call: Call) -> Host | None:
+def host_of(call: Call) -> Host | None:
     """What calls Python for the program; raises ArgumentError where that is not allowed."""
     if not call.program.python_modules:
         return None

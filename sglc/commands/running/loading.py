@@ -35,11 +35,14 @@ def load_models(
     models: LoadedModels,
     *,
     as_json: bool = False,
+    made: dict[object, Engine | RemoteModel] | None = None,
 ) -> None:
-    """Load or open models into `models`, each once. `names` are those of `--model`, by the names that the
-    program has for them; `known` are the models of a project. One that cannot be had ends the command. Raises
-    ArgumentError."""
-    made: dict[object, Engine | RemoteModel] = {}
+    """Load or open models into `models`, each once; `made` are those that are there already.
+
+    `names` are those of `--model`, by the names that the program has for them; `known` are the models of a
+    project. One that cannot be had ends the command. Raises ArgumentError.
+    """
+    made = {} if made is None else made
     for name, path in names.items():
         for link in links_of(path, known):
             key = (tuple(each.use for each in link.models), link.followed and link.elsewhere)

@@ -187,6 +187,19 @@ ENTRIES: tuple[Entry, ...] = (
         "lost; the hint says what the program may write in its place.",
     ),
     Entry(
+        "E0828",
+        "functions that cannot be served",
+        "`sglc serve` answers calls of the functions that have `pub` before them, by their names: a program "
+        "without one has nothing to serve, and two programs cannot both have a function of the same name.",
+    ),
+    Entry(
+        "E0829",
+        "keys that cannot be used",
+        "`sglc serve --keys FILE` reads TOML with a table `[keys.NAME]` for each key: `digest`, and as far as "
+        "they are wanted `tenant`, `rate` (requests a minute), `tokens_a_day` and `priority`. `sglc serve "
+        "--new-key NAME` makes a key and its table. A server that other machines can reach has keys.",
+    ),
+    Entry(
         "W0224",
         "the target accepts more here",
         "`--allow-wider` was given, and the target has no words for this part of the language. What it "

@@ -1,0 +1,1 @@
+"""Programs as a service: typed HTTP, events, WebSocket, and who may call them."""

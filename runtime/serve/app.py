@@ -1,0 +1,105 @@
+"""The application: what is answered at which path."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
+
+from sglc.runtime.serve.access import Access
+from sglc.runtime.serve.functions import FunctionTable
+from sglc.runtime.serve.guard import LOCAL, Guard
+from sglc.runtime.serve.problems import Problem, Refusal, internal
+from sglc.runtime.serve.requests import problem_response
+from sglc.runtime.serve.rest import Rest
+from sglc.runtime.serve.runs import Runs
+from sglc.runtime.serve.websocket import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class AppOptions:
+    """How the application is reached. `hosts` are names that it answers to without keys besides those of its
+    machine, `origins` pages of browsers that may call it, `metrics` writes Prometheus' text."""
+
+    hosts: frozenset[str] = frozenset()
+    origins: tuple[str, ...] = ()
+    metrics: Callable[[], str] | None = None
+    routes: Sequence[BaseRoute] = field(default=())
+    """Other faces on the same runs."""
+
+
+def application(table: FunctionTable, runs: Runs, access: Access, options: AppOptions) -> ASGIApp:
+    """The application of a table of functions."""
+
+    async def healthy(request: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def ready(request: Request) -> Response:
+        if runs.draining:
+            return problem_response(Problem(503, "Ending", "the server is ending"))
+        return PlainTextResponse("ready\n")
+
+    async def metrics(request: Request) -> Response:
+        if options.metrics is None:
+            hint = "install the extra: pip install 'sglc[observe]'"
+            return problem_response(Problem(501, "Missing", "metrics need prometheus-client", hint=hint))
+        return PlainTextResponse(options.metrics())
+
+    async def socket(websocket: WebSocket) -> None:
+        await Connection(websocket, table, runs).serve()
+
+    routes: list[BaseRoute] = [
+        Route("/healthz", healthy),
+        Route("/readyz", ready),
+        Route("/metrics", metrics),
+        *Rest(table, runs, bool(access.keys)).routes,
+        WebSocketRoute("/v1/ws", socket),
+        *options.routes,
+    ]
+    app: ASGIApp = Starlette(routes=routes, exception_handlers=HANDLERS)
+    hosts: Collection[str] | None = None if access.keys else LOCAL | options.hosts
+    app = Guard(app, access, hosts, options.origins)
+    if options.origins:
+        app = CORSMiddleware(
+            app,
+            allow_origins=list(options.origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["authorization", "content-type", "last-event-id", "prefer", "traceparent"],
+            expose_headers=["location", "retry-after"],
+        )
+    return app
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    return problem_response(error.problem)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """A fault of our own; the guard logs it."""
+    return problem_response(internal(request.scope["state"]["number"]))
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    """What starlette says where nothing is at a path, as a problem."""
+    assert isinstance(error, HTTPException)
+    status = error.status_code if error.status_code in (404, 405) else 400
+    name = {404: "NotFound", 405: "Method"}.get(status, "Arguments")
+    response = problem_response(Problem(status, name, f"{request.method} finds nothing at this path"))
+    response.headers.update(error.headers or {})
+    return response
+
+
+HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+    HTTPException: _unrouted,
+    Refusal: _refused,
+    Exception: _failed,
+}

@@ -1,0 +1,149 @@
+"""What every request passes: its host, its origin, its key; then what it asked for is logged.
+
+Texts, arguments, keys and queries are never logged. A server without keys is for its own machine, so it
+answers only what is addressed to it: a page of a browser cannot reach it by another name (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sglc.runtime.serve.access import ANYONE, Access, Key
+from sglc.runtime.serve.problems import Problem, Refusal, internal, refusal
+from sglc.runtime.serve.requests import problem_response
+
+LOG = logging.getLogger("sglc.serve")
+ACCESS = logging.getLogger("sglc.serve.access")
+OPEN = ("/healthz", "/readyz")
+"""What is told without a key."""
+LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+KEY_PROTOCOL = "sglc.key."
+"""A WebSocket of a browser has no header for a key: it offers a protocol with this before the key."""
+_TRACE = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
+_LONGEST_PATH = 200
+
+
+class Guard:
+    """Stands before the application. `hosts` are the names that it answers to, None for all; `origins` the
+    pages that may open a WebSocket, besides those of the server itself."""
+
+    def __init__(
+        self, app: ASGIApp, access: Access, hosts: Collection[str] | None, origins: Collection[str]
+    ) -> None:
+        self._app = app
+        self._access = access
+        self._hosts = hosts
+        self._origins = origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        began = time.monotonic()
+        headers = Headers(scope=scope)
+        trace = trace_of(headers.get("traceparent", ""))
+        number = secrets.token_urlsafe(6)
+        status = 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message = {**message, "headers": [*message["headers"], *_ALWAYS]}
+            elif message["type"] == "websocket.accept":
+                status = 101
+            await send(message)
+
+        key: Key = ANYONE
+        try:
+            key = self._admit(scope, headers)
+            scope.setdefault("state", {}).update(key=key, trace=trace, number=number)
+            await self._app(scope, receive, sending)
+        except Refusal as refused:
+            status = status or refused.problem.status
+            await _refuse(scope, receive, sending, refused.problem)
+        except Exception:
+            LOG.exception("request %s failed within", number)
+            if not status:
+                await _refuse(scope, receive, sending, internal(number))
+        finally:
+            ACCESS.info(
+                "%s %s %s %.0f ms%s%s",
+                scope.get("method", "WS"),
+                _shown(scope["path"]),
+                status or "-",
+                (time.monotonic() - began) * 1000,
+                f" key={key.name}" if key.name else "",
+                f" trace={trace}" if trace else "",
+            )
+
+    def _admit(self, scope: Scope, headers: Headers) -> Key:
+        """Raises Refusal for a request that is not to be answered."""
+        if self._hosts is not None and host_of(headers.get("host", "")) not in self._hosts:
+            raise refusal(421, "Access", "this server does not go by that name")
+        if scope["type"] == "websocket":
+            self._check_origin(headers)
+        if scope["path"] in OPEN or scope.get("method") == "OPTIONS":
+            return ANYONE
+        given = headers.get("authorization", "")
+        if not given and scope["type"] == "websocket":
+            offered = [each for each in scope.get("subprotocols", ()) if each.startswith(KEY_PROTOCOL)]
+            given = f"Bearer {offered[0].removeprefix(KEY_PROTOCOL)}" if offered else ""
+        return self._access.admit(given)
+
+    def _check_origin(self, headers: Headers) -> None:
+        origin = headers.get("origin")
+        if origin is None or origin in self._origins or "*" in self._origins:
+            return
+        if urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
+            raise refusal(403, "Access", "pages of that origin may not call this server", hint="see --cors")
+
+
+_ALWAYS = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, problem: Problem) -> None:
+    """Answer a request, or refuse a WebSocket before it is accepted."""
+    if scope["type"] == "http":
+        await problem_response(problem)(scope, receive, send)
+    elif "websocket.http.response" in scope.get("extensions", {}):
+        response = problem_response(problem)
+        head = {"status": response.status_code, "headers": response.raw_headers}
+        await send({"type": "websocket.http.response.start", **head})
+        await send({"type": "websocket.http.response.body", "body": response.body})
+    else:
+        await send({"type": "websocket.close", "code": 1008, "reason": problem.detail[:100]})
+
+
+def host_of(header: str) -> str:
+    """The name in a header `Host`, without its port."""
+    try:
+        return (urlsplit(f"//{header}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def trace_of(header: str) -> str:
+    """The id of the trace in a header `traceparent` (W3C Trace Context); empty for none."""
+    found = _TRACE.fullmatch(header.strip())
+    return "" if found is None or not int(found[1], 16) else found[1]
+
+
+def _shown(path: str) -> str:
+    """A path as a log has it: on one line, not without end."""
+    text = path if len(path) <= _LONGEST_PATH else path[:_LONGEST_PATH] + "…"
+    return (
+        text.encode("ascii", "backslashreplace")
+        .decode()
+        .replace("\n", "\\n")
+        .replace("\r", "\\r")
+        .replace("\x1b", "\\x1b")
+    )

@@ -1,0 +1,205 @@
+"""Listening for HTTP: sockets, connections with limits, and an end that loses no run."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from sglc.runtime.serve.runs import Runs
+
+LOG = logging.getLogger("sglc.serve")
+HEADER_BYTES = 64 * 1024
+"""Most bytes of a request's line and headers. Browsers send some 2 kB; cookies of a site reach 16."""
+HEADER_SECONDS = 20.0
+"""Seconds in which a request's headers are there, from its first byte or that of the connection."""
+MESSAGE_BYTES = 4 * 1024 * 1024
+"""Most bytes of a message on a WebSocket, as many as of a request's body."""
+MOST_CONNECTIONS = 4096
+LAST_WORDS = 5.0
+"""Seconds in which connections are to close when all runs have ended."""
+_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where a server listens. `tls` are the files of its certificate and key."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    tls: tuple[Path, Path] | None = None
+
+    @property
+    def scheme(self) -> str:
+        """`http` or `https`."""
+        return "http" if self.tls is None else "https"
+
+
+def bound(listening: Listening) -> socket.socket:
+    """A socket at the place. Raises OSError where that cannot be had."""
+    found = socket.getaddrinfo(
+        listening.host, listening.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    family, kind, protocol, _, address = found[0]
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def check_tls(listening: Listening) -> None:
+    """Raises OSError or ssl.SSLError for a certificate and key that cannot be used."""
+    if listening.tls is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*listening.tls, password=lambda: "")
+
+
+def address_of(listening: Listening, made: socket.socket) -> str:
+    """Where clients find the server."""
+    host, port = made.getsockname()[:2]
+    return f"{listening.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """uvicorn's protocol of HTTP, with limits on headers: neither too many bytes nor without an end."""
+
+    _header_bytes = 0
+    _in_headers = True
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._headers_there()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_headers:
+            self._header_bytes += len(data)
+            if self._header_bytes > HEADER_BYTES + len(data) or (
+                self._header_bytes > HEADER_BYTES and b"\r\n\r\n" not in data
+            ):
+                self.transport.write(_TOO_LARGE)
+                self.transport.close()
+                return
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        self._await_headers()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._headers_there()
+        super().on_headers_complete()
+
+    def _await_headers(self) -> None:
+        self._headers_there()
+        self._in_headers, self._header_bytes = True, 0
+        self._late = self.loop.call_later(HEADER_SECONDS, self._give_up)
+
+    def _headers_there(self) -> None:
+        self._in_headers = False
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _give_up(self) -> None:
+        if self.transport is not None and not self.transport.is_closing():
+            self.transport.close()
+
+
+async def listen(
+    app: ASGIApp,
+    runs: Runs,
+    listening: Listening,
+    made: socket.socket,
+    ready: Callable[[], None],
+    ended: asyncio.Event | None = None,
+) -> None:
+    """Serve until the process is told to end (SIGTERM, SIGINT); a second time ends runs at once. `ended` is
+    another way to tell it.
+
+    `ready` is called when requests are taken. Runs that go on then have the grace of the server's limits;
+    those that begin no more are told so.
+    """
+    config = uvicorn.Config(
+        app,
+        http=BoundedProtocol,
+        ws="websockets-sansio",
+        ws_max_size=MESSAGE_BYTES,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=int(LAST_WORDS),
+        ssl_certfile=None if listening.tls is None else str(listening.tls[0]),
+        ssl_keyfile=None if listening.tls is None else listening.tls[1],
+        ssl_keyfile_password="",
+    )
+    server = uvicorn.Server(config)
+    serving = asyncio.ensure_future(server.serve(sockets=[made]))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.01)
+    ending = _Ending(server, runs)
+    ending.install()
+    waiting = None if ended is None else asyncio.ensure_future(ending.when(ended))
+    if server.started:
+        ready()
+    try:
+        await serving
+    finally:
+        if waiting is not None:
+            waiting.cancel()
+
+
+class _Ending:
+    """What signals do."""
+
+    def __init__(self, server: uvicorn.Server, runs: Runs) -> None:
+        self._server = server
+        self._runs = runs
+        self._drain: asyncio.Task[None] | None = None
+
+    def install(self) -> None:
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
+                loop.add_signal_handler(each, self.begin)
+
+    async def when(self, told: asyncio.Event) -> None:
+        """End when something happens."""
+        await told.wait()
+        self.begin()
+
+    def begin(self) -> None:
+        """End; a second time, at once."""
+        if self._drain is None:
+            going = len(self._runs.going)
+            LOG.info("ending: %d runs have %g s", going, self._runs.limits.grace)
+            self._drain = asyncio.ensure_future(self._end(self._runs.limits.grace))
+        else:
+            for run in self._runs.going:
+                run.cancel()
+
+    async def _end(self, grace: float) -> None:
+        await self._runs.drain(grace)
+        await asyncio.sleep(0.05)  # what was told last is on its way
+        self._server.should_exit = True

@@ -1,0 +1,198 @@
+"""`sglc serve`: the public functions of programs as a service."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import sys
+from pathlib import Path
+
+import click
+
+from sglc.commands.running.run_options import DEFAULT_MODEL, Models, engine_options, models_option
+from sglc.commands.shared.invocation import (
+    Invocation,
+    counted,
+    fail,
+    fault,
+    level_option,
+    outside_option,
+    python_option,
+    require_option,
+)
+from sglc.runtime.engine.core.options import EngineOptions
+from sglc.targets.projection.core.capabilities import Level
+
+
+def _tls(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[Path, Path] | None:
+    if given is None:
+        return None
+    certificate, comma, key = given.partition(",")
+    if not comma or not certificate or not key:
+        raise click.BadParameter("two files with a comma between them: the certificate and its key")
+    return Path(certificate), Path(key)
+
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def _new_key(context: click.Context, parameter: click.Parameter, name: str | None) -> None:
+    """Make a key and end. The key goes to stdout alone; the table of the file goes to stderr."""
+    if name is None:
+        return
+    if not _NAME.fullmatch(name):
+        raise click.BadParameter("a name has letters, digits, _ and -, at most 64 of them")
+    from sglc.runtime.serve.access import new_key
+
+    key, digest = new_key()
+    click.echo(f'[keys.{name}]\ndigest = "{digest}"\n', err=True)
+    click.echo(key)
+    context.exit()
+
+
+@click.command("serve")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@models_option("What functions run on, as of `sglc run`; smollm2 by default.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 for any.")
+@click.option("--keys", type=click.Path(path_type=Path), metavar="FILE", help="Who may call.")
+@click.option(
+    "--new-key",
+    metavar="NAME",
+    is_eager=True,
+    expose_value=False,
+    callback=_new_key,
+    help="Make a key, print it and what FILE of --keys has of it, and end.",
+)
+@click.option("--tls", callback=_tls, metavar="CERT,KEY", help="Files of a certificate and its key.")
+@click.option("--cors", multiple=True, metavar="ORIGIN", help="A page of browsers that may call, or *.")
+@click.option(
+    "--name",
+    "hosts",
+    multiple=True,
+    metavar="HOST",
+    help="A name of this server, besides localhost, without keys.",
+)
+@click.option(
+    "--running", type=click.IntRange(1), metavar="N", help="Most runs at a time; else what suits the model."
+)
+@click.option(
+    "--waiting", type=click.IntRange(0), default=256, show_default=True, help="Most runs that wait."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Most time of a run, with its waiting.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time of runs at the end.",
+)
+@click.option(
+    "--access-log/--no-access-log", default=True, show_default=True, help="One line a request, without texts."
+)
+@require_option
+@engine_options
+@level_option
+@outside_option
+@python_option
+@click.pass_obj
+def command(
+    invocation: Invocation,
+    files: tuple[Path, ...],
+    models: Models,
+    host: str,
+    port: int,
+    keys: Path | None,
+    tls: tuple[Path, Path] | None,
+    cors: tuple[str, ...],
+    hosts: tuple[str, ...],
+    running: int | None,
+    waiting: int,
+    timeout: float,
+    grace: float,
+    access_log: bool,
+    required: Level | None,
+    engine: EngineOptions,
+) -> None:
+    """Serve the public functions of programs over HTTP, as typed calls, events and WebSocket.
+
+    Without --keys only the machine itself is served. What there is, is at /openapi.json.
+
+    \b
+    Examples:
+      sglc serve examples/triage.sgl
+      sglc serve crew.sgl mails.sgl --model llama:http://localhost:8080 --port 9000
+      sglc serve --new-key billing 2>> keys.toml
+      sglc serve crew.sgl --host 0.0.0.0 --keys keys.toml --tls cert.pem,key.pem
+    """
+    try:
+        from sglc.runtime.serve import listening as network
+    except ImportError as missing:
+        found = fault(
+            "E0812", f"`sglc serve` needs the package {missing.name}", hint="pip install 'sglc[serve]'"
+        )
+        raise fail(invocation, found) from None
+    from sglc.commands.serving.programs import ServedPrograms
+    from sglc.runtime.errors import ArgumentError
+    from sglc.runtime.serve.access import Access, read_keys
+    from sglc.runtime.serve.guard import LOCAL
+    from sglc.runtime.serve.options import ServeLimits
+
+    _log(access_log)
+    place = network.Listening(host, port, tls)
+    if keys is None and host not in LOCAL:
+        raise fail(
+            invocation,
+            fault(
+                "E0829",
+                f"a server at {host} needs keys",
+                reason="without keys whoever reaches the address may call",
+                hint="sglc serve --new-key NAME 2>> keys.toml makes one; give --keys keys.toml",
+            ),
+        )
+    try:
+        access = Access(() if keys is None else read_keys(keys))
+        network.check_tls(place)
+        socket = network.bound(place)
+    except ArgumentError as problem:
+        raise fail(invocation, problem.diagnostic()) from None
+    except OSError as problem:
+        what = (
+            f"nothing can be served at {host}:{port}"
+            if not tls
+            else f"cannot serve at {host}:{port} with {tls[0]}, {tls[1]}"
+        )
+        raise fail(invocation, fault("E0811", what, reason=problem.strerror or str(problem))) from None
+    limits = ServeLimits(running=running, waiting=waiting, seconds=timeout, grace=grace)
+    with ServedPrograms.open(invocation, files, models, engine, required) as programs, socket:
+        address = network.address_of(place, socket)
+
+        def ready() -> None:
+            number = counted(len(programs.table.by_name), "function")
+            click.echo(
+                f"serving {number} on {models.own or programs.model or DEFAULT_MODEL} at {address}", err=True
+            )
+            for each in programs.table.by_name.values():
+                click.echo(f"  POST {address}/v1/functions/{each.name}    {each.signature}", err=True)
+
+        asyncio.run(programs.serve(limits, access, place, socket, frozenset(hosts), cors, ready))
+
+
+def _log(access: bool) -> None:
+    """Log on stderr: faults always, requests where they are asked for."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    for name, level in (("sglc.serve", logging.INFO), ("uvicorn.error", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)
+    logging.getLogger("sglc.serve.access").disabled = not access

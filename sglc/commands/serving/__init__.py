@@ -1,0 +1,1 @@
+"""What `sglc serve` has of its own."""

@@ -1,0 +1,177 @@
+"""The programs of a server: compiled, their models loaded once, each with its session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from socket import socket
+
+from sglc.bytecode.code import Code, Program
+from sglc.commands.running.execution import Call, host_of
+from sglc.commands.running.loading import load_models, tell_levels
+from sglc.commands.running.run_options import DEFAULT_MODEL, LevelOptions, Models
+from sglc.commands.running.settings import engine_of, models_of, project_for
+from sglc.commands.shared.invocation import Invocation, fail
+from sglc.commands.shared.programs import load_program
+from sglc.externs.modules import access_for
+from sglc.project.file import Project
+from sglc.runtime.backends.filling.loaded import LoadedModels
+from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.engine.base import Engine
+from sglc.runtime.engine.core.options import EngineOptions
+from sglc.runtime.errors import ArgumentError
+from sglc.runtime.mask.artifact.places import program_masks
+from sglc.runtime.metrics.collector import Collector
+from sglc.runtime.metrics.packages import MissingPackage
+from sglc.runtime.serve.access import Access
+from sglc.runtime.serve.admission import Admission
+from sglc.runtime.serve.app import AppOptions, application
+from sglc.runtime.serve.functions import FunctionTable
+from sglc.runtime.serve.listening import Listening, listen
+from sglc.runtime.serve.options import ServeLimits
+from sglc.runtime.serve.runs import Runs
+from sglc.runtime.served_models import check_names, check_unknown
+from sglc.runtime.session import Session
+from sglc.targets.projection.core.capabilities import Level
+from sglc.types.model_use import MAIN
+
+ROOM = 4
+"""Runs for each that the model does best at a time: some of them are between two holes."""
+
+
+@dataclass(slots=True)
+class ServedPrograms:
+    """Programs that are ready to be served."""
+
+    table: FunctionTable
+    models: tuple[LoadedModels, ...]
+    collector: Collector
+    model: str
+    """The name of the first program's own model."""
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls,
+        invocation: Invocation,
+        files: Sequence[Path],
+        models: Models,
+        engine: EngineOptions,
+        required: Level | None,
+    ) -> Iterator[ServedPrograms]:
+        """Compile the programs and load their models, each once. What cannot be served ends the command."""
+        made: dict[object, Engine | RemoteModel] = {}
+        collector = Collector()
+        sessions: list[Session] = []
+        loaded: list[LoadedModels] = []
+        first = ""
+        try:
+            for file in files:
+                program = load_program(invocation, file)
+                project = project_for(invocation, file)
+                calls = _calls(invocation, program, project, models, engine, file, required)
+                found = LoadedModels()
+                loaded.append(found)
+                if any(call.code.kind != "pure" for call in calls):
+                    call = calls[0]
+                    first = first or call.model
+                    check_names(program, call.models)
+                    check_unknown(program, call.models)
+                    names = {MAIN: call.model, **call.models}
+                    load_models(invocation, names, call.known, call.engine, None, found, made=made)
+                sessions.append(_session(program, found, calls, collector, file))
+                for call in calls:
+                    if call.code.kind != "pure":
+                        tell_levels(invocation, call, sessions[-1])
+            yield cls(FunctionTable(sessions), tuple(loaded), collector, first)
+        except ArgumentError as problem:
+            raise fail(invocation, problem.diagnostic()) from None
+        finally:
+            LoadedModels({MAIN: tuple(made.values())}).close()
+
+    async def serve(
+        self,
+        limits: ServeLimits,
+        access: Access,
+        place: Listening,
+        socket: socket,
+        hosts: frozenset[str],
+        origins: tuple[str, ...],
+        ready: Callable[[], None],
+    ) -> None:
+        """Serve until the process is told to end. Connections of models elsewhere are closed then."""
+        runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access)
+        options = AppOptions(hosts, origins, self._metrics())
+        try:
+            await listen(application(self.table, runs, access, options), runs, place, socket, ready)
+        finally:
+            for each in self.models:
+                for remote in each.remote:
+                    await remote.close()
+
+    @property
+    def room(self) -> int:
+        """Runs that are worth keeping going at the same time."""
+        widths = [each.own.concurrency for each in self.models if each.own is not None]
+        return ROOM * max(widths, default=1)
+
+    def _metrics(self) -> Callable[[], str] | None:
+        try:
+            from sglc.runtime.metrics import prometheus
+        except MissingPackage:
+            return None
+        own = next((each.engine for each in self.models if each.engine is not None), None)
+        others = {name: engine for each in self.models for name, engine in each.engines.items()}
+        source = prometheus.MetricsSource(self.collector, own, others)
+        return lambda: prometheus.text(source)
+
+
+def _calls(
+    invocation: Invocation,
+    program: Program,
+    project: Project,
+    models: Models,
+    engine: EngineOptions,
+    file: Path,
+    required: Level | None,
+) -> list[Call]:
+    """A call of each public function: what it is run on, and by which options."""
+    own, named = models_of(project, models, program)
+    engine = engine_of(project, engine)
+    masks, access = program_masks(file), access_for(file, invocation.python)
+    return [
+        Call(
+            program,
+            code,
+            own or DEFAULT_MODEL,
+            named,
+            engine,
+            masks=masks,
+            access=access,
+            known=tuple(project.settings.values()),
+            levels=LevelOptions(required),
+        )
+        for code in _public(program)
+    ]
+
+
+def _public(program: Program) -> list[Code]:
+    codes = [program.codes[index] for index in program.entry.values()]
+    return [code for code in codes if code.public and code.kind in ("fn", "pure")]
+
+
+def _session(
+    program: Program, models: LoadedModels, calls: Sequence[Call], collector: Collector, file: Path
+) -> Session:
+    hosts = [host_of(call) for call in calls]  # each function's modules of Python must be allowed
+    return Session(
+        program,
+        models.own,
+        masks=program_masks(file),
+        recorder=collector,
+        models=models.named,
+        python=hosts[0] if hosts else None,
+        fallbacks=models.fallbacks,
+    )

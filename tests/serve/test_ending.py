@@ -1,0 +1,129 @@
+"""The end of a server, full queues, faults of our own, headers without end."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from serving import Reply, serving
+from sglc.runtime.serve import listening
+from sglc.runtime.serve.access import Access, Key, new_key
+from sglc.runtime.serve.functions import ServedFunction
+from sglc.runtime.serve.options import ServeLimits
+
+PROGRAM = """
+pub fn long(theme: str) -> str:
+    assistant: | ?{text: str max 4000 chars}
+    return text
+
+pub fn one() -> int:
+    return 1
+"""
+ANSWERS = {"long.text": "a" * 200}
+
+
+def test_runs_that_go_on_have_time_to_end() -> None:
+    with serving(PROGRAM, ANSWERS, pace=0.002, limits=ServeLimits(grace=30)) as server:
+        with ThreadPoolExecutor(2) as pool:
+            going = pool.submit(server.call, "long", theme="x")
+            server.until(lambda: server.model.passes > 2)
+            server.stop()
+            server.until(lambda: server.runs.draining)
+            assert server.ask("GET", "/readyz").status == 503
+            assert server.ask("GET", "/healthz").status == 200
+            refused = server.call("one")
+            assert (refused.status, refused.data["name"]) == (503, "Ending") and refused.headers[
+                "retry-after"
+            ]
+            assert going.result().data["value"] == "a" * 200
+
+
+def test_runs_that_are_late_are_cancelled_with_what_there_was() -> None:
+    with serving(PROGRAM, {"long.text": "a" * 3000}, pace=0.01, limits=ServeLimits(grace=0.1)) as server:
+        with ThreadPoolExecutor(2) as pool:
+            going = pool.submit(server.call, "long", theme="x")
+            server.until(lambda: server.model.passes > 20)
+            server.stop()
+            reply = going.result()
+    assert (reply.status, reply.data["name"]) == (503, "Cancelled")
+    assert set(reply.data["partial"]) == {"a"}
+
+
+def test_a_full_queue_refuses_at_once() -> None:
+    limits = ServeLimits(waiting=2, grace=0)
+    with serving(PROGRAM, ANSWERS, pace=0.002, limits=limits, running=1) as server:
+        with ThreadPoolExecutor(12) as pool:
+            replies: list[Reply] = list(pool.map(lambda _: server.call("long", theme="x"), range(12)))
+    answered = [reply for reply in replies if reply.status == 200]
+    refused = [reply for reply in replies if reply.status == 429]
+    assert len(answered) + len(refused) == 12 and len(answered) >= 3 and refused
+    assert all(int(reply.headers["retry-after"]) >= 1 for reply in refused)
+
+
+def test_a_small_tenant_does_not_wait_behind_a_large_one() -> None:
+    keys = {name: new_key() for name in ("large", "small")}
+    access = Access(tuple(Key(name, digest, name) for name, (_, digest) in keys.items()))
+    ended: list[str] = []
+    lock = threading.Lock()
+    with serving(PROGRAM, ANSWERS, pace=0.001, access=access, running=1) as server:
+
+        def call(name: str) -> None:
+            assert server.call("long", {"authorization": f"Bearer {keys[name][0]}"}, theme="x").status == 200
+            with lock:
+                ended.append(name)
+
+        with ThreadPoolExecutor(9) as pool:
+            large = [pool.submit(call, "large") for _ in range(8)]
+            server.until(lambda: server.runs.admission.waiting == 7)
+            small = pool.submit(call, "small")
+            for each in (*large, small):
+                each.result()
+    assert ended.index("small") <= 2
+
+
+def test_a_fault_of_ours_says_nothing_of_itself(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(self: ServedFunction, value: Any) -> str:
+        raise ZeroDivisionError("a secret of the house")
+
+    monkeypatch.setattr(ServedFunction, "value_text", broken)
+    logging.getLogger("sglc.serve").propagate = True
+    with serving(PROGRAM) as server:
+        reply = server.call("one")
+    assert reply.status == 500 and reply.data["name"] == "Internal"
+    assert b"secret" not in reply.body
+    assert "a secret of the house" in caplog.text and reply.data["id"] in caplog.text
+
+
+def test_headers_without_end_are_refused() -> None:
+    with serving(PROGRAM) as server, socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.settimeout(10)
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n")
+        with pytest.raises(ConnectionError):
+            for _ in range(100):
+                connection.sendall(b"x-filler: " + b"a" * 8000 + b"\r\n")
+                time.sleep(0.001)
+        assert server.ask("GET", "/healthz").status == 200
+
+
+def test_headers_up_to_the_limit_are_read() -> None:
+    with serving(PROGRAM) as server:
+        filler = {f"x-{n}": "a" * 6000 for n in range(9)}
+        assert server.ask("GET", "/healthz", headers=filler).status == 200
+
+
+def test_headers_that_do_not_come_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "HEADER_SECONDS", 0.2)
+    with serving(PROGRAM) as server:
+        for beginning in (b"", b"GET /healthz HTTP/1.1\r\nhost: lo"):
+            with socket.create_connection(("127.0.0.1", server.port)) as connection:
+                connection.settimeout(10)
+                connection.sendall(beginning)
+                assert connection.recv(100) == b""

@@ -1,0 +1,136 @@
+"""Many calls on one WebSocket: values, events, cancelling, messages that cannot be read, other origins."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
+
+from serving import Server, serving
+from sglc.runtime.serve.access import Access, Key, new_key
+
+PROGRAM = """
+pub fn double(x: int) -> int:
+    return x * 2
+
+pub fn long(theme: str) -> str:
+    assistant: | ?{text: str max 4000 chars}
+    return text
+"""
+ANSWERS = {"long.text": "a" * 3000}
+
+
+def _talk(server: Server, talk: Callable[[ClientConnection], Awaitable[None]], **options: Any) -> None:
+    async def whole() -> None:
+        async with connect(f"ws://127.0.0.1:{server.port}/v1/ws", **options) as socket:
+            await talk(socket)
+
+    asyncio.run(asyncio.wait_for(whole(), 60))
+
+
+async def _receive(socket: ClientConnection) -> Any:
+    return json.loads(await socket.recv())
+
+
+def test_many_calls_on_one_connection() -> None:
+    async def talk(socket: ClientConnection) -> None:
+        for number in range(20):
+            await socket.send(json.dumps({"id": number, "call": "double", "arguments": {"x": number}}))
+        found = [await _receive(socket) for _ in range(20)]
+        assert {each["id"]: each["data"]["value"] for each in found} == {n: 2 * n for n in range(20)}
+        assert {each["event"] for each in found} == {"value"}
+
+    with serving(PROGRAM) as server:
+        _talk(server, talk)
+
+
+def test_events_and_cancelling() -> None:
+    async def talk(socket: ClientConnection) -> None:
+        call = {"id": "a", "call": "long", "arguments": {"theme": "x"}, "events": True}
+        await socket.send(json.dumps(call))
+        while (await _receive(socket))["event"] != "partial":
+            pass
+        await socket.send(json.dumps({"id": "a", "cancel": True}))
+        last = await _receive(socket)
+        while last["event"] not in ("value", "error"):
+            last = await _receive(socket)
+        assert (last["id"], last["event"], last["data"]["name"]) == ("a", "error", "Cancelled")
+        await socket.send(json.dumps({"id": "a", "call": "double", "arguments": {"x": 1}}))
+        assert (await _receive(socket))["data"]["value"] == 2
+
+    with serving(PROGRAM, ANSWERS, pace=0.002) as server:
+        _talk(server, talk)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("x", "no JSON"),
+        ("[]", "object"),
+        ('{"call": "double"}', "`id`"),
+        ('{"id": true, "call": "double"}', "`id`"),
+        ('{"id": 1, "call": "doubel"}', "no function `doubel`"),
+        ('{"id": 1, "call": 3}', "`call`"),
+        ('{"id": 1, "call": "double", "argument": {}}', "no member `argument`"),
+        ('{"id": 1, "call": "double", "arguments": {"x": "y"}}', "outside of its type"),
+        ('{"id": 1, "call": "double", "arguments": {"x": 1}, "options": {"sed": 2}}', "no option"),
+    ],
+)
+def test_what_cannot_be_read_is_told_and_the_connection_stays(message: str, words: str) -> None:
+    async def talk(socket: ClientConnection) -> None:
+        await socket.send(message)
+        told = await _receive(socket)
+        assert told["event"] == "error" and words in told["data"]["detail"]
+        await socket.send('{"id": 2, "call": "double", "arguments": {"x": 4}}')
+        assert (await _receive(socket))["data"]["value"] == 8
+
+    with serving(PROGRAM) as server:
+        _talk(server, talk)
+
+
+def test_a_connection_that_goes_leaves_its_calls() -> None:
+    async def talk(socket: ClientConnection) -> None:
+        for number in range(3):
+            await socket.send(json.dumps({"id": number, "call": "long", "arguments": {"theme": "x"}}))
+        await socket.send('{"id": 9, "call": "double", "arguments": {"x": 1}}')
+        while (await _receive(socket))["id"] != 9:
+            pass
+
+    with serving(PROGRAM, ANSWERS, pace=0.002) as server:
+        _talk(server, talk)
+        server.until(lambda: not server.runs.going)
+        assert server.model.passes < 3000
+
+
+def test_bytes_end_the_connection() -> None:
+    async def talk(socket: ClientConnection) -> None:
+        await socket.send(b"\0")
+        with pytest.raises(Exception, match=r"received|closed"):
+            await asyncio.wait_for(socket.recv(), 10)
+
+    with serving(PROGRAM) as server:
+        _talk(server, talk)
+
+
+def test_who_may_connect() -> None:
+    key, digest = new_key()
+
+    async def talk(socket: ClientConnection) -> None:
+        await socket.send('{"id": 2, "call": "double", "arguments": {"x": 4}}')
+        assert (await _receive(socket))["data"]["value"] == 8
+
+    with serving(PROGRAM, access=Access((Key("a", digest, "a"),))) as server:
+        _talk(server, talk, additional_headers={"authorization": f"Bearer {key}"})
+        _talk(server, talk, subprotocols=["sglc.v1", f"sglc.key.{key}"])
+        for wrong in ({}, {"subprotocols": ["sglc.key.x"]}):
+            with pytest.raises(InvalidStatus, match="401"):
+                _talk(server, talk, **wrong)
+    with serving(PROGRAM) as server:
+        _talk(server, talk, origin=f"http://127.0.0.1:{server.port}")
+        with pytest.raises(InvalidStatus, match="403"):
+            _talk(server, talk, origin="http://evil.example")
