@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sglc.kernels.dsl.addresses import address
-from sglc.kernels.dsl.language import AnyKernel, Specialised, run
+from sglc.kernels.dsl.language import AnyKernel, Kernel, Result, Specialised, run
 from sglc.kernels.dsl.structs import KINDS, Struct
 
 POINTER, COUNT, FLOAT, DOUBLE = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
@@ -127,7 +127,7 @@ class Library:
             self._made = True
         return self._functions
 
-    def run(self, kernel: AnyKernel, *arguments: np.ndarray | Struct | bytes | float) -> Any:
+    def run(self, kernel: Kernel[..., Result], *arguments: np.ndarray | Struct | bytes | float) -> Result:
         """Run one of the kernels: its machine code, or the reference where there is none.
 
         Arrays have the kinds that the kernel declares; nobody checks them here.
@@ -141,12 +141,13 @@ class Library:
             places = tuple([place for place, kind in enumerate(kinds) if kind in KINDS])
             found = self._calls[id(kernel)] = getattr(functions, kernel.name), places
         call, places = found
-        given: list[Any] = list(arguments)
+        given: list[object] = list(arguments)
         for place in places:
             array = given[place]
             if type(array) is _ARRAY:
                 given[place] = address(array)
-        return call(*given)
+        result: Result = call(*given)
+        return result
 
     def _compile(self) -> SimpleNamespace | None:
         try:

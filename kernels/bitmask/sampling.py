@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -61,12 +61,11 @@ _TOP = Library(_top_ir, _forms({"top": (COUNT, *_ROW, COUNT, POINTER, POINTER)})
 
 
 def _reduced(
-    kernels: SimpleNamespace, name: str, logits: np.ndarray, mask: np.ndarray | None, *more: Any
-) -> Any:
+    kernels: SimpleNamespace, name: str, logits: np.ndarray, mask: np.ndarray | None, *more: float
+) -> float:
     """Run the form of a function that a row takes."""
-    if mask is None:
-        return getattr(kernels, f"all_{name}")(address(logits), 0, len(logits), *more)
-    return getattr(kernels, f"masked_{name}")(address(logits), address(mask), len(logits), *more)
+    function: Callable[..., float] = getattr(kernels, f"all_{name}" if mask is None else f"masked_{name}")
+    return function(address(logits), 0 if mask is None else address(mask), len(logits), *more)
 
 
 def compiled() -> SimpleNamespace | None:
@@ -92,7 +91,7 @@ def masked_argmax(logits: np.ndarray, mask: np.ndarray | None) -> tuple[int, flo
     if kernels is None:
         return sampling_reference.masked_argmax(logits, mask)
     out = ctypes.c_float()
-    return _reduced(kernels, "max", logits, mask, ctypes.addressof(out)), out.value
+    return int(_reduced(kernels, "max", logits, mask, ctypes.addressof(out))), out.value
 
 
 def masked_top(logits: np.ndarray, mask: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -108,7 +107,7 @@ def masked_top(logits: np.ndarray, mask: np.ndarray | None, k: int) -> tuple[np.
     if kernels is None:
         return sampling_reference.masked_top(logits, mask, k)
     values, ids = np.empty(k, np.float32), np.empty(k, np.int32)
-    found = _reduced(kernels, "top", logits, mask, k, address(values), address(ids))
+    found = int(_reduced(kernels, "top", logits, mask, k, address(values), address(ids)))
     return ids[:found], values[:found]
 
 

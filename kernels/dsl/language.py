@@ -28,29 +28,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeAlias, TypeVar, overload
 
 import numpy as np
 
 from sglc.kernels.dsl.structs import Struct, elements
 
 Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+Result = TypeVar("Result", covariant=True)
 
 Constant: TypeAlias = int
 floats: TypeAlias = np.ndarray
 ints: TypeAlias = np.ndarray
 if TYPE_CHECKING:
     Number = TypeVar("Number", int, float)
+    Places: TypeAlias = slice | np.ndarray | list[int] | tuple[int | slice | np.ndarray, ...]
 
-    class _Array(np.ndarray[Any, np.dtype[Any]], Generic[Number]):
+    class _Array(np.ndarray, Generic[Number]):
         """An array as kernels see it: one dimension, whose elements are Python's numbers."""
 
         @overload  # type: ignore[override]
         def __getitem__(self, at: int, /) -> Number: ...
         @overload
-        def __getitem__(self, at: Any, /) -> np.ndarray: ...
-        def __getitem__(self, at: Any, /) -> Any: ...
+        def __getitem__(self, at: Places, /) -> np.ndarray: ...
+        def __getitem__(self, at: int | Places, /) -> Number | np.ndarray: ...
 
     U8: TypeAlias = _Array[int]
     I8: TypeAlias = _Array[int]
@@ -98,7 +99,7 @@ class Kernel(Generic[Parameters, Result]):
         return self.function(*arguments, **named)
 
 
-AnyKernel: TypeAlias = Kernel[..., Any]
+AnyKernel: TypeAlias = Kernel[..., object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +155,13 @@ def trailing_zeros(word: int) -> int:
     return (word & -word).bit_length() - 1 if word else 64
 
 
-def run(kernel: AnyKernel, *arguments: np.ndarray | Struct | bytes | float) -> Any:
+def run(kernel: Kernel[..., Result], *arguments: np.ndarray | Struct | bytes | float) -> Result:
     """Run a kernel as Python on arrays of any shape, which are taken as the kinds it declares."""
     kinds = kernel.annotations.values()
     return kernel(*[_as_python(given, kind) for given, kind in zip(arguments, kinds, strict=False)])
 
 
-def _as_python(given: np.ndarray | Struct | bytes | float, kind: str) -> Any:
+def _as_python(given: np.ndarray | Struct | bytes | float, kind: str) -> object:
     if isinstance(given, Struct):
         return given.as_python()
     return elements(given, kind) if isinstance(given, np.ndarray) else given

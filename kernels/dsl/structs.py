@@ -42,6 +42,10 @@ KINDS: Mapping[str, type[np.generic]] = {
 """By kind of array: its elements."""
 
 _ARRAY = np.ndarray
+Elements = np.ndarray | memoryview
+"""An array as kernels that run as Python have it: one dimension."""
+Given = np.ndarray | int
+"""The value of a field."""
 Length = int | str
 """Of a dimension: a number, or a name for any number."""
 
@@ -65,18 +69,20 @@ class Field:
     kind: str
     lengths: tuple[Length, ...]
 
-    def check(self, value: Any) -> None:
-        """Raise LayoutError unless a value has the kind and the dimensions of the field."""
-        if self.kind == "int":
-            if not isinstance(value, int | np.integer):
-                raise LayoutError(f"{self.name} must be a whole number")
-            return
+    def number(self, value: object) -> int:
+        """The value of a field without dimensions. Raises LayoutError unless it is a whole number."""
+        if not isinstance(value, int | np.integer):
+            raise LayoutError(f"{self.name} must be a whole number")
+        return int(value)
+
+    def array(self, value: object) -> np.ndarray:
+        """An array as a value. Raises LayoutError unless it has the kind and the dimensions of the field."""
         if self.kind == "U8" and isinstance(value, np.ndarray) and value.dtype == np.bool_:
             value = value.view(np.uint8)
-        expect(value, self.name, KINDS[self.kind], len(self.lengths))
+        return expect(value, self.name, KINDS[self.kind], len(self.lengths))
 
     @property
-    def dtypes(self) -> tuple[np.dtype[Any], ...]:
+    def dtypes(self) -> tuple[np.dtype[np.generic], ...]:
         """The types of elements of an array; none of a number."""
         kinds = (
             [np.uint8, np.bool_] if self.kind == "U8" else [KINDS[self.kind]] if self.kind != "int" else []
@@ -96,7 +102,7 @@ class Field:
         ]
 
 
-_Check = tuple[Field, tuple[np.dtype[Any], ...], list[tuple[int, int]], list[tuple[int, str]]]
+_Check = tuple[Field, tuple[np.dtype[np.generic], ...], list[tuple[int, int]], list[tuple[int, str]]]
 
 
 class Struct:
@@ -121,7 +127,7 @@ class Struct:
         cls.fields, cls._pack = found, Packed(f"={len(found)}q").pack
         cls._checks = [(each, each.dtypes, each.numbered, each.named) for each in found.values()]
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: Given) -> None:
         if values.keys() != self.fields.keys():
             raise LayoutError(_difference(type(self), values))
         try:
@@ -129,21 +135,20 @@ class Struct:
         except LayoutError as fault:
             raise LayoutError(f"{type(self).__name__}: {fault}") from None
 
-    def _words(self, values: Mapping[str, Any]) -> list[int]:
+    def _words(self, values: Mapping[str, Given]) -> list[int]:
         """The table. Records are made in the middle of masks, so what is usual is checked without a call."""
         words: list[int] = []
         known: dict[str, int] = {}
         for field, dtypes, numbered, named in self._checks:
             value = values[field.name]
             if not dtypes:
-                field.check(value)
-                words.append(value)
+                words.append(field.number(value))
                 continue
             if type(value) is not _ARRAY or value.dtype not in dtypes or not value.flags.c_contiguous:
-                field.check(value)
+                value = field.array(value)
             found = value.shape
             if len(found) != len(field.lengths):
-                field.check(value)
+                value = field.array(value)
             for axis, wanted in numbered:
                 if found[axis] != wanted:
                     raise LayoutError(f"{field.name} must have the shape {field.lengths}, not {found}")
@@ -154,7 +159,7 @@ class Struct:
         return words
 
     @classmethod
-    def zeros(cls, given: Mapping[str, Any] | None = None, /, **lengths: int) -> Self:
+    def zeros(cls, given: Mapping[str, Given] | None = None, /, **lengths: int) -> Self:
         """A record with arrays of zeros; `given` fields are taken, `lengths` are of dimensions by name."""
         values = dict(given or {})
         for name, field in cls.fields.items():
@@ -166,7 +171,7 @@ class Struct:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is fixed: machine code has its address")
 
-    def changed(self, **values: Any) -> Self:
+    def changed(self, **values: Given) -> Self:
         """A new record with other values for some fields; a kernel may be reading this one."""
         return type(self)(**{name: self.__dict__[name] for name in self.fields} | values)
 
@@ -186,13 +191,13 @@ class Struct:
         )
 
 
-def _difference(kind: type[Struct], values: Mapping[str, Any]) -> str:
+def _difference(kind: type[Struct], values: Mapping[str, object]) -> str:
     """In which names values differ from the fields of a record."""
     if missing := kind.fields.keys() - values.keys():
         return f"{kind.__name__} lacks {', '.join(sorted(missing))}"
     return f"{kind.__name__} has no {', '.join(sorted(values.keys() - kind.fields.keys()))}"
 
 
-def elements(array: np.ndarray, kind: str) -> Any:
+def elements(array: np.ndarray, kind: str) -> Elements:
     """An array as one dimension of a kind of elements; a memory view gives and takes Python's own numbers."""
     return array.reshape(-1).view(KINDS[kind]).data if array.size else array

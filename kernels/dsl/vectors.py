@@ -11,21 +11,22 @@ registers of them.
 from __future__ import annotations
 
 from time import perf_counter_ns, thread_time_ns
-from typing import Any
 
 import numpy as np
+
+from sglc.kernels.dsl.structs import Elements
 
 LANES = 16
 
 _MAGIC = np.float32(12582912.0)
 
 
-def load_floats(array: Any, at: int) -> np.ndarray:
+def load_floats(array: Elements, at: int) -> np.ndarray:
     """16 floats of an F32 array from index `at`."""
     return np.asarray(array)[at : at + LANES].copy()
 
 
-def load_ints(array: Any, at: int) -> np.ndarray:
+def load_ints(array: Elements, at: int) -> np.ndarray:
     """16 ints: of an I32 array from an index, of an I8 or U8 array from a byte."""
     found = np.asarray(array)
     if found.dtype.itemsize == 1:
@@ -33,7 +34,7 @@ def load_ints(array: Any, at: int) -> np.ndarray:
     return found[at : at + LANES].copy()
 
 
-def load_halves(array: Any, at: int) -> np.ndarray:
+def load_halves(array: Elements, at: int) -> np.ndarray:
     """16 floats of 16 bits (IEEE 754 binary16, finite) as floats: of a U16 array from an index, of a U8 array
     from a byte."""
     found = np.asarray(array)
@@ -41,24 +42,24 @@ def load_halves(array: Any, at: int) -> np.ndarray:
     return found[at : at + size].view(np.float16).astype(np.float32)
 
 
-def store_floats(array: Any, at: int, lanes: np.ndarray) -> None:
+def store_floats(array: Elements, at: int, lanes: np.ndarray) -> None:
     """Into an F32 array from index `at`."""
     np.asarray(array)[at : at + LANES] = lanes
 
 
-def store_ints(array: Any, at: int, lanes: np.ndarray) -> None:
+def store_ints(array: Elements, at: int, lanes: np.ndarray) -> None:
     """Into an I32 array from an index, into an I8 array from a byte."""
     found = np.asarray(array)
     size = 4 * LANES if found.dtype == np.int8 else LANES
     found[at : at + size] = lanes.view(found.dtype)
 
 
-def put_word(array: Any, at: int, number: int) -> None:
+def put_word(array: Elements, at: int, number: int) -> None:
     """The lowest 32 bits of a number as 4 bytes of an I8 or U8 array."""
     np.asarray(array)[at : at + 4].view(np.uint32)[0] = number & 0xFFFFFFFF
 
 
-def store_bytes(array: Any, at: int, lanes: np.ndarray) -> None:
+def store_bytes(array: Elements, at: int, lanes: np.ndarray) -> None:
     """The lowest bytes of ints, into an I8 array."""
     np.asarray(array)[at : at + LANES] = lanes.astype(np.int8)
 
@@ -69,12 +70,12 @@ def half_of(number: float) -> int:
         return int(np.float32(number).astype(np.float16).view(np.uint16))
 
 
-def half_at(array: Any, at: int) -> float:
+def half_at(array: Elements, at: int) -> float:
     """The float of 16 bits at a byte of a U8 array, finite."""
     return float(np.asarray(array)[at : at + 2].view(np.float16)[0])
 
 
-def word_at(array: Any, at: int) -> int:
+def word_at(array: Elements, at: int) -> int:
     """4 bytes of an I8 or U8 array as one int."""
     return int(np.asarray(array)[at : at + 4].view(np.int32)[0])
 
@@ -237,7 +238,7 @@ def rounded(number: float, bits: int) -> float:
     return float(found.view(np.float32)[0])
 
 
-def prefetch(array: Any, at: int) -> None:
+def prefetch(array: Elements, at: int) -> None:
     """Say that an element will be read soon, whether it is there or not; changes nothing."""
 
 
@@ -256,12 +257,12 @@ def processor_time() -> int:
     return thread_time_ns()
 
 
-def arrive(counters: Any, at: int) -> None:
+def arrive(counters: Elements, at: int) -> None:
     """Add one to an element of an I64 array; other threads see all that was written before."""
     counters[at] += 1
 
 
-def take(counters: Any, at: int, amount: int) -> int:
+def take(counters: Elements, at: int, amount: int) -> int:
     """Add to an element of an I64 array; gives what it was before. Of threads that share out work, each gets
     another part of it."""
     before = int(counters[at])
@@ -269,7 +270,7 @@ def take(counters: Any, at: int, amount: int) -> int:
     return before
 
 
-def wait_for(counters: Any, at: int, value: int) -> None:
+def wait_for(counters: Elements, at: int, value: int) -> None:
     """Wait until an element of an I64 array is at least `value`.
 
     A thread that waits spins for a while and then gives its processor to others again and again. As Python a

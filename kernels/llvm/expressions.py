@@ -6,7 +6,7 @@ import ast
 import inspect
 import operator as operators
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from llvmlite import ir
 
@@ -43,7 +43,7 @@ class Expressions:
 
     module: ir.Module
     kernel: AnyKernel
-    globals: Mapping[str, Any]
+    globals: Mapping[str, object]
     constants: Mapping[str, int]
     function: ir.Function
     b: ir.IRBuilder
@@ -148,7 +148,7 @@ class Expressions:
             case _:
                 self._fail(node, "not an expression of kernels")
 
-    def _named(self, node: ast.expr) -> Any:
+    def _named(self, node: ast.expr) -> object:
         """What a constant, or a name in a class or a module, stands for; None for all else."""
         match node:
             case ast.Name(id=name) if name not in self.slots:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sglc.kernels.dsl.array_layouts import LayoutError
 from sglc.kernels.dsl.language import I32, I64, U8, U64
-from sglc.kernels.dsl.structs import Struct, shape
+from sglc.kernels.dsl.structs import Given, Struct, shape
 
 
 class TrieArrays(Struct):
@@ -26,7 +24,7 @@ class TrieArrays(Struct):
     deepest: int
     words: int
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: Given) -> None:
         super().__init__(**values)
         self._check()
 
