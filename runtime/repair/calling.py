@@ -6,14 +6,17 @@ import contextvars
 import inspect
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from typing import TypeVar
 
 from sglc.runtime.repair.loop import Ask
 
 T = TypeVar("T")
+Pieces = Iterator[object] | AsyncIterator[object]
+"""What a model gives piece by piece; whether they are texts is seen as they come."""
 
 EMPTY = 1_000
 """Empty pieces in a row after which a stream counts as ended: no service sends so many, and one that sent
@@ -44,12 +47,12 @@ class Writes:
     `max_tokens` gets how many tokens are wanted at most, None for any number
     """
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     prefix: bool
     length: bool
 
     @classmethod
-    def of(cls, function: Callable[..., Any]) -> Writes:
+    def of(cls, function: Callable[..., object]) -> Writes:
         """Look at the signature. Raises TypeError for what cannot be called."""
         if not callable(function):
             raise TypeError(f"generate is a function from a prompt to a text, not {function!r}")
@@ -65,9 +68,9 @@ class Writes:
         first = next(iter(parameters), "")
         return cls(function, "prefix" in named - {first}, "max_tokens" in named - {first})
 
-    def __call__(self, ask: Ask) -> Any:
+    def __call__(self, ask: Ask) -> object:
         """Ask. `ask.answer` is told the length that was given."""
-        named: dict[str, Any] = {}
+        named: dict[str, str | int | None] = {}
         if self.prefix:
             named["prefix"] = ask.text
         if self.length:
@@ -75,14 +78,14 @@ class Writes:
         return self.function(ask.prompt if self.prefix else ask.prompt + ask.text, **named)
 
 
-def stream_of(found: Any) -> Iterator[Any] | AsyncIterator[Any]:
+def stream_of(found: object) -> Pieces:
     """The pieces of what a model gave back. Raises BadAnswer for what has none."""
     if isinstance(found, bytes | bytearray | dict):
         raise BadAnswer(f"generate gave {type(found).__name__}, not a text")
     if hasattr(found, "__aiter__"):
-        pieces: AsyncIterator[Any] = found.__aiter__()
+        pieces: AsyncIterator[object] = found.__aiter__()
         return pieces
-    if hasattr(found, "__iter__"):
+    if isinstance(found, Iterable):
         return iter(found)
     raise BadAnswer(f"generate gave {found!r:.80}, not a text")
 
@@ -90,13 +93,13 @@ def stream_of(found: Any) -> Iterator[Any] | AsyncIterator[Any]:
 class Stream:
     """What both kinds of streams have in common: their pieces are checked, and how they ended is told."""
 
-    def __init__(self, pieces: Any, ask: Ask) -> None:
+    def __init__(self, pieces: Pieces, ask: Ask) -> None:
         self.pieces = pieces
         self._ask = ask
         self._empty = 0
         ask.answer.streamed = True
 
-    def take(self, piece: Any) -> bool:
+    def take(self, piece: object) -> bool:
         """Give a piece to the answer; whether more is of use. Raises BadAnswer for what is no text."""
         if not isinstance(piece, str):
             raise BadAnswer(f"generate gave a piece {piece!r:.80}, not a text")
@@ -112,12 +115,10 @@ class Stream:
             self._ask.answer.tokens = tokens
 
     @property
-    def closing(self) -> Callable[[], Any] | None:
+    def closing(self) -> Callable[[], object] | None:
         """What closes the stream; what it gives may have to be awaited."""
-        found: Callable[[], Any] | None = getattr(self.pieces, "aclose", None) or getattr(
-            self.pieces, "close", None
-        )
-        return found
+        found: Callable[[], object] | None = getattr(self.pieces, "aclose", None)
+        return found or getattr(self.pieces, "close", None)
 
 
 class Worker:
@@ -128,30 +129,34 @@ class Worker:
     """
 
     def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         context = contextvars.copy_context()
         threading.Thread(target=lambda: context.run(self._run), name="sglc-repair", daemon=True).start()
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
-            function, future = job
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                result = function()
-            except StopIteration:  # in a future it would end whoever waits
-                future.set_exception(RuntimeError("the function raised StopIteration"))
-            except BaseException as fault:
-                future.set_exception(fault)
-            else:
-                future.set_result(result)
+            job()
 
     def submit(self, function: Callable[[], T]) -> Future[T]:
         """Call a function when those before it are done."""
         future: Future[T] = Future()
-        self._jobs.put((function, future))
+        self._jobs.put(partial(_do, function, future))
         return future
 
     def stop(self) -> None:
         """Let the thread end when its jobs are done."""
         self._jobs.put(None)
+
+
+def _do(function: Callable[[], T], future: Future[T]) -> None:
+    """Call a function for who waits, unless nobody does any more."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = function()
+    except StopIteration:  # in a future it would end whoever waits
+        future.set_exception(RuntimeError("the function raised StopIteration"))
+    except BaseException as fault:
+        future.set_exception(fault)
+    else:
+        future.set_result(result)

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar
 
 from sglc.runtime.repair.calling import BadAnswer, Expired, Failed, Stream, Worker, stream_of
 from sglc.runtime.repair.local_model import LocalStream
@@ -22,19 +22,32 @@ from sglc.runtime.repair.picking import picked
 from sglc.runtime.repair.result import RepairResult
 
 T = TypeVar("T")
+R = TypeVar("R")
 _DONE = object()
 GRACE = 1.0
 """Seconds that work which is cancelled, or a stream in another thread, gets to close what it holds before
 the caller goes on. A process is gone in milliseconds. What takes longer, or never ends, nobody waits for."""
 
 
+class Submit(Protocol):
+    """Runs a coroutine in an event loop of another thread; the future has its result."""
+
+    def __call__(self, work: Coroutine[object, object, T], /) -> Future[T]: ...
+
+
+class Elsewhere(Protocol):
+    """Makes of a coroutine what the loop here can await, wherever it runs."""
+
+    def __call__(self, work: Coroutine[object, object, T], /) -> Awaitable[T]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Models:
     """Who is asked: to write, to write a word under the mask, to pick a word."""
 
-    write: Callable[[Ask], Any]
-    draft: Callable[[Draft], Coroutine[Any, Any, Drafted]] | None = None
-    pick: Callable[[Pick], Any] | None = None
+    write: Callable[[Ask], object]
+    draft: Callable[[Draft], Coroutine[object, object, Drafted]] | None = None
+    pick: Callable[[Pick], object] | None = None
 
 
 class Blocking:
@@ -45,7 +58,7 @@ class Blocking:
     hangs cannot be left otherwise.
     """
 
-    def __init__(self, models: Models, submit: Callable[[Coroutine[Any, Any, Any]], Future[Any]]) -> None:
+    def __init__(self, models: Models, submit: Submit) -> None:
         self._models = models
         self._submit = submit
         self._worker: Worker | None = None
@@ -101,16 +114,17 @@ class Blocking:
             stream.finish()
             self._close(stream, repair)
 
-    def _opened(self, found: Any, ask: Ask) -> Stream:
+    def _opened(self, found: object, ask: Ask) -> Stream:
         try:
             return Stream(stream_of(found), ask)
         except BadAnswer as fault:
             raise Failed(fault) from None
 
-    def _next_of(self, stream: Stream, repair: Repair) -> Callable[[], Any]:
-        if hasattr(stream.pieces, "__anext__"):
-            return lambda: self._wait(self._submit(_next_async(stream.pieces)), repair.left())
-        return lambda: self._call(lambda: next(stream.pieces, _DONE), repair)
+    def _next_of(self, stream: Stream, repair: Repair) -> Callable[[], object]:
+        pieces = stream.pieces
+        if hasattr(pieces, "__anext__"):
+            return lambda: self._wait(self._submit(_next_async(pieces.__anext__)), repair.left())
+        return lambda: self._call(lambda: next(pieces, _DONE), repair)
 
     def _close(self, stream: Stream, repair: Repair) -> None:
         close = stream.closing
@@ -133,7 +147,7 @@ class Blocking:
         except Exception as fault:
             raise Failed(fault) from None
 
-    def _awaited(self, found: Any, repair: Repair) -> Any:
+    def _awaited(self, found: object, repair: Repair) -> object:
         """What comes of something that may have to be awaited."""
         if inspect.isawaitable(found):
             return self._wait(self._submit(_awaiting(found)), repair.left())
@@ -164,7 +178,7 @@ class InLoop:
     def __init__(
         self,
         models: Models,
-        elsewhere: Callable[[Coroutine[Any, Any, Any]], Awaitable[Any]] = lambda work: work,
+        elsewhere: Elsewhere = lambda work: work,
     ) -> None:
         self._models = models
         self._elsewhere = elsewhere
@@ -221,12 +235,13 @@ class InLoop:
             stream.finish()
             await self._close(stream)
 
-    async def _next(self, stream: Stream, repair: Repair) -> Any:
-        if not hasattr(stream.pieces, "__anext__"):
-            return await self._in_thread(lambda: next(stream.pieces, _DONE), repair)
-        return await self._within(self._where(stream, _next_async(stream.pieces)), repair.left())
+    async def _next(self, stream: Stream, repair: Repair) -> object:
+        pieces = stream.pieces
+        if not hasattr(pieces, "__anext__"):
+            return await self._in_thread(lambda: next(pieces, _DONE), repair)
+        return await self._within(self._where(stream, _next_async(pieces.__anext__)), repair.left())
 
-    def _where(self, stream: Stream, work: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
+    def _where(self, stream: Stream, work: Coroutine[object, object, T]) -> Awaitable[T]:
         """Work of a stream, in the loop that it belongs to."""
         return self._elsewhere(work) if isinstance(stream.pieces, LocalStream) else work
 
@@ -243,7 +258,7 @@ class InLoop:
             with contextlib.suppress(Exception):
                 await self._where(stream, _awaiting(found))
 
-    async def _called(self, function: Callable[[Any], Any], request: Any, repair: Repair) -> Any:
+    async def _called(self, function: Callable[[R], object], request: R, repair: Repair) -> object:
         """What a function of the caller gives, awaited where it has to be."""
         inner = getattr(function, "function", function)
         if _is_async(inner):
@@ -257,11 +272,11 @@ class InLoop:
             return await self._within(found, repair.left())
         return found
 
-    async def _in_thread(self, function: Callable[[], Any], repair: Repair) -> Any:
+    async def _in_thread(self, function: Callable[[], T], repair: Repair) -> T:
         self._worker = self._worker or Worker()
         return await self._within(asyncio.wrap_future(self._worker.submit(function)), repair.left())
 
-    async def _within(self, work: Awaitable[Any], seconds: float | None) -> Any:
+    async def _within(self, work: Awaitable[T], seconds: float | None) -> T:
         if seconds is None:
             try:
                 return await work
@@ -283,14 +298,14 @@ class InLoop:
             raise Failed(fault) from None
 
 
-def _taken(stream: Stream, piece: Any) -> bool:
+def _taken(stream: Stream, piece: object) -> bool:
     try:
         return stream.take(piece)
     except BadAnswer as fault:
         raise Failed(fault) from None
 
 
-def _is_async(function: Any) -> bool:
+def _is_async(function: object) -> bool:
     """Whether calling a function does not block: it only makes what is awaited or iterated over."""
     called = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
     return any(
@@ -304,14 +319,14 @@ async def _awaiting(found: Awaitable[T]) -> T:
     return await found
 
 
-async def _next_async(pieces: Any) -> Any:
+async def _next_async(following: Callable[[], Awaitable[object]]) -> object:
     try:
-        return await pieces.__anext__()
+        return await following()
     except StopAsyncIteration:
         return _DONE
 
 
-def _quietly(close: Callable[[], Any]) -> Any:
+def _quietly(close: Callable[[], T]) -> T | None:
     """Close a stream that is of no more use: what it raises then says nothing about the text."""
     try:
         return close()

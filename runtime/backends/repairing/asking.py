@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from sglc.runtime.backends.exchange import (
     Backend,
@@ -45,7 +44,7 @@ class Asking:
         self,
         backend: Backend,
         query: Query,
-        draft: Callable[[Draft], Coroutine[Any, Any, Drafted]] | None = None,
+        draft: Callable[[Draft], Coroutine[object, object, Drafted]] | None = None,
     ) -> None:
         """`draft`: a local model that writes a word where the backend tells of none."""
         self._backend = backend

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from sglc.automata.json.data import JsonData
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.explanation import byte_vocabulary
@@ -63,7 +63,7 @@ def json_values(
 def _matcher(read: Enforcement, type: Type | None, table: TypeTable, vocabulary: Vocabulary) -> Matcher:
     """The JSON texts of a schema; any JSON where that is beyond the limits of schemas."""
     try:
-        schema: Any = read.schema
+        schema: JsonData = read.schema
         if schema is None:
             assert type is not None
             schema = schema_of(type, table)
