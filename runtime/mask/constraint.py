@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sglc.automata.term import Language, Words
 from sglc.runtime.mask import workspaces
@@ -20,6 +20,7 @@ from sglc.runtime.mask.warmup import prepare
 from sglc.runtime.mask.workspaces import Workspace
 
 if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData
     from sglc.automata.regex.dialects import DialectName
     from sglc.cfg.language import GrammarOptions
     from sglc.cfg.model.grammar import Grammar
@@ -194,7 +195,7 @@ def compile_constraint(
     regex: str | None = None,
     dialect: DialectName = "sgl",
     choices: Iterable[str | bytes] | None = None,
-    json_schema: Any = None,
+    json_schema: JsonData = None,
     grammar: str | Grammar | None = None,
     schema_options: SchemaOptions | None = None,
     grammar_options: GrammarOptions | None = None,
@@ -237,7 +238,7 @@ def _check(name: str, value: object, kind: object, what: str) -> None:
         raise TypeError(f"{name} must be {what}, not {value!r}")
 
 
-def _schema_language(schema: Any, options: SchemaOptions | None) -> Language:
+def _schema_language(schema: JsonData, options: SchemaOptions | None) -> Language:
     from sglc.schema.compile import compile_schema
     from sglc.schema.core.errors import SchemaFault, UnsupportedSchema
     from sglc.schema.core.options import SchemaOptions
@@ -261,7 +262,7 @@ class _SchemaSource:
         return _schema_language(json.loads(self.text), self.options)
 
 
-def _schema_source(schema: Any, options: SchemaOptions | None) -> _SchemaSource | None:
+def _schema_source(schema: JsonData, options: SchemaOptions | None) -> _SchemaSource | None:
     """None for a schema that is not what its text is read as."""
     try:
         text = json.dumps(schema)

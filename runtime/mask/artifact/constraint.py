@@ -265,13 +265,17 @@ class TabledMatcher(Matcher):
         return self._store.is_compiled
 
     def is_accepting(self) -> bool:
+        """Whether the text so far is legal as a whole, by the tables or the machine."""
         return self._store.accepts(self._config)
 
     def has_mask(self) -> bool:
+        """Whether the mask is there: in the tables, or found already."""
         store, config = self._store, self._config
         return config < store.known or config in store.masks
 
     def forced(self) -> bytes:
+        """The bytes without an alternative, of the tables where they have them; else of the machine, which
+        compiles the constraint."""
         store, config = self._store, self._config
         if config < store.known:
             try:
@@ -289,6 +293,8 @@ class TabledMatcher(Matcher):
         return int(np.count_nonzero(row[tokens >> 5] >> (tokens & 31) & 1))
 
     def shortest_completion(self) -> bytes:
+        """A shortest ending, of the tables where they have it; else of the machine, which compiles the
+        constraint."""
         store, config = self._store, self._config
         if config < store.known:
             try:

@@ -226,7 +226,7 @@ class Machine:
             found = self._grafts[own << HALF | cont] = self._graft_frame(node, state, found, cont)
         return found
 
-    def _graft_frame(self, node: Node, state: Any, behind: int, cont: int) -> int:
+    def _graft_frame(self, node: Node, state: Hashable, behind: int, cont: int) -> int:
         return self.cont(node, state, behind)
 
     # Closure
@@ -416,7 +416,7 @@ class Machine:
         return place
 
 
-def repeated(least: dict[tuple[int, int], int], frame: Node, state: Any, following: int) -> bool:
+def repeated(least: dict[tuple[int, int], int], frame: Node, state: object, following: int) -> bool:
     """Of items that may be empty only the resumption with the fewest items done matters."""
     count = state if isinstance(state, int) else 0
     if least.get((frame.index, following), count + 1) <= count:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -89,7 +89,7 @@ def groups(machine: Machine, config: int) -> tuple[Group, ...]:
     threads = machine.configs[config]
     if machine.joins or len(threads) == 1:
         return alone(machine, threads)
-    conts: dict[tuple[int, Any], list[int]] = {}
+    conts: dict[tuple[int, Hashable], list[int]] = {}
     nodes: dict[int, Node] = {}
     for thread in threads:
         if thread != _ACCEPT:

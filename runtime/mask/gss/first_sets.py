@@ -14,7 +14,7 @@ opened to be known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges, leading_bytes
@@ -47,7 +47,7 @@ _NEVER: frozenset[int] = frozenset()
 _NOTHING = _First(0, _NEVER)
 _COMPOSED = frozenset((Series, Alternatives, Repetition, RuleNode))
 """Nodes whose sets are those of others."""
-_UNKNOWN: Any = object()
+_UNKNOWN = _First(-1, _NEVER)
 
 
 class FirstSets:

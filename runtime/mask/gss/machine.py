@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class MergedContinuation(Node):
     def resume(
         self, machine: Machine, state: tuple[int, ...], cont: int, work: Worklist, out: set[int]
     ) -> None:
+        """Resume each of the continuations in its state; `cont` plays no part."""
         work += [(None, each) for each in state]
 
 
@@ -58,6 +59,7 @@ class GssMachine(Machine):
         self._begin_rows: dict[int, np.ndarray] = {}
 
     def first_after(self, cont: int) -> np.ndarray:
+        """As the machine's own, by FIRST sets where these are known, so that nothing is opened."""
         found = self._first_after.get(cont)
         if found is None:
             known = self._beginnings.behind(cont)
@@ -97,6 +99,7 @@ class GssMachine(Machine):
         return self.cont(self.merged, tuple(sorted(flat)), END)
 
     def opened(self, work: Worklist) -> int:
+        """As the machine's own, by one closure: each node is opened once, before a merged continuation."""
         if len(work) == 1:
             node, cont = work[0]
             return self.after(cont) if node is None else self.begin(node, cont)
@@ -228,7 +231,7 @@ class _Closure:
         self._local.append((node, state, cont))
         return -len(self._local)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         raise _NotHere(name)
 
     # The closure

@@ -194,6 +194,7 @@ class TextCharacters(CharacterLexeme):
         arrays.hi[1:] = [UNBOUNDED if most is None else most for most in longest]
 
     def load(self, number: int) -> None:
+        """Load a state, and up to `TOGETHER` in all with those numbered next that have few edges."""
         dfa, state = self._table.dfa, number - 1
         row = dfa.edges[state]
         if len(row) > _WIDE:

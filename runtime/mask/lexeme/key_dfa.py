@@ -171,6 +171,7 @@ class KeyTable(ByteMoves):
         return out
 
     def edges(self, state: int) -> tuple[Move, ...]:
+        """(lowest character, highest character, state) of a state between characters, sorted and disjoint."""
         found = self._known.get(state)
         if found is None:
             node, places = self._states[state]

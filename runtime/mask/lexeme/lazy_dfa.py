@@ -14,6 +14,7 @@ from sglc.runtime.mask.lexeme.utf8_states import Edge
 class NumberedLexeme(LexemeDfa):
     """The rows of `ByteMoves`; `places` are its local states by number."""
 
+    table: ByteMoves
     counts = True
     """Whether `describe` may bound the characters to the end of a word."""
 
@@ -24,6 +25,7 @@ class NumberedLexeme(LexemeDfa):
         self._by_characters: CharacterLexeme = NumberedCharacters(self)
 
     def by_characters(self) -> CharacterLexeme:
+        """The automaton with the same states, loaded when walks come to them."""
         return self._by_characters
 
 
@@ -35,6 +37,7 @@ class NumberedCharacters(CharacterLexeme):
         self._lexeme = lexeme
 
     def load(self, number: int) -> None:
+        """Take the edges of a state, and whether a word ends there, from the table."""
         lexeme, state = self._lexeme, number - 1
         self._reserve(state + 1)
         ends = bool(lexeme.describe(lexeme.number(state))[0] & ENDS)

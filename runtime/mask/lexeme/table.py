@@ -11,7 +11,7 @@ import re
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -78,6 +78,13 @@ class Names:
     self_loop: SelfLoop
 
 
+class ByteTable(Protocol):
+    """Byte moves between the places of a lexeme."""
+
+    def moves(self, local: int, /) -> Iterable[tuple[int, int, int]]:
+        """(lowest byte, highest byte, place after it) of a place."""
+
+
 class LexemeDfa:
     """The rows of a lexeme's states, made when they are first needed.
 
@@ -85,7 +92,7 @@ class LexemeDfa:
     `table` of their moves, and `describe`.
     """
 
-    table: Any
+    table: ByteTable
     """Byte moves of the places."""
     encoding: Encoding = "raw"
     single = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import leading_bytes
@@ -22,6 +22,9 @@ from sglc.runtime.mask.core.errors import CompletionTooLong
 from sglc.runtime.mask.lexeme.row_kinds import RowKinds
 from sglc.runtime.mask.lexeme.shortest_words import TextWords
 from sglc.runtime.mask.lexeme.utf8_states import Characters, Move
+
+if TYPE_CHECKING:
+    from sglc.runtime.mask.lexeme.text_lexeme import TextLexeme
 
 Place = tuple[int, int, int | None]
 """(local state of a table, least and most characters to come)."""
@@ -79,7 +82,7 @@ class TextTable:
         self._period: tuple[int, int] | None = None
         self._advanced: LeastUsed[Place, Place | None] = LeastUsed()
         self._words: TextWords | None = None
-        self.lexeme: Any = None
+        self.lexeme: TextLexeme | None = None
         """Its `TextLexeme`, kept where its table is."""
 
     def begins(self, local: int) -> frozenset[int]:

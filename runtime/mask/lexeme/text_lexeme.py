@@ -48,6 +48,7 @@ class TextLexeme(LexemeDfa):
         self._characters: TextCharacters | None = None
 
     def describe(self, state: int) -> tuple[int, int, int]:
+        """Lengths are any until `measure` was called; states inside characters have no flags."""
         table, local = self.table, self.places[state]
         flags = 0
         if local < table.boundary:
@@ -65,6 +66,7 @@ class TextLexeme(LexemeDfa):
         return 1 + min(map(table.shortest, targets)), most
 
     def measure(self) -> None:
+        """Ask the whole automaton for lengths, once; texts without bounds never need it."""
         # Most texts have no bounds, and lengths are a question to the whole automaton.
         if self._measured:
             return
@@ -74,6 +76,7 @@ class TextLexeme(LexemeDfa):
             self._take_lengths(0)
 
     def by_characters(self) -> TextCharacters:
+        """The automaton over characters, with lengths once they were measured."""
         found = self._characters
         if found is None:
             found = self._characters = TextCharacters(self.table)
@@ -82,13 +85,16 @@ class TextLexeme(LexemeDfa):
         return found
 
     def inside(self, local: int) -> int:
+        """States of the table from its boundary on are those inside characters."""
         return local - self.table.boundary
 
     @property
     def any_length(self) -> bool:
+        """As the table says; see `TextTable.any_length`."""
         return self.table.any_length
 
     def self_loop(self, place: LexemeState, longest: int) -> SelfLoop | None:
+        """A run of bounded length where the place itself has no bound; else what `lasting` finds."""
         local = self.places[place.state]
         if local >= self.table.boundary:
             return None
@@ -137,11 +143,13 @@ class TextLexeme(LexemeDfa):
         return self_loop_after(first, back, self.table.encoding, self.number(home), read), home
 
     def fewest(self) -> int:
+        """One character, and the longest of the shortest words from states between characters."""
         if self._fewest < 0:
             self._fewest = 1 + max(map(self.table.shortest, range(self.table.boundary)))
         return self._fewest
 
     def step(self, state: int, byte: int) -> int:
+        """By the automaton over characters where the byte is one, without a row; else by the table."""
         local = self.places[state]
         if local < self.table.boundary and (byte in PLAIN_BYTES if self.encoding != "raw" else byte < 0x80):
             found = dfa_step(self.table.dfa, local, byte)
@@ -150,6 +158,7 @@ class TextLexeme(LexemeDfa):
         return NO_MOVE if found is None else self.number(found)
 
     def first(self, state: int, least: int, most: int, open: np.ndarray = NO_LABELS) -> np.ndarray:
+        """By the automaton over characters, but for states inside of one."""
         local = self.places[state]
         if local >= self.table.boundary:
             return super().first(state, least, most, open)
@@ -158,6 +167,7 @@ class TextLexeme(LexemeDfa):
         return self.by_characters().first(local, least, most)
 
     def run(self, state: int, text: str) -> int | None:
+        """The state after some characters, NO_MOVE if they are not legal; None inside a character."""
         local = self.places[state]
         if local >= self.table.boundary:
             return None
@@ -165,6 +175,7 @@ class TextLexeme(LexemeDfa):
         return NO_MOVE if found is None else self.number(found)
 
     def counted(self, place: LexemeState) -> Ranges | None:
+        """The characters, where every state goes on with the same ones and may end; else None."""
         local = self.places[place.state]
         if local >= self.table.boundary:
             return None
@@ -224,5 +235,4 @@ def text_lexeme(table: TextTable) -> TextLexeme:
     """The lexeme of a table, made once."""
     if table.lexeme is None:
         table.lexeme = TextLexeme(table)
-    lexeme: TextLexeme = table.lexeme
-    return lexeme
+    return table.lexeme

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sglc.automata.dfa.operations import MOST_ENTRIES
 from sglc.automata.json.array_states import ArrayStates
@@ -23,7 +22,8 @@ _SOME = 1 << 30
 """A cost that no item reaches, for what is not known yet."""
 
 AFTER, NEXT = 0, 1
-"""Frames behind an item or a comma: (kind, state)."""
+Frame = tuple[int, ...]
+"""Behind an item or a comma: (kind, state)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,18 @@ class ArrayNode(Node):
         self.states: ArrayStates
 
     def children(self) -> Sequence[Node]:
+        """The items of all places, and the comma."""
         return (*self.parts.places.tails, self.parts.comma)
 
     def openers(self) -> Sequence[Node]:
+        """The items of the first place; if one may be empty the comma, and if that may be all items."""
         first = self.parts.places.tails_of(0)
         if not any(node.nullable for node in first):
             return first
         return self.children() if self.parts.comma.nullable else (*first, self.parts.comma)
 
     def analyse(self) -> tuple[bool, bool]:
+        """Productive if counts and counters can be met by productive items; nullable if by empty ones."""
         if self.productive and self.nullable:
             return True, True
         if self._no_item:
@@ -102,6 +105,7 @@ class ArrayNode(Node):
             self._made = None
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """End at once if that is legal, and begin the items of the first place."""
         if not self.productive:
             return
         self._settle()
@@ -109,7 +113,8 @@ class ArrayNode(Node):
             work.append((None, cont))
         self._enter(machine, 0, cont, work)
 
-    def resume(self, machine: Machine, state: Any, cont: int, work: Worklist, out: set[int]) -> None:
+    def resume(self, machine: Machine, state: Frame, cont: int, work: Worklist, out: set[int]) -> None:
+        """Behind an item end or go on with a comma; behind a comma begin the next item."""
         kind, here = state
         if kind == NEXT:
             self._enter(machine, here, cont, work)
@@ -128,6 +133,7 @@ class ArrayNode(Node):
     # Shortest words
 
     def measure(self) -> int | None:
+        """By a cheapest way through the states; None while items on all ways have no size."""
         if self._no_item:
             return 0
         self._settle()
@@ -167,12 +173,14 @@ class ArrayNode(Node):
         return self.parts.comma.shortest(machine).join(words) if len(words) > 1 else b"".join(words)
 
     def shortest(self, machine: Machine) -> bytes:
+        """The items of a cheapest way. Raises CompletionTooLong."""
         if self._no_item:
             return b""
         self._settle()
         return self._rest(machine, 0, 0)
 
-    def shortest_rest(self, machine: Machine, state: Any) -> bytes:
+    def shortest_rest(self, machine: Machine, state: Frame) -> bytes:
+        """The items that have to follow, with their commas. Raises CompletionTooLong."""
         kind, here = state
         if kind == NEXT:
             return self._rest(machine, here, 1)

@@ -41,6 +41,7 @@ class Compound(Node):
     """A node whose shortest word is made of those of other nodes, which may be nested deep."""
 
     def shortest(self, machine: Machine) -> bytes:
+        """By `write_out`, without recursion. Raises CompletionTooLong."""
         return write_out(self, machine)
 
 
@@ -90,18 +91,22 @@ class Literal(Node):
         self.data = data
 
     def analyse(self) -> tuple[bool, bool]:
+        """Always productive; nullable without bytes."""
         return True, not self.data
 
     def measure(self) -> int | None:
+        """The number of its bytes."""
         return len(self.data)
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """Read the bytes from the first on; without any, what follows takes over."""
         if self.data:
             out.add(machine.thread(self, 0, cont))
         else:
             work.append((None, cont))
 
     def moves(self, machine: Machine, state: int, cont: int) -> Iterable[tuple[int, int, int]]:
+        """The one byte that comes next."""
         byte = self.data[state]
         state += 1
         if state == len(self.data):
@@ -109,6 +114,7 @@ class Literal(Node):
         return ((byte, byte, machine.alone(machine.thread(self, state, cont))),)
 
     def first_characters(self, state: int) -> Ranges | None:
+        """The character of the next bytes; None where they are no whole character."""
         lead = self.data[state]
         size = 1 + (lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0)
         try:
@@ -118,20 +124,25 @@ class Literal(Node):
         return ((point, point),)
 
     def forced_run(self, state: int) -> bytes:
+        """The bytes that have not been read."""
         return self.data[state:]
 
     def skip(self, state: int, size: int) -> int:
+        """So many bytes further."""
         return state + size
 
     def move(self, machine: Machine, state: int, cont: int, byte: int) -> int:
+        """DEAD for any byte but the next one."""
         if byte != self.data[state]:
             return 0
         return next(iter(self.moves(machine, state, cont)))[2]
 
     def shortest(self, machine: Machine) -> bytes:
+        """All its bytes."""
         return self.data
 
     def shortest_from(self, machine: Machine, state: int) -> bytes:
+        """The bytes that have not been read."""
         return self.data[state:]
 
 
@@ -141,23 +152,29 @@ class AnyBytes(Node):
     universal = True
 
     def analyse(self) -> tuple[bool, bool]:
+        """Productive and nullable."""
         return True, True
 
     def measure(self) -> int | None:
+        """0, as it may be empty."""
         return 0
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """Read on, or let what follows take over at once."""
         out.add(machine.thread(self, 0, cont))
         work.append((None, cont))
 
     def moves(self, machine: Machine, state: int, cont: int) -> Iterable[tuple[int, int, int]]:
+        """Every byte leads to the same: reading on, beside what follows."""
         here = machine.alone(machine.thread(self, 0, cont))
         return ((0, 255, machine.union(here, machine.after(cont))),)
 
     def shortest(self, machine: Machine) -> bytes:
+        """The empty word."""
         return b""
 
     def shortest_from(self, machine: Machine, state: int) -> bytes:
+        """Nothing is missing."""
         # The lexeme itself may end at once; that alternative is another thread, and just as short.
         return b""
 
@@ -182,29 +199,36 @@ class Series(Compound):
         return [*found, node]
 
     def children(self) -> Sequence[Node]:
+        """The first node and the rest."""
         return (self.first, self.rest)
 
     def openers(self) -> Sequence[Node]:
+        """The first node; the rest too where the first may be empty."""
         return self.children() if self.first.nullable else (self.first,)
 
     def analyse(self) -> tuple[bool, bool]:
+        """Both must be productive, and both nullable for the empty word."""
         first, rest = self.first, self.rest
         return first.productive and rest.productive, first.nullable and rest.nullable
 
     def measure(self) -> int | None:
+        """The sum of both; None while one of them has no size."""
         if self.first.size is None or self.rest.size is None:
             return None
         return self.first.size + self.rest.size
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """Begin the first node, with this one as the frame behind it."""
         if self.productive:
             # The last item is followed by what follows the whole: chains on the right do not grow.
             work.append((self.first, machine.cont(self, 0, cont)))
 
     def resume(self, machine: Machine, state: int, cont: int, work: Worklist, out: set[int]) -> None:
+        """Begin the rest before what follows the whole: the frame is gone then."""
         work.append((self.rest, cont))
 
     def shortest_rest(self, machine: Machine, state: int) -> bytes:
+        """A shortest word of the rest."""
         return self.rest.shortest(machine)
 
 
@@ -217,12 +241,15 @@ class Alternatives(Compound):
         self._best_size = 0
 
     def children(self) -> Sequence[Node]:
+        """The arms in order."""
         return self.arms
 
     def analyse(self) -> tuple[bool, bool]:
+        """One productive arm is enough, and one nullable arm for the empty word."""
         return any(a.productive for a in self.arms), any(a.nullable for a in self.arms)
 
     def measure(self) -> int | None:
+        """The least size of an arm, which becomes `best`; None while none has a size."""
         for arm in self.arms:
             # `best` changes only for a strictly shorter arm, so following it always ends.
             if arm.size is not None and (self.best is None or arm.size < self._best_size):
@@ -231,6 +258,7 @@ class Alternatives(Compound):
         return None if self.best is None else self._best_size
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """Begin every productive arm before the same continuation."""
         for arm in self.arms:
             if arm.productive:
                 work.append((arm, cont))
@@ -273,20 +301,25 @@ class RuleNode(Compound):
         return self.body
 
     def make_children(self) -> None:
+        """Compile the body if it was not."""
         self.make()
 
     def children(self) -> Sequence[Node]:
+        """The body, once it has been compiled."""
         return () if self.body is None else (self.body,)
 
     def analyse(self) -> tuple[bool, bool]:
+        """What its body is; as it was declared while there is none."""
         if self.body is None:
             return self.productive, self.nullable
         return self.body.productive, self.body.nullable
 
     def measure(self) -> int | None:
+        """The size of its body, None while there is none."""
         return None if self.body is None else self.body.size
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """Begin the body, which is compiled now if it was not."""
         body = self.make()
         if self.productive and body is not None:
             work.append((body, cont))
@@ -313,9 +346,12 @@ class Repetition(Compound):
         self.repeats_nothing = False
 
     def children(self) -> Sequence[Node]:
+        """The item; the separator is literal."""
         return (self.item,)
 
     def analyse(self) -> tuple[bool, bool]:
+        """Productive where the bounds leave room and items are, or none is needed; nullable if the items that
+        are needed may be empty and no separator is due."""
         none = self.minimum == 0
         fits = self.maximum is None or self.minimum <= self.maximum
         productive = fits and (none or self.item.productive)
@@ -329,6 +365,7 @@ class Repetition(Compound):
         return 0 if self.repeats_nothing else self.minimum
 
     def measure(self) -> int | None:
+        """The items that are needed and the separators between them; None while the item has no size."""
         if self.needed == 0:
             return 0
         if self.item.size is None:
@@ -336,10 +373,12 @@ class Repetition(Compound):
         return self.needed * self.item.size + (self.needed - 1) * len(self.separator.data)
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """As behind no items."""
         if self.productive:
             self.resume(machine, 0, cont, work, out)
 
     def resume(self, machine: Machine, state: int, cont: int, work: Worklist, out: set[int]) -> None:
+        """Behind an item end, or go on with a separator; behind a separator begin an item."""
         if state < 0:
             self._open_item(machine, -state - 1, cont, work)
             return
@@ -357,6 +396,7 @@ class Repetition(Compound):
         work.append((self.item, machine.cont(self, done, cont)))
 
     def shortest_rest(self, machine: Machine, state: int) -> bytes:
+        """The items that are missing; one at least behind a separator. Raises CompletionTooLong."""
         begun = state < 0
         done = -state - 1 if begun else state
         missing = max(self.needed - done, 1 if begun else 0)

@@ -61,27 +61,33 @@ class CaseLexeme(LexemeDfa):
         self.number(words.root)
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
+        """The byte of each child in the trie, with the state of its place."""
         below = self.set.children(self.places[state])
         return [(byte, byte, self.number(place)) for byte, place in below.items()]
 
     def describe(self, state: int) -> tuple[int, int, int]:
+        """ENDS where a word ends; lengths are any."""
         return ENDS if self.set.ends(self.places[state]) else 0, 0, UNBOUNDED
 
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
+        """By the sorted words; the labels are those of the words that end at the boundaries."""
         found = whole.words(entries, self.set.list, self.places[place.state], first, row, False)
         return found.boundaries, found.ends
 
     def plain_step(self, state: int, byte: int) -> int | None:
+        """By a search in the sorted words."""
         found = self.set.child(self.places[state], byte)
         return NO_MOVE if found is None else self.number(found)
 
     def label(self, state: int) -> int:
+        """The number of the word that ends in a state, -1 if none does."""
         place: Place = self.places[state]
         return place[0] if self.set.ends(place) else -1
 
     def labels_of(self, states: np.ndarray) -> np.ndarray | None:
+        """int32: the labels of states, kept for all that are known."""
         known = len(self._labels)
         if known < len(self.places):
             new = [self.label(state) for state in range(known, len(self.places))]
@@ -135,19 +141,24 @@ class CaseNode(Node):
         return found, any([self.rules.may_be_empty(name) for name in follows])
 
     def make_children(self) -> None:
+        """Compile what follows each of the words."""
         for label in range(len(self._nodes)):
             self.behind_word(label)
 
     def children(self) -> Sequence[Node]:
+        """What follows words, as far as it has been compiled."""
         return [node for node in self._nodes if node is not None]
 
     def openers(self) -> Sequence[Node]:
+        """No node: each case begins with a byte of its word."""
         return ()
 
     def analyse(self) -> tuple[bool, bool]:
+        """Productive by what its maker knows; never nullable, as no word is empty."""
         return True, False
 
     def measure(self) -> int | None:
+        """The least of a word with what follows it, of those that have been compiled and have a size."""
         found = [
             len(word) + node.size
             for word, node in zip(self.set.words, self._nodes, strict=True)
@@ -156,12 +167,15 @@ class CaseNode(Node):
         return min(found, default=None)
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """One thread at the root of the words."""
         out.add(machine.thread(self, 0, cont))
 
     def first_characters(self, state: int) -> Ranges | None:
+        """The characters with which the words go on; None where they are not whole."""
         return first_characters(self.set, self.rows.places[state])
 
     def lexeme(self, machine: Machine, state: int) -> LexemeState:
+        """The state itself, in `rows`."""
         return LexemeState(self.rows, state)
 
     def begins_any(self) -> np.ndarray:
@@ -172,10 +186,12 @@ class CaseNode(Node):
         return self._any
 
     def follow(self, machine: Machine, state: int, cont: int) -> np.ndarray:
+        """At least those bytes: all with which any case goes on, and those behind the node."""
         found: np.ndarray = self.begins_any() | machine.first_after(cont)
         return found
 
     def follow_of(self, label: int) -> tuple[np.ndarray, bool]:
+        """At least the bytes with which the rules behind a word begin, without compiling them."""
         found = self._first.get(label)
         if found is None:
             known, empty = self.begins_behind(label)
@@ -183,16 +199,20 @@ class CaseNode(Node):
         return found
 
     def leave(self, machine: Machine, state: int, cont: int, label: int, data: bytes | None = None) -> int:
+        """Begin what follows the word with that number."""
         return machine.begin(self.behind_word(label), cont)
 
     def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:
+        """By the state alone, as words have no counts."""
         return self._at(machine, local, cont)
 
     def moves(self, machine: Machine, state: int, cont: int) -> Iterator[tuple[int, int, int]]:
+        """Those of the words; where one ends, what follows it is compiled."""
         for low, high, target in self.rows.moves(state):
             yield low, high, self._at(machine, target, cont)
 
     def move(self, machine: Machine, state: int, cont: int, byte: int) -> int:
+        """By a search in the sorted words; what follows the others is not compiled."""
         place = self.set.child(self.rows.places[state], byte)
         return DEAD if place is None else self._at(machine, self.rows.number(place), cont)
 
@@ -204,24 +224,30 @@ class CaseNode(Node):
         return config
 
     def forced_run(self, state: int) -> bytes:
+        """The rest of the only word that goes on; empty where there are several."""
         first, last, depth = self.rows.places[state]
         return self.set.words[first][depth:] if last - first == 1 else b""
 
     def opens_behind(self, machine: Machine, state: int, cont: int) -> Worklist | None:
+        """None, as what follows differs from word to word."""
         return None
 
     def behind(self, machine: Machine, state: int, cont: int) -> int:
+        """The configuration behind the first word that goes on, which is then the only one."""
         first, _, _ = self.rows.places[state]
         return self.leave(machine, state, cont, first)
 
     def skip(self, state: int, size: int) -> int:
+        """So many bytes further in the same word."""
         first, last, depth = self.rows.places[state]
         return self.rows.number((first, last, depth + size))
 
     def shortest(self, machine: Machine) -> bytes:
+        """A shortest word with what follows it. Raises CompletionTooLong."""
         return self.shortest_from(machine, 0)
 
     def shortest_from(self, machine: Machine, state: int) -> bytes:
+        """The rest of the word that is shortest with what follows it. Raises CompletionTooLong."""
         if self.size is None:
             measure(self)
         first, last, depth = self.rows.places[state]

@@ -13,7 +13,6 @@ then said to need history, and is looked at again with the state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -55,12 +54,13 @@ ElementState = tuple[int, int, int, frozenset[str] | None, bytes, bytes | None]
 of the character begun if there are such endings, bytes of the key where kept).
 
 Instead of a place in the table: `_OPEN` before the quote; `_SOMEWHERE` there too, but with no profile known,
-and `_LOST` behind that quote; `_COMMA` plus n behind n bytes of a comma and the quote after it; `_CLOSE` plus
-n << _LABELS plus a label behind n bytes of what closes a key of that label.
+and `_NEEDS_HISTORY` behind that quote; `_COMMA` plus n behind n bytes of a comma and the quote after it;
+`_CLOSE` plus n << _LABELS plus a label behind n bytes of what closes a key of that label.
 """
 
 ENTRY, NEXT, ENTRY_SOMEWHERE, NEXT_SOMEWHERE = range(4)
-"""Frames behind an entry or a comma: (kind, state), or without the state (kind, may end, may go on)."""
+Frame = tuple[int, ...]
+"""Behind an entry or a comma: (kind, state), or without the state (kind, may end, may go on)."""
 
 
 class ObjectNode(Node):
@@ -83,12 +83,15 @@ class ObjectNode(Node):
     # Analysis
 
     def children(self) -> Sequence[Node]:
+        """What follows keys, for all labels, and the comma."""
         return (*self.parts.options.tails, self.parts.comma)
 
     def openers(self) -> Sequence[Node]:
+        """No node: an entry begins with the quote of its key."""
         return ()
 
     def analyse(self) -> tuple[bool, bool]:
+        """By required keys alone where no more is asked, else by all states. Raises ConstraintError."""
         if self.productive and self.nullable:
             return True, True
         if self.required is not None and self.parts.comma.productive:
@@ -111,16 +114,8 @@ class ObjectNode(Node):
         most = parts.maximum
         if not parts.comma.productive:
             most = 1 if most is None else min(most, 1)
-        states = ObjectStates(
-            labels,
-            self.properties,
-            parts.clauses,
-            parts.counters,
-            parts.minimum,
-            most,
-            parts.declared,
-            ConstraintError,
-        )
+        asked = parts.clauses, parts.counters, parts.minimum, most, parts.declared
+        states = ObjectStates(labels, self.properties, *asked, ConstraintError)
         self._made = key, options, states
         return options, states
 
@@ -166,6 +161,7 @@ class ObjectNode(Node):
     # Between entries
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """End at once if that is legal, and begin the first entry."""
         if not self.productive:
             return
         self._settle()
@@ -174,7 +170,8 @@ class ObjectNode(Node):
         if self.states.goes_on(0):
             self._enter(machine, 0, cont, work, out)
 
-    def resume(self, machine: Machine, state: Any, cont: int, work: Worklist, out: set[int]) -> None:
+    def resume(self, machine: Machine, state: Frame, cont: int, work: Worklist, out: set[int]) -> None:
+        """Behind an entry end or read a comma, behind a comma begin a key; without state of no profile."""
         kind = state[0]
         if kind == ENTRY:
             here = self._held[state[1]]
@@ -198,14 +195,15 @@ class ObjectNode(Node):
         else:
             out.add(machine.thread(self, (-1, -1, _SOMEWHERE, None, b"", None), cont))
 
-    def resumes_with(self, state: Any) -> tuple[int, bool] | None:
+    def resumes_with(self, state: Frame) -> tuple[int, bool] | None:
+        """The first byte of the comma, if one is read as a lexeme; known of frames behind entries only."""
         if not self._comma or state[0] not in (ENTRY, ENTRY_SOMEWHERE):
             return None
         if state[0] == ENTRY:
             here = self._held[state[1]]
             ends, goes_on = self.states.may_end(here), self.states.goes_on(here)
         else:
-            _, ends, goes_on = state
+            ends, goes_on = bool(state[1]), bool(state[2])
         return 1 << self._comma[0] if goes_on else 0, ends
 
     def _enter(self, machine: Machine, state: int, cont: int, work: Worklist, out: set[int]) -> None:
@@ -244,6 +242,7 @@ class ObjectNode(Node):
     # Inside keys, by the lexeme table
 
     def forced_run(self, state: ElementState) -> bytes:
+        """The comma and its quote, the quote before a key, or what closes a key; nothing inside of keys."""
         # What follows the quote is not known at `_SOMEWHERE`, so that it is walked by rows.
         local = state[2]
         if local < _OPEN:
@@ -255,11 +254,13 @@ class ObjectNode(Node):
         return b'"' if local == _OPEN else b""
 
     def skip(self, state: ElementState, size: int) -> ElementState:
+        """So many bytes further in a comma or in what closes a key."""
         here, profile, local, residue, begun, data = state
         local += size if local >= _COMMA else size << _LABELS
         return here, profile, local, residue, begun, data
 
     def behind(self, machine: Machine, state: ElementState, cont: int) -> int:
+        """Inside a new key, or at what follows the one that has been closed."""
         work = self.opens_behind(machine, state, cont)
         if work is not None:
             return machine.opened(work)
@@ -268,6 +269,7 @@ class ObjectNode(Node):
         return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
 
     def opens_behind(self, machine: Machine, state: ElementState, cont: int) -> Worklist | None:
+        """What follows the key that has been closed, one frame for each option; None before keys."""
         here, profile, local, _, _, data = state
         if not _CLOSE <= local < _COMMA:
             return None
@@ -280,26 +282,28 @@ class ObjectNode(Node):
                 if self._counted >> label & 1:
                     assert data is not None, "the bytes of keys that must differ are kept"
                     key = read(data, self.parts.encoding)
-                frame: Any = (ENTRY, self._after(here, label, option, key))
+                frame: Frame = (ENTRY, self._after(here, label, option, key))
             else:
                 frame = (ENTRY_SOMEWHERE, end, go)
             work.append((rests[option], machine.cont(self, frame, cont)))
         return work
 
     def lexeme(self, machine: Machine, state: ElementState) -> LexemeState | None:
+        """The place in the keys' table; None outside keys, and where used keys may be all that are left."""
         _, profile, local, residue, _, _ = state
         if local >= _OPEN or (residue and not self._endless):
             return None
-        return LexemeState(
-            self.lexeme_table, self.lexeme_table.number(local), open=self._profiles.open(profile)
-        )
+        table = self.lexeme_table
+        return LexemeState(table, table.number(local), open=self._profiles.open(profile))
 
     def follow(self, machine: Machine, state: ElementState, cont: int) -> np.ndarray:
+        """The quote alone, which closes the key."""
         return _ONLY_QUOTE
 
     def leave(
         self, machine: Machine, state: ElementState, cont: int, label: int, data: bytes | None = None
     ) -> int:
+        """What closes a key of the label; without `data` the state is dropped."""
         here, profile, _, _, _, kept = state
         if data is None:
             here = -1
@@ -307,6 +311,7 @@ class ObjectNode(Node):
         return self._closing(machine, here, profile, label, 0, whole, cont)
 
     def forbidden(self, machine: Machine, state: ElementState) -> Callable[[bytes], bool] | None:
+        """Whether the key would be one that was used; None where no used key begins like it."""
         _, _, _, residue, begun, _ = state
         if not residue:
             return None
@@ -315,6 +320,7 @@ class ObjectNode(Node):
     def land(
         self, machine: Machine, state: ElementState, cont: int, local: int, taken: int, data: bytes
     ) -> int:
+        """Inside the key; where used keys begin like it, byte by byte."""
         here, profile, _, residue, _, kept = state
         if residue:
             config = machine.alone(machine.thread(self, state, cont))
@@ -328,17 +334,21 @@ class ObjectNode(Node):
     # Inside keys, byte by byte
 
     def needs_history(self, machine: Machine, state: ElementState) -> bool:
+        """Whether a key has begun of which not even the profile is known."""
         return state[2] == _NEEDS_HISTORY
 
     def history_dependent(self, machine: Machine, state: ElementState) -> bool:
+        """Whether the state is known, before and inside keys."""
         return state[0] >= 0 and state[2] < _CLOSE
 
     def without_history(self, machine: Machine, state: ElementState) -> ElementState:
+        """The profile and the place in the key stay; the state and the bytes of the key go."""
         if state[2] >= _CLOSE:
             return state
         return -1, state[1], state[2], state[3], state[4], None
 
     def moves(self, machine: Machine, state: ElementState, cont: int) -> Iterator[tuple[int, int, int]]:
+        """As without history; bytes on which used keys depend are looked at one by one."""
         if self.history_dependent(machine, state):
             state = self.without_history(machine, state)
         here, profile, local, residue, begun, _ = state
@@ -372,6 +382,7 @@ class ObjectNode(Node):
                     yield low, high, found
 
     def move(self, machine: Machine, state: ElementState, cont: int, byte: int) -> int:
+        """With all that is known: the state, the used keys, the bytes of the key."""
         here, profile, local, residue, _, data = state
         if local >= _OPEN:
             run = self.forced_run(state) or b'"'
@@ -450,26 +461,28 @@ class ObjectNode(Node):
     # Shortest words
 
     def measure(self) -> int | None:
+        """By required keys alone where no more is asked, else by a cheapest way through the states."""
         if self.required is not None:
             return measure_required(self.parts, self.required)
         self._settle()
         return self.words.measure()
 
     def shortest(self, machine: Machine) -> bytes:
+        """The entries of a cheapest way. Raises CompletionTooLong."""
         self._settle()
         return self.words.entries(machine, 0, _NONE, 0)
 
-    def shortest_rest(self, machine: Machine, state: Any) -> bytes:
+    def shortest_rest(self, machine: Machine, state: Frame) -> bytes:
+        """The entries that have to follow; the frame must have kept its state. Raises CompletionTooLong."""
         kind = state[0]
         assert kind in (ENTRY, NEXT), "completions are asked of configurations that keep their state"
         here, used = self._held[state[1]], self._used.get(state[1], _NONE)
-        return (
-            self.words.rest(machine, here, used)
-            if kind == ENTRY
-            else self.words.entries(machine, here, used, 1)
-        )
+        if kind == ENTRY:
+            return self.words.rest(machine, here, used)
+        return self.words.entries(machine, here, used, 1)
 
     def shortest_from(self, machine: Machine, state: ElementState) -> bytes:
+        """The rest of what is being read, then the entries that have to follow. Raises CompletionTooLong."""
         held, profile, local, residue, begun, data = state
         assert held >= 0, "completions are asked of configurations that keep their state"
         here, used = self._held[held], self._used.get(held, _NONE)
@@ -480,8 +493,7 @@ class ObjectNode(Node):
         if local >= _CLOSE:
             label = local & _LABEL
             outcome = self._profiles.outcome(profile, label)
-            return self.words.rest_behind_key(machine, here, used, label, outcome, data)[
-                local - _CLOSE >> _LABELS :
-            ]
+            rest = self.words.rest_behind_key(machine, here, used, label, outcome, data)
+            return rest[local - _CLOSE >> _LABELS :]
         key = OpenKey(self._profiles.known[profile], local, residue or _NONE, begun, data)
         return self.words.rest_of_entry(machine, here, used, key)

@@ -58,6 +58,7 @@ class KeyCharacters(CharacterLexeme):
         self._labelled = 0
 
     def load(self, number: int) -> None:
+        """Take the edges of a state, and whether a key ends there, from the table."""
         state = number - 1
         self._take(state, self._table.edges(state), self._table.end(state) >= 0)
 
@@ -103,6 +104,7 @@ class KeyLexeme(LexemeDfa):
         return found
 
     def plain_step(self, state: int, byte: int) -> int | None:
+        """By the table, without a row; None inside a character."""
         local = self.places[state]
         if local < 0:
             return None
@@ -110,6 +112,7 @@ class KeyLexeme(LexemeDfa):
         return NO_MOVE if found is None else self.number(found)
 
     def run(self, state: int, text: str) -> int | None:
+        """The state after some characters, NO_MOVE if no key goes on; None inside a character."""
         local = self.places[state]
         if local < 0:
             return None
@@ -117,24 +120,29 @@ class KeyLexeme(LexemeDfa):
         return NO_MOVE if found is None else self.number(found)
 
     def describe(self, state: int) -> tuple[int, int, int]:
+        """BOUNDARY between characters, ENDS where a key ends; lengths are any."""
         local = self.places[state]
         if local < 0:
             return 0, 0, UNBOUNDED
         return BOUNDARY | (ENDS if self.label(state) >= 0 else 0), 0, UNBOUNDED
 
     def alive(self, state: int, least: int, most: int, place: LexemeState) -> bool:
+        """Whether a key of a label that is open at the place goes on from the state; lengths do not count."""
         return bool(self.table.below(self.places[state]) & self._bits[place.open.tobytes()])
 
     def labels(self, state: int) -> np.ndarray:
+        """uint64[W]: the labels of all keys that go on from the state."""
         return label_words(self.table.below(self.places[state]), self.width)
 
     def label(self, state: int) -> int:
+        """The label of the key that ends in a state, -1 if none does."""
         ends = self._ends
         while len(ends) <= state:
             ends[len(ends)] = self.table.end(self.places[len(ends)])
         return ends[state]
 
     def labels_of(self, states: np.ndarray) -> np.ndarray | None:
+        """int32: the labels of states, kept for all that are known."""
         known = len(self._labels)
         if known < len(self.places):
             self.label(len(self.places) - 1)
@@ -144,12 +152,14 @@ class KeyLexeme(LexemeDfa):
         return found
 
     def self_loop(self, place: LexemeState, longest: int) -> SelfLoop | None:
+        """Characters after which keys of the open families surely go on; None inside a character."""
         local = self.places[place.state]
         if local < 0 or not self.table.families:
             return None
         return self._of_families(self._open_families(place, local))[0]
 
     def names(self, place: LexemeState) -> Names | None:
+        """Where any key may come: the names that go on with their labels, and how others find theirs."""
         if not self.table.families:
             return None
         if self._names_at is None:
@@ -178,6 +188,7 @@ class KeyLexeme(LexemeDfa):
         return found
 
     def by_characters(self) -> KeyCharacters:
+        """The automaton over characters, with the labels of its states."""
         if self._by_characters is None:
             self._by_characters = KeyCharacters(self.table, self.width)
         return self._by_characters
@@ -185,6 +196,7 @@ class KeyLexeme(LexemeDfa):
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
+        """By the sorted names, where no family is open; None where rows are needed."""
         open = self._open_names(place)
         if open is None:
             return None
@@ -203,6 +215,8 @@ class KeyLexeme(LexemeDfa):
         return nodes[order], open.labels[numbers[order]]
 
     def shape(self, place: LexemeState, columns: Columns) -> tuple[Hashable, Sequence[int] | None]:
+        """The rests of names in order, and the class of all other keys; the place itself where names are many
+        or others have no common label."""
         local = self.places[place.state]
         if local < 0:
             return place.key(), None

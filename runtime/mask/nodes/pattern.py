@@ -34,6 +34,8 @@ class PatternTable(ByteMoves):
         self._rests: list[tuple[int, bytes, int]] | None = None
 
     def edges(self, state: int) -> tuple[Move, ...]:
+        """(lowest character, highest character, state) of a subset. Raises ConstraintError where there are
+        too many."""
         try:
             return self.subsets.edges(state)
         except TooLarge as fault:
@@ -106,12 +108,14 @@ class PatternLexeme(NumberedLexeme):
         self._self_loop: dict[Ranges, SelfLoop | None] = {}
 
     def describe(self, state: int) -> tuple[int, int, int]:
+        """BOUNDARY between characters, ENDS where a word ends; lengths are any."""
         local = self.places[state]
         if local < 0:
             return 0, 0, UNBOUNDED
         return BOUNDARY | (ENDS if self.table.ends(local) else 0), 0, UNBOUNDED
 
     def plain_step(self, state: int, byte: int) -> int | None:
+        """By the subsets, without a row; None inside a character."""
         local = self.places[state]
         if local < 0:
             return None
@@ -119,6 +123,7 @@ class PatternLexeme(NumberedLexeme):
         return NO_MOVE if found is None else self.number(found)
 
     def self_loop(self, place: LexemeState, longest: int) -> SelfLoop | None:
+        """The characters that `Subsets.lasting` finds; None inside a character."""
         local = self.places[place.state]
         if local < 0:
             return None
@@ -138,29 +143,36 @@ class PatternNode(Node):
         self.table = table
 
     def lexeme(self, machine: Machine, state: int) -> LexemeState:
+        """The state's number in the lexeme of its table."""
         lexeme = self.table.lexeme
         return LexemeState(lexeme, lexeme.number(state))
 
     def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:
+        """By the state alone, as patterns have no counts."""
         return self._at(machine, self.table.lexeme.places[local], cont)
 
     def analyse(self) -> tuple[bool, bool]:
+        """Always productive; nullable if a word ends in the first subset."""
         return True, self.table.ends(0)
 
     def measure(self) -> int | None:
+        """Bytes of a shortest word."""
         return len(self.table.rest(0))
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """End at once if that is legal, and read on if there is more to read."""
         if self.table.ends(0):
             work.append((None, cont))
         if self.table.goes_on(0):
             out.add(machine.thread(self, 0, cont))
 
     def moves(self, machine: Machine, state: int, cont: int) -> Iterator[tuple[int, int, int]]:
+        """Those of the table, each with whether a word ends behind it."""
         for low, high, target in self.table.moves(state):
             yield low, high, self._at(machine, target, cont)
 
     def move(self, machine: Machine, state: int, cont: int, byte: int) -> int:
+        """By the table, without its other moves."""
         target = self.table.move(state, byte)
         return DEAD if target is None else self._at(machine, target, cont)
 
@@ -171,8 +183,10 @@ class PatternNode(Node):
         return config
 
     def shortest(self, machine: Machine) -> bytes:
+        """The rest of a word from the first subset."""
         return self.table.rest(0)
 
     def shortest_from(self, machine: Machine, state: int) -> bytes:
+        """A shortest rest, which reads at least one byte."""
         # The thread itself has something to read; that the word may end is another thread, and shorter.
         return self.table.rest(state)

@@ -75,6 +75,7 @@ class SpanTable(ByteMoves):
             end = new
 
     def edges(self, state: int) -> list[Move]:
+        """(character, character, state) in order: those that follow the state's substrings in the text."""
         return sorted([(ord(char), ord(char), target) for char, target in self.next[state].items()])
 
     def to_come(self, state: int) -> int:
@@ -136,6 +137,7 @@ class SpanLexeme(NumberedLexeme):
     table: SpanTable
 
     def describe(self, state: int) -> tuple[int, int, int]:
+        """From everywhere a substring may end, and go on up to the end of the text."""
         # From everywhere any number of characters may come, up to the end of the text.
         table, local = self.table, self.places[state]
         if local >= 0:
@@ -151,11 +153,13 @@ class SpanNode(Node):
         self.first = self._settle(0, minimum, maximum) if table.alive(0, minimum, maximum) else None
 
     def lexeme(self, machine: Machine, state: Place) -> LexemeState:
+        """The local state with the characters that are still to come."""
         local, least, most = state
         lexeme = self.table.lexeme
         return counted_place(lexeme, lexeme.number(local), least, most)
 
     def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int, data: bytes) -> int:
+        """At a local state, with `taken` characters fewer to come."""
         _, least, most = state
         place = self._settle(
             self.table.lexeme.places[local], least - taken, None if most is None else most - taken
@@ -177,12 +181,15 @@ class SpanNode(Node):
         return self._settle(target, fewer, more) if self.table.alive(target, fewer, more) else None
 
     def analyse(self) -> tuple[bool, bool]:
+        """Productive if the text has so many characters; nullable if none is needed."""
         return self.first is not None, self.first is not None and self.first[1] == 0
 
     def measure(self) -> int | None:
+        """Bytes of a shortest word, as it is spelled."""
         return None if self.first is None else len(self.table.rest(0, self.first[1]))
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """End at once if no character is needed, and read on if one may come."""
         if self.first is None:
             return
         if self.first[1] == 0:
@@ -195,6 +202,7 @@ class SpanNode(Node):
         return local < 0 or (most != 0 and self.table.to_come(local) > 0)
 
     def moves(self, machine: Machine, state: Place, cont: int) -> Iterator[tuple[int, int, int]]:
+        """Those of the table behind which the counts can be met."""
         local, least, most = state
         for low, high, target in self.table.moves(local):
             config = self._at(machine, self._advance(target, least, most), cont)
@@ -202,6 +210,7 @@ class SpanNode(Node):
                 yield low, high, config
 
     def move(self, machine: Machine, state: Place, cont: int, byte: int) -> int:
+        """By the table, without its other moves."""
         local, least, most = state
         target = self.table.move(local, byte)
         return DEAD if target is None else self._at(machine, self._advance(target, least, most), cont)
@@ -215,8 +224,10 @@ class SpanNode(Node):
         return config
 
     def shortest(self, machine: Machine) -> bytes:
+        """The substring of `minimum` characters that is spelled with the fewest bytes."""
         assert self.first is not None
         return self.table.rest(0, self.first[1])
 
     def shortest_from(self, machine: Machine, state: Place) -> bytes:
+        """The fewest bytes that spell the characters still needed."""
         return self.table.rest(state[0], state[1])

@@ -25,6 +25,8 @@ class TextNode(Node):
         self._goes_on: bool | None = None
 
     def lexeme(self, machine: Machine, state: Place) -> LexemeState | None:
+        """The local state with the characters to come; None where both bounds matter and lengths have
+        gaps."""
         local, least, most = state
         if least > 0 and most is not None and not self.table.gapless:
             return None
@@ -32,20 +34,25 @@ class TextNode(Node):
         return counted_place(lexeme, lexeme.number(local), least, most)
 
     def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int, data: bytes) -> int:
+        """At a local state of the lexeme, with `taken` characters fewer to come."""
         _, least, most = state
         local = text_lexeme(self.table).places[local]
         place = self.table.after(local, least - taken, None if most is None else most - taken)
         return self._at(machine, place, cont)
 
     def analyse(self) -> tuple[bool, bool]:
+        """Productive if a word has so many characters; nullable if none is needed and the first state
+        accepts."""
         if self.first is None:
             return False, False
         return True, self.table.can_end(self.first[0], self.first[1])
 
     def measure(self) -> int | None:
+        """Bytes of a shortest word that keeps the bounds."""
         return None if self.first is None else self.table.shortest_size(*self.first)
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """End at once if that is legal, and read on if a word goes on."""
         if self.first is None:
             return
         if self._goes_on is None:
@@ -57,6 +64,7 @@ class TextNode(Node):
             out.add(machine.thread(self, self.first, cont))
 
     def first_characters(self, state: Place) -> Ranges | None:
+        """The characters behind which the bounds can be met; None inside characters and in JSON."""
         local, least, most = state
         table = self.table
         if table.encoding != "raw" or local >= table.boundary:
@@ -67,6 +75,7 @@ class TextNode(Node):
         )
 
     def moves(self, machine: Machine, state: Place, cont: int) -> Iterator[tuple[int, int, int]]:
+        """Those of the table behind which the bounds can be met."""
         local, least, most = state
         table = self.table
         known: dict[int, int] = {}
@@ -78,6 +87,7 @@ class TextNode(Node):
                 yield low, high, config
 
     def move(self, machine: Machine, state: Place, cont: int, byte: int) -> int:
+        """By the table, without its other moves."""
         local, least, most = state
         for low, high, target in self.table.moves(local):
             if byte <= high:
@@ -95,8 +105,10 @@ class TextNode(Node):
         return config
 
     def shortest(self, machine: Machine) -> bytes:
+        """A shortest word that keeps the bounds."""
         assert self.first is not None
         return self.table.shortest_word(*self.first)
 
     def shortest_from(self, machine: Machine, state: Place) -> bytes:
+        """A shortest rest that keeps what is left of the bounds."""
         return self.table.shortest_word(*state)

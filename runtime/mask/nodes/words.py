@@ -142,11 +142,13 @@ class WordLexeme(LexemeDfa):
         self.encoding = "json-any" if table.free else "raw"
 
     def describe(self, state: int) -> tuple[int, int, int]:
+        """ENDS where a word ends; lengths are any."""
         local = self.places[state]
         ends = local >= 0 and self.table.set.ends(self.table.places[local])
         return ENDS if ends else 0, 0, UNBOUNDED
 
     def plain_step(self, state: int, byte: int) -> int | None:
+        """By a search in the sorted words; None inside an escape."""
         local = self.places[state]
         if local < 0:
             return None
@@ -156,6 +158,8 @@ class WordLexeme(LexemeDfa):
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LexemeState, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
+        """By the sorted words; nodes with a backslash are walked by rows where other escapes matter. None
+        inside an escape."""
         table = self.table
         local = self.places[place.state]
         if local < 0:
@@ -197,21 +201,27 @@ class WordNode(Node):
         self.rows = WordLexeme(self.table)
 
     def analyse(self) -> tuple[bool, bool]:
+        """Productive if there is a word, nullable if the empty one is among them."""
         return bool(self.set.words), bool(self.set.words) and not self.set.words[0]
 
     def lexeme(self, machine: Machine, state: int) -> LexemeState:
+        """The local state's number in `rows`."""
         return LexemeState(self.rows, self.rows.number(state))
 
     def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:
+        """By the state alone, as words have no counts."""
         return self._at(machine, self.rows.places[local], cont)
 
     def first_characters(self, state: int) -> Ranges | None:
+        """The characters with which the words go on; None where they are not whole or may be escaped."""
         return None if state < 0 or self.table.free else first_characters(self.set, self.table.places[state])
 
     def measure(self) -> int | None:
+        """Bytes of a shortest word, None without words."""
         return len(self.set.least(self.set.root)) if self.set.words else None
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """End at once if the empty word is one of them, and read on if there are others."""
         root = self.set.root
         if self.set.ends(root):
             work.append((None, cont))
@@ -219,6 +229,7 @@ class WordNode(Node):
             out.add(machine.thread(self, 0, cont))
 
     def moves(self, machine: Machine, state: int, cont: int) -> Iterator[tuple[int, int, int]]:
+        """Those of the table, each with whether a word ends behind it."""
         for low, high, target in self.table.moves(state):
             yield low, high, self._at(machine, target, cont)
 
@@ -232,17 +243,21 @@ class WordNode(Node):
         return config
 
     def forced_run(self, state: int) -> bytes:
+        """The rest of the only word that goes on; empty where there are several, or other spellings."""
         if state < 0 or self.table.free:
             return b""
         first, last, depth = self.table.places[state]
         return self.set.words[first][depth:] if last - first == 1 else b""
 
     def skip(self, state: int, size: int) -> int:
+        """So many bytes further in the same word."""
         first, last, depth = self.table.places[state]
         return self.table.number((first, last, depth + size))
 
     def shortest(self, machine: Machine) -> bytes:
+        """The shortest word, of equals the first."""
         return self.set.least(self.set.root)
 
     def shortest_from(self, machine: Machine, state: int) -> bytes:
+        """A shortest rest of at least one byte."""
         return self.table.rest(state)

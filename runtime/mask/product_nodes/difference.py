@@ -25,6 +25,7 @@ class Exclusion(Node):
         self._shortest: dict[State, bytes | None] = {}
 
     def children(self) -> Sequence[Node]:
+        """The item; excluded words are no node."""
         return (self.item,)
 
     def analyse(self) -> tuple[bool, bool]:
@@ -42,9 +43,11 @@ class Exclusion(Node):
         self.known = (nullable or self.goes_on(machine, (start, self.set.root)), nullable)
 
     def measure(self) -> int | None:
+        """The length of a shortest word that is left, None if none is."""
         return len(self.shortest(self._machine)) if self.productive else None
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """End at once if the empty word is left, and read on if a longer one is."""
         if not self.productive:
             return
         state = (machine.begin(self.item, END), self.set.root)
@@ -90,20 +93,25 @@ class Exclusion(Node):
         return config
 
     def history_dependent(self, machine: Machine, state: State) -> bool:
+        """Whether the item's own configuration is."""
         return bool(machine.history_dependent[state[0]])
 
     def needs_history(self, machine: Machine, state: State) -> bool:
+        """Whether the item's own configuration does."""
         return bool(machine.needs_history[state[0]])
 
     def without_history(self, machine: Machine, state: State) -> State:
+        """The item's configuration without history, at the same place of the trie."""
         return machine.history_free(state[0]), state[1]
 
     def move(self, machine: Machine, state: State, cont: int, byte: int) -> int:
+        """A step of the item, beside one in the trie."""
         inner, place = state
         below = None if place is None else self.set.children(place).get(byte)
         return self._land(machine, machine.step(inner, byte), below, cont)
 
     def moves(self, machine: Machine, state: State, cont: int) -> Iterator[tuple[int, int, int]]:
+        """Those of the item; bytes with which excluded words go on are looked at one by one."""
         inner, place = state
         row = machine.row(inner).tolist()
         children = {} if place is None else self.set.children(place)
@@ -128,10 +136,12 @@ class Exclusion(Node):
             low = high + 1
 
     def shortest(self, machine: Machine) -> bytes:
+        """A shortest word that is left."""
         state = (machine.begin(self.item, END), self.set.root)
         return b"" if self._ends(machine, state) else self.shortest_from(machine, state)
 
     def shortest_from(self, machine: Machine, state: State) -> bytes:
+        """A shortest ending that reads a byte and makes no excluded word."""
         word = self._least(machine, state)
         assert word is not None, "no completion of a dead state"
         return word

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -39,12 +38,16 @@ class NotBefore(Node):
         self._lives: dict[State, bool] = {}
 
     def analyse(self) -> tuple[bool, bool]:
+        """Productive and nullable; what follows may still leave nothing of it."""
         return True, True
 
     def measure(self) -> int | None:
+        """0: it reads nothing of its own."""
         return 0
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """Add what follows, without the threads that begin with a forbidden character. ConstraintError if it
+        follows itself."""
         if cont in self._opening:
             raise ConstraintError("a lookahead is followed by itself")
         self._opening.add(cont)
@@ -81,7 +84,7 @@ class NotBefore(Node):
             return _ALL_OPEN
         return _SOME_OPEN if self._alive(machine, alone, 0) else _NONE_OPEN
 
-    def _of_place(self, node: Node, state: Any) -> int | None:
+    def _of_place(self, node: Node, state: object) -> int | None:
         """The same for all threads of a lexeme state, where that alone decides."""
         characters = node.first_characters(state)
         if not characters:
@@ -123,6 +126,7 @@ class NotBefore(Node):
         return machine.union(watched, 1) if machine.accepts(config) else watched
 
     def moves(self, machine: Machine, state: State, cont: int) -> Iterator[tuple[int, int, int]]:
+        """Those of what follows, but for bytes that complete a forbidden character."""
         config, place = state
         forbidden = self._forbidden(place).tolist()
         for byte, target in enumerate(machine.row(config).tolist()):
@@ -132,15 +136,19 @@ class NotBefore(Node):
                 yield byte, byte, target
 
     def history_dependent(self, machine: Machine, state: State) -> bool:
+        """Whether the configuration of what follows is."""
         return bool(machine.history_dependent[state[0]])
 
     def needs_history(self, machine: Machine, state: State) -> bool:
+        """Whether the configuration of what follows does."""
         return bool(machine.needs_history[state[0]])
 
     def without_history(self, machine: Machine, state: State) -> State:
+        """What follows without history, at the same place of the forbidden characters."""
         return machine.history_free(state[0]), state[1]
 
     def shortest(self, machine: Machine) -> bytes:
+        """The empty word."""
         return b""
 
     def shortest_from(self, machine: Machine, state: State) -> bytes:

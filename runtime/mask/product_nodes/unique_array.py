@@ -14,7 +14,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, END, Node, UniqueItems, Worklist
 from sglc.runtime.mask.core.errors import CompletionTooLong, ConstraintError
 from sglc.runtime.mask.gss.completion import completion
-from sglc.runtime.mask.nodes.array import AFTER, NEXT, ArrayNode, ArrayParts
+from sglc.runtime.mask.nodes.array import AFTER, NEXT, ArrayNode, ArrayParts, Frame
 from sglc.runtime.mask.nodes.core import measure
 
 _UNKNOWN, _NEEDS_HISTORY = -1, -2
@@ -36,7 +35,8 @@ ElementState = tuple[int, int, int, int, bytes | None]
 """(state of the array behind the item, number of the values used before, configuration of the item,
 configuration of the texts of used values, bytes of the item so far).
 
-Without the bytes the values are `_UNKNOWN`, or `_LOST` where it is not known without them what may come next.
+Without the bytes the values are `_UNKNOWN`, or `_NEEDS_HISTORY` where it is not known without them what may
+come next.
 """
 
 
@@ -101,6 +101,7 @@ class DistinctArray(ArrayNode):
     # Between items
 
     def open(self, machine: Machine, cont: int, work: Worklist, out: set[int]) -> None:
+        """End at once if that is legal, and begin each first item; no value is used yet."""
         if not self.productive:
             return
         self._settle()
@@ -108,7 +109,9 @@ class DistinctArray(ArrayNode):
             work.append((None, cont))
         self._begin(machine, 0, 0, cont, out)
 
-    def resume(self, machine: Machine, state: Any, cont: int, work: Worklist, out: set[int]) -> None:
+    def resume(self, machine: Machine, state: Frame, cont: int, work: Worklist, out: set[int]) -> None:
+        """Behind an item end or go on with a comma; behind a comma begin an item that was not used. Where the
+        values used are unknown, a thread stands for the item that needs history."""
         kind, here, used = state
         if kind == NEXT:
             self._begin(machine, here, used, cont, out)
@@ -135,13 +138,14 @@ class DistinctArray(ArrayNode):
     # Inside items
 
     def needs_history(self, machine: Machine, state: ElementState) -> bool:
+        """Whether the values used decide and are not known, or the item's own configurations need history."""
         _, used, inner, forbidden, _ = state
         return used == _NEEDS_HISTORY or bool(
             machine.needs_history[inner] or machine.needs_history[forbidden]
         )
 
     def _known(self, machine: Machine, inner: int, forbidden: int) -> int:
-        """`_UNKNOWN`, or `_LOST` if it is not known without the bytes read which bytes may come next."""
+        """`_UNKNOWN`, or `_NEEDS_HISTORY` if only the bytes read say which bytes may come next."""
         if forbidden == DEAD or machine.needs_history[inner] or machine.needs_history[forbidden]:
             return _UNKNOWN
         found = self._knowing.get((inner, forbidden))
@@ -160,9 +164,11 @@ class DistinctArray(ArrayNode):
         return found
 
     def history_dependent(self, machine: Machine, state: ElementState) -> bool:
+        """Whether the bytes of the item are kept."""
         return state[4] is not None
 
     def without_history(self, machine: Machine, state: ElementState) -> ElementState:
+        """The configurations stay; the bytes of the item go, and with them the values used."""
         after, _, inner, forbidden, data = state
         if data is None:
             return state
@@ -227,6 +233,7 @@ class DistinctArray(ArrayNode):
         return forbidden == DEAD or ends or self._alive.get(place) is True
 
     def move(self, machine: Machine, state: ElementState, cont: int, byte: int) -> int:
+        """With the bytes: at the end of an item its value is one of those used."""
         after, used, inner, forbidden, data = state
         if data is None:
             return super().move(machine, state, cont, byte)
@@ -234,6 +241,7 @@ class DistinctArray(ArrayNode):
         return self._land(machine, (after, used, inner, forbidden, data + bytes([byte])), cont)
 
     def moves(self, machine: Machine, state: ElementState, cont: int) -> Iterator[tuple[int, int, int]]:
+        """As without history: runs of bytes that lead the item and the texts of used values to the same."""
         after, _, inner, forbidden, _ = self.without_history(machine, state)
         row = machine.row(inner).tolist()
         forbidden_row = [DEAD] * 256 if forbidden == DEAD else machine.row(forbidden).tolist()
@@ -252,12 +260,15 @@ class DistinctArray(ArrayNode):
             low = high + 1
 
     def first_bytes(self, machine: Machine, state: ElementState, cont: int) -> np.ndarray:
+        """Where an item needs history, those of a comma; else those of the item."""
         _, used, inner, forbidden, _ = state
         if used == _NEEDS_HISTORY:  # no more bytes than these
             return machine.first(machine.begin(self.parts.comma, END))
         return machine.first(inner) if forbidden == DEAD else super().first_bytes(machine, state, cont)
 
     def difference(self, machine: Machine, state: ElementState, cont: int) -> UniqueItems | None:
+        """The item as one of a plain array, without the texts of used values; None where bytes are dropped or
+        constraints look ahead."""
         after, _, inner, forbidden, data = state
         if data is None or machine.looks_ahead:
             return None
@@ -310,10 +321,12 @@ class DistinctArray(ArrayNode):
         return self.parts.comma.shortest(machine).join(words) if len(words) > 1 else b"".join(words)
 
     def shortest(self, machine: Machine) -> bytes:
+        """Items one after the other, each as short as can be. Raises CompletionTooLong."""
         self._settle()
         return self._written(machine, 0, 0, 0)
 
-    def shortest_rest(self, machine: Machine, state: Any) -> bytes:
+    def shortest_rest(self, machine: Machine, state: Frame) -> bytes:
+        """The items that have to follow, none of a value used. Raises CompletionTooLong."""
         kind, here, used = state
         if kind == NEXT:
             return self._written(machine, here, used, 1)
@@ -322,6 +335,7 @@ class DistinctArray(ArrayNode):
         return self.parts.comma.shortest(machine) + self._written(machine, here, used, 1)
 
     def shortest_from(self, machine: Machine, state: ElementState) -> bytes:
+        """The rest of the item, then the items that have to follow. Raises CompletionTooLong."""
         after, used, inner, forbidden, data = state
         assert data is not None, "completions are asked of configurations that keep their bytes"
         ending = self._shortest_end(machine, inner, forbidden)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from operator import attrgetter, is_
-from typing import Any
 
 import numpy as np
 
@@ -74,29 +74,29 @@ class LexemeWalks:
         self.whole = SubtreeWalk(vocabulary.arrays, vocabulary.subtrees)
         # A mask has a row or is a part of one that has.
         most_bytes = 4 * vocabulary.words * most
-        self._lexemes: LeastUsed[tuple[Any, ...], WalkResult] = LeastUsed(most_bytes, _nbytes)
+        self._lexemes: LeastUsed[tuple[Hashable, ...], WalkResult] = LeastUsed(most_bytes, _nbytes)
         """Masks of lexemes by place, the bytes with which the text after may begin, and what was left out."""
-        self._walks: LeastUsed[tuple[Any, ...], tuple[_Bits, WalkResult]] = LeastUsed(
+        self._walks: LeastUsed[tuple[Hashable, ...], tuple[_Bits, WalkResult]] = LeastUsed(
             most_bytes // 4, _of_walk
         )
         """What has been found from nodes inside tokens: words of the row, their bits, boundaries."""
-        self._begins: LeastUsed[tuple[Any, ...], tuple[np.ndarray, LexemeDfa]] = LeastUsed(size=256)
+        self._begins: LeastUsed[tuple[Hashable, ...], tuple[np.ndarray, LexemeDfa]] = LeastUsed(size=256)
         """The bytes with which a lexeme may go on, by place."""
         self._blank = np.zeros(vocabulary.words, np.int32)
-        self._counts: LeastUsed[tuple[Any, ...], _Counts] = LeastUsed(size=_nbytes)
-        self._short_rows: LeastUsed[tuple[Any, ...], np.ndarray] = LeastUsed(size=_nbytes)
+        self._counts: LeastUsed[tuple[Hashable, ...], _Counts] = LeastUsed(size=_nbytes)
+        self._short_rows: LeastUsed[tuple[Hashable, ...], np.ndarray] = LeastUsed(size=_nbytes)
         """Of `_counts`, by the most that may be read."""
         self._class_lexemes: LeastUsed[tuple[int, Encoding], LexemeDfa] = LeastUsed(size=_OF_LEXEME)
         self._numbers: LeastUsed[int, tuple[Ranges, int]] = LeastUsed()
         """By identity: classes of characters, which are kept, and their numbers."""
         self._self_loops: LeastUsed[tuple[int, Encoding], SelfLoop | None] = LeastUsed(size=_OF_SELF_LOOP)
-        self._labels: LeastUsed[tuple[Any, int], tuple[np.ndarray, WalkResult, LexemeDfa]] = LeastUsed(
+        self._labels: LeastUsed[tuple[Hashable, int], tuple[np.ndarray, WalkResult, LexemeDfa]] = LeastUsed(
             most_bytes // 4, _of_labels
         )
         """See `_named`; what its keys are identities of is kept."""
-        self._apart: LeastUsed[tuple[Any, int], WalkResult] = LeastUsed(most_bytes // 4, _nbytes)
+        self._apart: LeastUsed[tuple[Hashable, int], WalkResult] = LeastUsed(most_bytes // 4, _nbytes)
         """See `_by_names`."""
-        self._asked: tuple[Any, ...] = (None,) * 5
+        self._asked: tuple[object, ...] = (None,) * 5
         """What `_words_of` has been asked for last, and has answered."""
         self._answer: WalkResult | None = None
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from sglc.runtime.byte_level import TokenizerError, byte_alphabet
 
@@ -20,10 +21,24 @@ _MOST_TOKENS = 4_000_000
 memory."""
 
 
+class _Added(TypedDict):
+    id: int
+    content: str
+    special: NotRequired[bool]
+
+
+class _Definition(TypedDict):
+    """What is read of a `tokenizer.json`."""
+
+    model: dict[str, object]
+    added_tokens: NotRequired[list[_Added] | None]
+    decoder: NotRequired[object]
+
+
 def token_bytes_of_json(path: Path) -> tuple[list[bytes | None], frozenset[int]]:
     """(bytes by id, end ids) of a `tokenizer.json`; end ids from the configuration files beside it."""
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data: _Definition = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as fault:
         raise TokenizerError(f"{path}: not a readable tokenizer.json ({fault})") from None
     if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
@@ -31,7 +46,7 @@ def token_bytes_of_json(path: Path) -> tuple[list[bytes | None], frozenset[int]]
     return _token_bytes(data), _end_ids(path.parent, data)
 
 
-def token_bytes_of_pretrained(tokenizer: Any) -> tuple[list[bytes | None], frozenset[int]]:
+def token_bytes_of_pretrained(tokenizer: object) -> tuple[list[bytes | None], frozenset[int]]:
     """(bytes by id, end ids) of a transformers tokenizer with a fast backend."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
@@ -44,7 +59,7 @@ def token_bytes_of_pretrained(tokenizer: Any) -> tuple[list[bytes | None], froze
     return table, frozenset() if end is None else frozenset([end])
 
 
-def _token_bytes(data: dict[str, Any]) -> list[bytes | None]:
+def _token_bytes(data: _Definition) -> list[bytes | None]:
     pieces = _pieces(data["model"])
     added = data.get("added_tokens") or []
     size = 1 + max([*pieces.values(), *(token["id"] for token in added)], default=-1)
@@ -81,7 +96,7 @@ def _token_bytes(data: dict[str, Any]) -> list[bytes | None]:
     return [data or None for data in table]
 
 
-def _pieces(model: dict[str, Any]) -> dict[str, int]:
+def _pieces(model: Mapping[str, object]) -> dict[str, int]:
     vocabulary = model.get("vocab")
     if isinstance(vocabulary, dict):
         pieces = dict(vocabulary)
@@ -95,7 +110,7 @@ def _pieces(model: dict[str, Any]) -> dict[str, int]:
     return pieces
 
 
-def _decoder_kinds(decoder: Any) -> set[str]:
+def _decoder_kinds(decoder: object) -> set[str]:
     if not isinstance(decoder, dict):
         return set()
     kinds = {str(decoder.get("type"))}
@@ -104,11 +119,11 @@ def _decoder_kinds(decoder: Any) -> set[str]:
     return kinds
 
 
-def _replaces_underline(decoder: Any) -> bool:
+def _replaces_underline(decoder: object) -> bool:
     return "\u2581" in json.dumps(decoder, ensure_ascii=False)
 
 
-def _end_ids(folder: Path, data: dict[str, Any]) -> frozenset[int]:
+def _end_ids(folder: Path, data: _Definition) -> frozenset[int]:
     """End tokens named by `generation_config.json`, `config.json` or `tokenizer_config.json`, if any."""
     found: set[int] = set()
     for name in ("generation_config.json", "config.json"):
@@ -126,7 +141,7 @@ def _end_ids(folder: Path, data: dict[str, Any]) -> frozenset[int]:
     return frozenset(i for i in found if 0 <= i < size)
 
 
-def _read_object(path: Path) -> dict[str, Any]:
+def _read_object(path: Path) -> Mapping[str, object]:
     try:
         value = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -45,7 +45,7 @@ class Vocabulary:
         self.words = (self.size + 31) // 32
         """Length of a mask row in int32 words; token t is bit t % 32 of word t // 32."""
 
-        self.classes: BoundedCache[Any, Any] = BoundedCache(size=attrgetter("nbytes"))
+        self.classes: BoundedCache[Hashable, Any] = BoundedCache(size=attrgetter("nbytes"))
         """Walks over all words of a class of characters, by class and encoding; kept by mask stores."""
         self.facts: dict[type, Any] = {}
         """What others have found out about it, by kind, as long as it lives."""
@@ -60,7 +60,7 @@ class Vocabulary:
         return cls(*token_bytes_of_json(Path(path)))
 
     @classmethod
-    def from_pretrained(cls, tokenizer: Any) -> Vocabulary:
+    def from_pretrained(cls, tokenizer: object) -> Vocabulary:
         """From a transformers tokenizer object."""
         return cls(*token_bytes_of_pretrained(tokenizer))
 
