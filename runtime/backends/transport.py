@@ -41,7 +41,8 @@ class HttpReply(Protocol):
     """A reply whose body is still to come."""
 
     @property
-    def status(self) -> int: ...
+    def status(self) -> int:
+        """The code of HTTP, 100 to 599, as the service sent it."""
 
     @property
     def headers(self) -> Mapping[str, str]:

@@ -401,6 +401,16 @@ def test_garbled_answers(kind: str) -> None:
         assert (fault.cause, fault.again) == ("protocol", True), body[:60]
 
 
+@pytest.mark.parametrize("top", [["a"], "a", 3])
+def test_chances_of_plain_text_that_are_no_object(top: object) -> None:
+    stub = StubVllm()
+    told = {"tokens": ["a"], "token_logprobs": [-1.0], "top_logprobs": [top]}
+    stub.instead = as_events([{"choices": [{"text": "a", "logprobs": told}]}])
+    backend = open_backend(f"{STUBS['vllm'][0]}#served", BackendSettings(), ENVIRONMENT, stub.transport)
+    fault = fault_of(backend, replace(PLAIN, top_logprobs=1, max_tokens=3))
+    assert (fault.cause, fault.again) == ("protocol", True)
+
+
 @pytest.mark.parametrize("kind", STUBS)
 def test_streams_that_end_early_or_break(kind: str) -> None:
     name = STUBS[kind][0] + ("#served" if kind in ("vllm", "sglang") else "")

@@ -12,7 +12,9 @@ class LoopClock:
     """
 
     def now(self) -> float:
+        """Seconds of the loop's clock; RuntimeError outside of a loop."""
         return asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
+        """Give way to the loop's other tasks for so many seconds."""
         await asyncio.sleep(seconds)

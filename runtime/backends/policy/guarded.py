@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sglc.runtime.backends.exchange import (
     Backend,
@@ -239,7 +239,7 @@ async def _slept(clock: Clock, seconds: float) -> None:
     await clock.sleep(seconds)
 
 
-async def _end(tasks: Sequence[asyncio.Task[Any]]) -> None:
+async def _end(tasks: Sequence[asyncio.Task[object]]) -> None:
     """Cancel tasks, and wait until what they held is given back."""
     for task in tasks:
         task.cancel()

@@ -71,6 +71,8 @@ class Messages:
     most_tokens: int
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:
+        """The pieces of a streamed message, without chances of tokens, then its ending. Raises
+        BackendFault."""
         reader = _Reader(self.service)
         events = self.service.events("/v1/messages", self.body(query), query.deadline)
         async with closed_after(events):
@@ -98,6 +100,7 @@ class Messages:
         return body
 
     async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
+        """Raises BackendFault: the service tells no log-probabilities."""
         raise BackendFault("request", "Anthropic's messages do not score texts")
 
     async def context_length(self) -> int | None:
@@ -105,6 +108,7 @@ class Messages:
         return count_in(await self.service.answer(f"/v1/models/{self.model}"), "max_input_tokens") or None
 
     async def close(self) -> None:
+        """Close the connections of the transport."""
         await self.service.transport.close()
 
 

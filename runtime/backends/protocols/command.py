@@ -43,6 +43,8 @@ class CommandModel:
     words: tuple[str, ...]
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:
+        """What the program writes, then an ending; bytes that are no UTF-8 become U+FFFD. Raises BackendFault
+        where the program cannot be run or fails."""
         program = self.words[0]
         try:
             async with closed_after(Command(self.words)(prompt_of(query))) as pieces:
@@ -56,9 +58,11 @@ class CommandModel:
         yield Ending("stop")
 
     async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
+        """Raises BackendFault: a program only writes."""
         raise BackendFault("request", "a command does not score texts")
 
     async def context_length(self) -> int | None:
+        """None: a program does not say how much it reads."""
         return None
 
     async def close(self) -> None:

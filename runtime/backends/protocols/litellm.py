@@ -6,9 +6,9 @@ in the environment by itself. Its answers have the form of chat completions. It 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
 from sglc.runtime.backends.event_stream import closed_after
 from sglc.runtime.backends.exchange import Backend, BackendFault, Event, Query, TextScore
@@ -38,18 +38,37 @@ def open_backend(opening: Opening) -> Backend:
     )
 
 
+class Chunk(Protocol):
+    """A part of an answer."""
+
+    def model_dump(self) -> Mapping[str, object]:
+        """The part as plain data."""
+
+
+class Package(Protocol):
+    """The module `litellm`, as far as it is used here."""
+
+    async def acompletion(self, **arguments: object) -> AsyncIterator[Chunk]:
+        """Begin an answer. Raises exceptions of its own."""
+
+    def get_model_info(self, model: str, /) -> Mapping[str, object]:
+        """What its table says of a model. Raises Exception for one that is not in it."""
+
+
 @dataclass(slots=True)
 class LiteLlm:
     """The protocol: calls of the package. `service` only says how errors in a stream are told."""
 
     service: Service
-    package: Any
+    package: Package
     model: str
     capabilities: Capabilities
     key: str = field(repr=False)
     url: str
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:
+        """The pieces of an answer and its ending. Raises BackendFault, also for every exception of the
+        package."""
         reader = ChatReader(self.service)
         try:
             async with closed_after(await self.package.acompletion(**self.arguments(query))) as chunks:
@@ -98,6 +117,7 @@ class LiteLlm:
         )
 
     async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
+        """Raises BackendFault: the package has no call for it."""
         raise BackendFault("request", "litellm does not score texts")
 
     async def context_length(self) -> int | None:

@@ -79,6 +79,8 @@ class LlamaServer:
     _prompts: OrderedDict[tuple[Message, ...], str] = field(default_factory=OrderedDict, repr=False)
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:
+        """The answer of `/completion`, to the prompt that the server's own chat template makes. Raises
+        BackendFault."""
         body = self.body(query, await self._prompt(query))
         events = self.service.events("/completion", body, query.deadline)
         async with closed_after(read_completion(self.service, events)) as found:
@@ -110,9 +112,10 @@ class LlamaServer:
         if prompt is None:
             asked = {"messages": chat_messages(with_a_turn_to_answer(query.messages))}
             found = await self.service.answer("/apply-template", asked, query.deadline)
-            if not isinstance(found.get("prompt"), str):
+            text = found.get("prompt")
+            if not isinstance(text, str):
                 raise garbled("there is no `prompt`")
-            prompt = self._prompts[query.messages] = found["prompt"]
+            prompt = self._prompts[query.messages] = text
             if len(self._prompts) > PROMPTS:
                 self._prompts.popitem(last=False)
         return f"{prompt}{query.begun}"
@@ -152,6 +155,7 @@ class LlamaServer:
         return count_in(settings, "n_ctx") or None
 
     async def close(self) -> None:
+        """Close the connections of the transport."""
         await self.service.transport.close()
 
 

@@ -55,6 +55,7 @@ class ChatCompletions:
     official: bool = True
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:
+        """The answer as it comes, or at once where the body asks for no stream. Raises BackendFault."""
         body = self.body(query)
         if "stream" in body:
             events = self.service.events("/chat/completions", body, query.deadline)
@@ -85,6 +86,7 @@ class ChatCompletions:
         return body
 
     async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
+        """Raises BackendFault: chat completions tell no log-probabilities of a given text."""
         raise BackendFault("request", "chat completions do not score texts")
 
     async def context_length(self) -> int | None:
@@ -97,16 +99,17 @@ class ChatCompletions:
         return None
 
     async def close(self) -> None:
+        """Close the connections of the transport."""
         await self.service.transport.close()
 
 
 def constraint(enforced: Enforcement) -> Body:
     """The fields that enforce something."""
     if enforced.notation == "json_schema":
-        schema = {"name": TOOL, "strict": True, "schema": enforced.schema}
+        schema: Body = {"name": TOOL, "strict": True, "schema": enforced.schema}
         return {"response_format": {"type": "json_schema", "json_schema": schema}}
-    grammar = {"syntax": enforced.notation, "definition": enforced.text}
-    custom = {"name": TOOL, "format": {"type": "grammar", "grammar": grammar}}
+    grammar: Body = {"syntax": enforced.notation, "definition": enforced.text}
+    custom: Body = {"name": TOOL, "format": {"type": "grammar", "grammar": grammar}}
     return {
         "tools": [{"type": "custom", "custom": {**custom, "description": "Takes the answer."}}],
         "tool_choice": {"type": "custom", "custom": {"name": TOOL}},

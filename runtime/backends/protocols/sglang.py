@@ -71,6 +71,7 @@ class SGLang:
     capabilities: Capabilities
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:
+        """The answer of `/generate` to plain text, else that of chat completions. Raises BackendFault."""
         if is_plain_text(query):
             events = self.service.events("/generate", self.text_body(query), query.deadline)
             reading = read_generated(self.service, events)
@@ -157,16 +158,18 @@ class SGLang:
         return token_ids(found.get("tokens"), "tokens")
 
     async def context_length(self) -> int | None:
+        """Tokens as the server tells them with its list of models; None where it does not."""
         return await self.model.context_length()
 
     async def close(self) -> None:
+        """Close the connections of the transport."""
         await self.service.transport.close()
 
 
 def chat_constraint(enforced: Enforcement) -> Body:
     """The field of chat completions that enforces something."""
     if enforced.notation == "json_schema":
-        schema = {"name": "answer", "strict": True, "schema": enforced.schema}
+        schema: Body = {"name": "answer", "strict": True, "schema": enforced.schema}
         return {"response_format": {"type": "json_schema", "json_schema": schema}}
     return {"ebnf" if enforced.notation == "gbnf" else "regex": enforced.text}
 

@@ -11,11 +11,11 @@ import asyncio
 import codecs
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sglc.runtime.backends.exchange import (
     Backend,
@@ -34,7 +34,38 @@ from sglc.runtime.backends.protocols.core.protocol_backend import ProtocolBacken
 from sglc.runtime.backends.protocols.core.scoring import first_token
 from sglc.runtime.backends.registry import Opening, missing_package
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch import device as Device
+
+    from sglc.runtime.mask import Vocabulary
+
 _T = TypeVar("_T")
+
+
+class Output(Protocol):
+    """What a model computes."""
+
+    @property
+    def logits(self) -> Tensor:
+        """float[batch, tokens, vocabulary]."""
+
+
+class CausalModel(Protocol):
+    """A model of transformers, as far as it is used here."""
+
+    @property
+    def config(self) -> object:
+        """Settings of its architecture."""
+
+    @property
+    def device(self) -> Device:
+        """Where its weights lie."""
+
+    def generate(self, inputs: Tensor, **settings: object) -> Tensor:
+        """The tokens `inputs`, int64[batch, tokens], with those that were written behind them."""
+
+    def __call__(self, inputs: Tensor, /) -> Output: ...
 
 
 def open_backend(opening: Opening) -> Backend:
@@ -51,9 +82,9 @@ def open_backend(opening: Opening) -> Backend:
 class Loaded:
     """A model of transformers, its tokenizer, and the vocabulary as the mask engine has it."""
 
-    model: Any
+    model: CausalModel
     tokenizer: Any
-    vocabulary: Any
+    vocabulary: Vocabulary
     ends: tuple[int, ...]
     """Tokens that end an answer: those of the tokenizer and of the model's settings."""
 
@@ -93,6 +124,8 @@ class GenerateModel:
     )
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:
+        """Pieces as the thread writes them, then the ending. Closing the iterator stops the thread at its
+        next token. Raises BackendFault where the model cannot be loaded or does not take the prompt."""
         loop = asyncio.get_running_loop()
         told: asyncio.Queue[Event | None] = asyncio.Queue()
         stopped = threading.Event()
@@ -118,6 +151,7 @@ class GenerateModel:
                 running.cancel()
 
     async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
+        """One forward pass for each text, in the thread. Raises BackendFault as `answer` does."""
         return await self._in_thread(lambda: [_scored(self._model(), query, text) for text in texts])
 
     async def context_length(self) -> int | None:
@@ -128,6 +162,7 @@ class GenerateModel:
         return found if isinstance(found, int) else None
 
     async def close(self) -> None:
+        """Drop the model and the jobs that wait; the one that runs ends by itself."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._loaded = None
 
@@ -168,7 +203,7 @@ def _generated(
     prompt = _prompt(loaded, query)
     ends = loaded.ends
     watching = _Watching(loaded, query.top_logprobs, len(prompt), tell)
-    processors: list[Any] = [watching]
+    processors: list[Callable[[Tensor, Tensor], Tensor]] = [watching]
     if query.enforced is not None:
         from sglc.runtime.adapters.transformers import ConstraintLogitsProcessor
 
@@ -199,10 +234,10 @@ def _generated(
     return Ending("stop" if complete or len(written) < most else "length", usage)
 
 
-def _settings(query: Query) -> dict[str, Any]:
+def _settings(query: Query) -> dict[str, float | None]:
     """Sampling as `generate` has it; files of the model have defaults of their own for it."""
     given = query.sampling
-    found: dict[str, Any] = {"repetition_penalty": 1.0, "num_beams": 1, "use_cache": True}
+    found: dict[str, float | None] = {"repetition_penalty": 1.0, "num_beams": 1, "use_cache": True}
     if given.temperature == 0.0:
         return {**found, "do_sample": False, "temperature": None, "top_p": None, "top_k": None, "min_p": None}
     found |= {"do_sample": True, "temperature": given.temperature, "top_k": given.top_k or 0}
@@ -210,7 +245,7 @@ def _settings(query: Query) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _seeded(seed: int | None) -> Any:
+def _seeded(seed: int | None) -> Iterator[None]:
     """Random numbers of torch by a seed, and those of the process behind it."""
     import torch
 
@@ -222,7 +257,7 @@ def _seeded(seed: int | None) -> Any:
         yield
 
 
-def _all(ids: Any, value: bool) -> Any:
+def _all(ids: Tensor, value: bool) -> Tensor:
     import torch
 
     return torch.full((ids.shape[0],), value, dtype=torch.bool, device=ids.device)
@@ -240,7 +275,7 @@ class _Watching:
         self._seen = 0
         self._chances: tuple[TokenChance, ...] = ()
 
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         self._new(input_ids[0, self._start :].tolist())
         if self._top:
             best = scores[0].log_softmax(-1).topk(min(self._top, scores.shape[-1]))

@@ -58,6 +58,7 @@ class Vllm:
     capabilities: Capabilities
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:
+        """The answer of completions to plain text, else that of chat completions. Raises BackendFault."""
         body = self.body(query, await self.model.name(query.deadline))
         if is_plain_text(query) and query.max_tokens is None:
             body["max_tokens"] = await self._room(body, query.deadline)
@@ -119,9 +120,11 @@ class Vllm:
         return score_of([_chance(chances[at], tokens[at]) for at in range(start, len(tokens))])
 
     async def context_length(self) -> int | None:
+        """Tokens as the server tells them with its list of models; None where it does not."""
         return await self.model.context_length()
 
     async def close(self) -> None:
+        """Close the connections of the transport."""
         await self.service.transport.close()
 
 

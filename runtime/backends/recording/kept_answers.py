@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sglc.automata.json.data import JsonData
 from sglc.cache_files import PART, cache_folder, keep, read_own
 from sglc.runtime.backends.exchange import Backend, Ending, Event, Piece, Query, TextScore, TokenChance, Usage
 from sglc.targets.projection.core.capabilities import Capabilities
@@ -128,14 +129,17 @@ class KeepingAnswers:
 
     @property
     def name(self) -> str:
+        """That of the backend inside."""
         return self._inner.name
 
     @property
     def endpoint(self) -> str:
+        """That of the backend inside, which is not asked for kept answers."""
         return self._inner.endpoint
 
     @property
     def capabilities(self) -> Capabilities:
+        """Those of the backend inside."""
         return self._inner.capabilities
 
     async def stream(self, query: Query) -> AsyncIterator[Event]:
@@ -192,13 +196,13 @@ def question_of(backend: Backend, query: Query) -> str:
     return json.dumps(data, sort_keys=True, ensure_ascii=True, default=_plain)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, frozenset | set):
         return sorted(value)
     if hasattr(value, "items"):
-        return dict(value)
+        return dict(value.items())
     return str(value)
 
 
@@ -216,7 +220,7 @@ def _checksum(data: bytes) -> bytes:
     return hashlib.sha256(data).hexdigest().encode()
 
 
-def _shown(event: Event) -> Any:
+def _shown(event: Event) -> JsonData:
     if isinstance(event, Piece):
         return [event.text, event.logprob, [[[each.text, each.logprob] for each in top] for top in event.top]]
     usage = event.usage

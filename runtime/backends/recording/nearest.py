@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from sglc.runtime.backends.recording.traffic import Exchange
 from sglc.runtime.errors import SglError
@@ -44,7 +43,7 @@ def _nearest(asked: Exchange, recorded: Sequence[Exchange]) -> str:
     )
 
 
-def _differences(asked: bytes, recorded: bytes) -> Iterator[tuple[str, Any, Any]]:
+def _differences(asked: bytes, recorded: bytes) -> Iterator[tuple[str, object, object]]:
     """Places of the body, and what stands there in both."""
     try:
         one, other = json.loads(asked), json.loads(recorded)
@@ -58,7 +57,7 @@ def _differences(asked: bytes, recorded: bytes) -> Iterator[tuple[str, Any, Any]
         yield "body", asked.decode("utf-8", "replace"), recorded.decode("utf-8", "replace")
 
 
-def _walk(one: Any, other: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+def _walk(one: object, other: object, place: str) -> Iterator[tuple[str, object, object]]:
     if isinstance(one, dict) and isinstance(other, dict):
         for key in {**other, **one}:
             yield from _walk(one.get(key, _MISSING), other.get(key, _MISSING), f"{place}.{key}")
@@ -70,13 +69,13 @@ def _walk(one: Any, other: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
         yield place, one, other
 
 
-def _weight(difference: tuple[str, Any, Any]) -> int:
+def _weight(difference: tuple[str, object, object]) -> int:
     """How much differs at a place: the characters of what stands there in both."""
     _, now, then = difference
     return sum(len(json.dumps(each)) for each in (now, then) if each is not _MISSING)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if value is _MISSING:
         return "absent"
     text = json.dumps(value, ensure_ascii=False)

@@ -20,10 +20,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from sglc.cache_files import PRIVATE_FILE, open_private
 
+T = TypeVar("T")
 VERSION = 1
 FORMAT = "sglc-traffic"
 MOST_BYTES = 1 << 30
@@ -92,7 +93,7 @@ class TrafficFile:
 
     def write(self, exchange: Exchange) -> None:
         """Add an exchange. Raises TrafficError where the file would become too large, and OSError."""
-        data: dict[str, Any] = {
+        data: dict[str, object] = {
             "number": exchange.number,
             "digest": exchange.digest,
             "method": exchange.method,
@@ -113,7 +114,7 @@ class TrafficFile:
         """Close the file."""
         self._file.close()
 
-    def _line(self, data: Mapping[str, Any]) -> None:
+    def _line(self, data: Mapping[str, object]) -> None:
         line = json.dumps(data, ensure_ascii=True) + "\n"
         self._bytes += len(line)
         if len(line) > MOST_LINE or self._bytes > MOST_BYTES:
@@ -150,7 +151,7 @@ def _exchanges(path: str | Path) -> Iterator[Exchange]:
             raise TrafficError(f"{path}: empty, not recorded by `--record`")
 
 
-def _check_format(data: Any, place: str) -> None:
+def _check_format(data: object, place: str) -> None:
     version = data.get(FORMAT) if isinstance(data, dict) else None
     if version is None:
         raise TrafficError(f"{place}: not recorded by `--record`")
@@ -187,7 +188,7 @@ def _fault(data: Any) -> Fault:
     )
 
 
-def _kind(value: Any, kind: type) -> Any:
+def _kind(value: object, kind: type[T]) -> T:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"{value!r:.60} is no {kind.__name__}")
     return value

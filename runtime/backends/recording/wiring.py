@@ -93,9 +93,11 @@ class UnwaitedClock:
         self._now = 0.0
 
     def now(self) -> float:
+        """Seconds that have been waited for so far."""
         return self._now
 
     async def sleep(self, seconds: float) -> None:
+        """Let so many seconds pass at once; other tasks of the loop get a turn."""
         self._now += max(0.0, seconds)
         await asyncio.sleep(0)
 
@@ -108,14 +110,17 @@ class Unhurried:
 
     @property
     def name(self) -> str:
+        """That of the backend inside."""
         return self.inner.name
 
     @property
     def endpoint(self) -> str:
+        """That of the backend inside."""
         return self.inner.endpoint
 
     @property
     def capabilities(self) -> Capabilities:
+        """Those of the backend inside."""
         return self.inner.capabilities
 
     async def stream(self, query: Query) -> AsyncIterator[Event]:

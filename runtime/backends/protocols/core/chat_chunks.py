@@ -129,10 +129,17 @@ def _tokens(logprobs: Object) -> list[Object]:
         {
             "token": text,
             "logprob": logprob,
-            "top_logprobs": [{"token": each, "logprob": p} for each, p in (top or {}).items()],
+            "top_logprobs": _most_probable(top),
         }
         for text, logprob, top in zip(texts, chosen, tops, strict=True)
     ]
+
+
+def _most_probable(top: object) -> list[Object]:
+    """The most probable tokens at a place of completions of plain text; null has none."""
+    if top is not None and not isinstance(top, dict):
+        raise garbled("`top_logprobs` has something in it that is no object")
+    return [{"token": each, "logprob": logprob} for each, logprob in (top or {}).items()]
 
 
 def token_text(token: Object) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from sglc.automata.json.data import JsonObject
 from sglc.runtime.backends.exchange import Message, Query
 from sglc.targets.projection.core.capabilities import Capabilities
 
-Body = dict[str, Any]
+Body = JsonObject
 _ROLES = {"": "user", "tool": "user"}
 """Roles that chat completions do not have in our sense: text outside of messages, and results of tools that
 the model asked for in its own words. Messages of the role `tool` there belong to calls of the protocol."""
@@ -16,7 +16,9 @@ the model asked for in its own words. Messages of the role `tool` there belong t
 
 def chat_messages(messages: Sequence[Message], begun: str = "") -> list[Body]:
     """Messages as chat completions have them; what is begun is the last one."""
-    found = [{"role": _ROLES.get(each.role, each.role), "content": each.text} for each in messages]
+    found: list[Body] = []
+    for each in messages:
+        found.append({"role": _ROLES.get(each.role, each.role), "content": each.text})
     if begun:
         found.append({"role": "assistant", "content": begun})
     return found

@@ -7,7 +7,6 @@ import math
 import time
 from collections.abc import Collection, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 from sglc.runtime.backends.exchange import BackendFault, Cause
 
@@ -125,7 +124,7 @@ def _number(text: str) -> float | None:
 def _error_in(body: bytes) -> tuple[str, str]:
     """Kind and message of an error in a body: JSON of one of the usual forms, or else some text."""
     try:
-        value: Any = json.loads(body)
+        value: object = json.loads(body)
     except (ValueError, RecursionError):
         text = body[:2000].decode("utf-8", "replace").strip()
         return "", "" if text.startswith("<") else text

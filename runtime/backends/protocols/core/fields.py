@@ -9,7 +9,7 @@ from typing import Any
 
 from sglc.runtime.backends.exchange import BackendFault
 
-Object = Mapping[str, Any]
+Object = Mapping[str, object]
 
 
 def parsed(data: str | bytes) -> Object:
@@ -54,7 +54,7 @@ def object_in(value: Object, name: str) -> Object:
 
 
 def list_in(value: Object, name: str) -> list[Any]:
-    """A list; absent or null is an empty one."""
+    """A list; absent or null is an empty one. Whoever reads what is in it checks its kind."""
     found = value.get(name)
     if found is None:
         return []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
 
 from sglc.runtime.backends.exchange import TextScore
 from sglc.runtime.backends.protocols.core.fields import garbled, logprob_of
@@ -14,7 +13,7 @@ AT_ONCE = 8
 
 
 async def together(
-    texts: Sequence[str], score: Callable[[str], Coroutine[Any, Any, TextScore]]
+    texts: Sequence[str], score: Callable[[str], Coroutine[object, object, TextScore]]
 ) -> list[TextScore]:
     """Scores of some texts, a few at a time, in their order. Where one fails the others are given up."""
     bound = asyncio.Semaphore(AT_ONCE)

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sglc.runtime.backends.event_stream import ServerEvent, closed_after, server_events
 from sglc.runtime.backends.exchange import BackendFault, Clock
@@ -36,7 +35,7 @@ class Service:
 
     @asynccontextmanager
     async def reply(
-        self, path: str, body: Mapping[str, Any] | None = None, deadline: float | None = None
+        self, path: str, body: Mapping[str, object] | None = None, deadline: float | None = None
     ) -> AsyncIterator[HttpReply]:
         """The reply to a body of JSON, or to a GET without one. Raises BackendFault for a refusal."""
         request = HttpRequest(
@@ -59,7 +58,7 @@ class Service:
             raise
 
     async def answer(
-        self, path: str, body: Mapping[str, Any] | None = None, deadline: float | None = None
+        self, path: str, body: Mapping[str, object] | None = None, deadline: float | None = None
     ) -> Object:
         """The JSON object of a whole reply."""
         async with self.reply(path, body, deadline) as reply, closed_after(reply.pieces()) as pieces:
@@ -71,7 +70,7 @@ class Service:
             return parsed(data)
 
     async def events(
-        self, path: str, body: Mapping[str, Any], deadline: float | None = None
+        self, path: str, body: Mapping[str, object], deadline: float | None = None
     ) -> AsyncIterator[ServerEvent]:
         """The events of a stream. Raises BackendFault for an event that is an error."""
         async with self.reply(path, body, deadline) as reply:
@@ -86,7 +85,7 @@ class Service:
         """The fault of an error in a stream."""
         return fault_in_stream(error, self.url, self._secret_words())
 
-    def _written(self, body: Mapping[str, Any]) -> bytes:
+    def _written(self, body: Mapping[str, object]) -> bytes:
         kept = {name: value for name, value in body.items() if name not in self.leave_out}
         try:
             return write_json(kept).encode()
