@@ -19,7 +19,7 @@ import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from time import thread_time
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from jinja2 import Environment, nodes
 from jinja2.exceptions import SecurityError
@@ -428,10 +428,10 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return parts
 
 
-def _in_context(function: Callable[[Any], object]) -> Callable[[object, object], object]:
+def _in_context(function: Callable[[T], object]) -> Callable[[object, T], object]:
     """A filter that takes the context, and does without it."""
 
-    def filter(context: object, value: object) -> object:
+    def filter(context: object, value: T) -> object:
         return function(value)
 
     filter.jinja_pass_arg = _PassArg.context  # type: ignore[attr-defined]

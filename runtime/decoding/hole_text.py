@@ -199,6 +199,8 @@ class HoleText:
         return HoleLookahead(self.request, self.vocabulary, self.seams, *place)
 
     def context(self) -> Tokens:
+        """The last tokens of the conversation that decide how what follows becomes tokens, see
+        `Seams.context`."""
         return Seams.context(self.conversation.branch.tokens, self._floor)
 
     def ending(self) -> Matcher | None:

@@ -226,16 +226,16 @@ class Silent:
     top = 0
 
     def piece(self, text: str, forced: bool) -> None:
-        pass
+        """Drop it."""
 
     def token(self, drawn: Sampled, data: bytes, allowed: int, draft: tuple[str, int] | None = None) -> None:
-        pass
+        """Drop it; never called, as `detailed` is False."""
 
     def walk(self, number: int, data: bytes, weight: float | None, outcome: str) -> None:
-        pass
+        """Drop it; never called, as `detailed` is False."""
 
     def beams(self, step: int, texts: list[bytes], scores: list[float]) -> None:
-        pass
+        """Drop it; never called, as `detailed` is False."""
 
 
 def filled_language(

@@ -36,6 +36,7 @@ class Collector:
         self._listen = listen
 
     def begin(self, function: str, seed: int) -> Listener | None:
+        """Count a run that begins, and give its listener where spans are made."""
         with self.lock:
             if not self.running:
                 self._since = perf_counter()
@@ -44,10 +45,13 @@ class Collector:
         return None if self._listen is None else self._listen(function, seed)
 
     def call(self, function: str) -> None:
+        """Count a call of a function, whether a run began with it or it was called inside of one."""
         with self.lock:
             self.functions.setdefault(function, FunctionFigures()).calls += 1
 
     def hole(self, name: str, mode: str, result: HoleResult, seconds: float, error: str) -> None:
+        """Add what filling a hole took: tokens, `seconds` of wall time, and the name of its error if it
+        failed."""
         work = result.work
         with self.lock:
             figures = self.holes.get(name)
@@ -90,6 +94,7 @@ class Collector:
                     answered[remote.answered_by] = answered.get(remote.answered_by, 0) + 1
 
     def end(self, function: str, statistics: Statistics, error: str) -> None:
+        """Count a run that ends: its outcome (the error's name, or `ok`), its seconds and its retries."""
         with self.lock:
             self.running -= 1
             if not self.running:

@@ -8,7 +8,7 @@ left out unless they are asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,7 +124,7 @@ class RunSpans:
     def _top(self, branch: str) -> _Open:
         return self._stack(branch)[-1]
 
-    def _start(self, branch: str, name: str, attributes: dict[str, Any]) -> Span:
+    def _start(self, branch: str, name: str, attributes: Mapping[str, str]) -> Span:
         context = trace.set_span_in_context(self._top(branch).span)
         return self._tracer.start_span(name, context, SpanKind.INTERNAL, attributes, start_time=self._now)
 

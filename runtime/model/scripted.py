@@ -32,10 +32,12 @@ class ByteChat:
     roles = ("system", "user", "assistant", "tool")
 
     def pieces(self, roles: tuple[str, ...]) -> tuple[str | SpecialToken, ...]:
+        """What opens the newest message, behind the end of the one before it."""
         opening = (SpecialToken(START), f"{roles[-1]}\n")
         return opening if len(roles) == 1 else (*self.closing(roles), *opening)
 
     def closing(self, roles: tuple[str, ...]) -> tuple[str | SpecialToken, ...]:
+        """The token that ends a message, and a line break."""
         return (SpecialToken(END), "\n")
 
 
@@ -76,12 +78,15 @@ class ScriptedCache:
 
     @property
     def length(self) -> int:
+        """How many tokens were read."""
         return len(self.tokens)
 
     def clone(self) -> ScriptedCache:
+        """A cache of the same tokens that goes its own way."""
         return ScriptedCache(list(self.tokens))
 
     def truncate(self, length: int) -> None:
+        """Forget all but the first `length` tokens."""
         del self.tokens[length:]
 
 
@@ -128,6 +133,7 @@ class ScriptedModel:
         return cls(answers, f"scripted:{Path(path).name}")
 
     def new_cache(self) -> ScriptedCache:
+        """A cache that has read nothing."""
         return ScriptedCache()
 
     def forward(self, cache: ScriptedCache, tokens: Sequence[int], every: bool = False) -> np.ndarray:

@@ -39,9 +39,11 @@ class PlainChat:
     """Messages marked by lines, for runs without a model."""
 
     def pieces(self, roles: tuple[str, ...]) -> tuple[str, ...]:
+        """A line `<role>`, behind the line break that ends the message before."""
         return (f"\n<{roles[-1]}>\n" if len(roles) > 1 else f"<{roles[-1]}>\n",)
 
     def closing(self, roles: tuple[str, ...]) -> tuple[str, ...]:
+        """The line break that ends a message."""
         return ("\n",)
 
 

@@ -29,17 +29,21 @@ class LocalFill:
 
     @property
     def result(self) -> HoleResult:
+        """The account's result, which is whole only once `run` has returned."""
         return self.account.result
 
     @property
     def partial(self) -> str:
+        """The text of the value as far as it is written."""
         return self.account.partial
 
     @property
     def needed(self) -> int:
+        """The least budget in tokens with which the hole would have gone as it did so far."""
         return self.account.room.needed
 
     async def run(self) -> HoleResult:
+        """Let the decoder write the value. Raises what the decoder does."""
         return await self.decoder.run()
 
 

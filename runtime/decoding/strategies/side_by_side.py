@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 R = TypeVar("R")
 
 
-async def all_of(work: Iterable[Coroutine[Any, Any, R]]) -> list[R]:
+async def all_of(work: Iterable[Coroutine[object, object, R]]) -> list[R]:
     """The results in order; the first error ends the others."""
     jobs = [asyncio.ensure_future(each) for each in work]
     try:

@@ -79,6 +79,8 @@ class GgufSource:
         self._file, self._names, self._heads = file, names, heads
 
     def matrix(self, name: str) -> Blocks:
+        """The file's blocks of a matrix; rows that it interleaves for its own rotation are put back in
+        order."""
         known = self._known(name)
         found = gguf_blocks(self._file, known)
         if name not in self._heads:
@@ -87,6 +89,7 @@ class GgufSource:
         return Blocks(found.values[rows], found.scales[rows], found.offsets[rows], found.bits)
 
     def vector(self, name: str) -> np.ndarray:
+        """The file's values, whatever format they have there."""
         return _floats(self._file.tensor(self._known(name))).reshape(-1)
 
     def _known(self, name: str) -> str:
@@ -104,12 +107,14 @@ class FolderSource:
         self._files = {name: file for file in files for name in file.shapes}
 
     def matrix(self, name: str) -> Blocks:
+        """A matrix quantised here. Raises ModelError where rows are no multiple of 32 long."""
         weights = self._tensor(name)
         if weights.ndim != 2 or weights.shape[1] % 32:
             raise ModelError("the model is damaged", str(self._folder), f"{name} has shape {weights.shape}")
         return quantised(weights, self._bits)
 
     def vector(self, name: str) -> np.ndarray:
+        """The file's values, widened to 32 bits."""
         return self._tensor(name).reshape(-1)
 
     def _tensor(self, name: str) -> np.ndarray:

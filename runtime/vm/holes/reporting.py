@@ -23,11 +23,14 @@ class Report:
         self._texts = texts
 
     def piece(self, text: str, forced: bool) -> None:
+        """Emit `forced` or `generated`, and give the text to the reader of the stream."""
         self._machine.emit("forced" if forced else "generated", {"hole": self._hole, "text": text})
         if self._machine.stream is not None:
             self._machine.stream.wrote(self._machine, self._hole, text)
 
     def token(self, drawn: Sampled, data: bytes, allowed: int, draft: tuple[str, int] | None = None) -> None:
+        """Emit `token`: text, log-probability and pressure, natural logarithms with 4 digits, and the refused
+        draft if there was one."""
         shown: dict[str, object] = {
             "hole": self._hole,
             "token": drawn.token,
@@ -49,24 +52,29 @@ class Report:
         return [data.decode("utf-8", "backslashreplace"), round(logprob, 4), legal]
 
     def walk(self, number: int, data: bytes, weight: float | None, outcome: str) -> None:
+        """Emit `walk` with its outcome; a weight of minus infinity is left out."""
         told = {} if weight is None or weight == -math.inf else {"weight": round(weight, 4)}
         shown = {"hole": self._hole, "walk": number, "text": data.decode("utf-8", "backslashreplace")}
         self._machine.emit("walk", {**shown, **told, "outcome": outcome})
 
     def beams(self, step: int, texts: list[bytes], scores: list[float]) -> None:
+        """Emit `beam`: the texts and their scores with 4 digits."""
         shown = [data.decode("utf-8", "backslashreplace") for data in texts]
         rows = {"texts": shown, "scores": [round(score, 4) for score in scores]}
         self._machine.emit("beam", {"hole": self._hole, "step": step, **rows})
 
     def again(self, reason: str) -> None:
+        """Emit `again`: the value is written anew for a reason, and the reader of the stream begins anew."""
         self._machine.emit("again", {"hole": self._hole, "reason": reason})
         if self._machine.stream is not None:
             self._machine.stream.begins(self._machine, self._hole)
 
     def pruned(self, token: int, data: bytes, part: bytes) -> None:
+        """Emit `pruned`: a validator found a token dead, because of the bytes `part` of it."""
         shown = {"hole": self._hole, "token": token, "text": data.decode("utf-8", "backslashreplace")}
         self._machine.emit("pruned", {**shown, "dead": part.decode("utf-8", "backslashreplace")})
 
     def stepped_back(self, data: bytes) -> None:
+        """Emit `stepped_back` with the bytes that were taken back."""
         shown = data.decode("utf-8", "backslashreplace")
         self._machine.emit("stepped_back", {"hole": self._hole, "text": shown})

@@ -24,13 +24,13 @@ class Unheard(Silent):
     """Nobody hears of the text while it comes: the option is told as a whole."""
 
     def pruned(self, token: int, data: bytes, part: bytes) -> None:
-        pass
+        """Drop it."""
 
     def stepped_back(self, data: bytes) -> None:
-        pass
+        """Drop it."""
 
     def again(self, reason: str) -> None:
-        pass
+        """Drop it."""
 
 
 def is_scored(machine: Strand, spec: HoleSpec, use: ModelUse | None) -> bool:

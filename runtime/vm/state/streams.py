@@ -13,7 +13,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import Any
 
 from sglc.bytecode.code import Code
 from sglc.runtime.vm.state.frame import Frame
@@ -175,9 +174,9 @@ class _Turns:
     def __init__(self, stream: CallStream) -> None:
         self._stream = stream
 
-    def __await__(self) -> Generator[Any, Any, object]:
+    def __await__(self) -> Generator[object, None, object]:
         work = self._stream.machine.execute().__await__()
-        go_on: Callable[[], Any] = partial(next, work)
+        go_on: Callable[[], object] = partial(next, work)
         while True:
             try:
                 waits = go_on()

@@ -17,9 +17,8 @@ from checkout import ROOT
 from source_tree import source_files
 
 DONE = (
-    "runtime/backends/policy",
-    "runtime/mask",
-    "runtime/repair",
+    "kernels",
+    "runtime",
     "sglc/api.py",
     "sglc/automata",
     "sglc/bytecode",
