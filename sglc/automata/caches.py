@@ -125,18 +125,22 @@ class BoundedCache(LeastUsed[K, V]):
     def get(self, key: K, missing: Any) -> Any: ...
 
     def get(self, key: K, missing: Any = None) -> Any:
+        """The value of a key; `missing` if it is not kept."""
         with self._lock:
             return super().get(key, missing)
 
     def keep(self, key: K, value: V) -> V:
+        """Keep a value; returns it."""
         with self._lock:
             return super().keep(key, value)
 
     def limit(self, most: int) -> None:
+        """Keep no more than so many bytes from now on."""
         with self._lock:
             super().limit(most)
 
     def clear(self) -> None:
+        """Forget everything."""
         with self._lock:
             super().clear()
 

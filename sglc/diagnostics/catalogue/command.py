@@ -195,8 +195,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0829",
         "keys that cannot be used",
-        "`sglc serve --keys FILE` reads TOML with a table `[keys.NAME]` for each key: `digest`, and as far as "
-        "they are wanted `tenant`, `rate` (requests a minute), `tokens_a_day` and `priority`. `sglc serve "
+        "`sglc serve --keys FILE` reads TOML with a table `[keys.NAME]` for each key: `digest`, and as far "
+        "as they are wanted `tenant`, `rate` (requests a minute), `tokens_a_day` and `priority`. `sglc serve "
         "--new-key NAME` makes a key and its table. A server that other machines can reach has keys.",
     ),
     Entry(

@@ -165,6 +165,10 @@ class Calls:
                 )
 
     def arguments(self, node: python.Call) -> tuple[ast.Argument, ...]:
+        """The arguments of a call, those without a name first; null stands where the conversation is passed.
+
+        Raises Untranslatable for one that the language cannot say.
+        """
         context, of = self.context, self.expressions.of
         positional = [
             ast.Argument(

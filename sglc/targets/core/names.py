@@ -32,6 +32,7 @@ class Names:
         self.taken = set(taken)
 
     def has(self, name: str) -> bool:
+        """Whether the name is taken here or around."""
         return name in self.taken or any(names.has(name) for names in self.outer)
 
     def fresh(self, name: str) -> str:

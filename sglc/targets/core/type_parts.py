@@ -52,14 +52,23 @@ Unsaid = Callable[[Type], tuple[str, str] | None]
 class Notation(Protocol[T]):
     """How a target writes a type, given how it writes the parts."""
 
-    def scalar(self, type: Scalar) -> T: ...
-    def named(self, name: str) -> T: ...
+    def scalar(self, type: Scalar) -> T:
+        """A type without parts."""
+
+    def named(self, name: str) -> T:
+        """A declared type by its qualified name."""
+
     def choice(self, type: Optional | Alternatives, arms: Sequence[T]) -> T:
         """`T?` or `A | B`; of `T?` the last arm is null."""
 
-    def list(self, type: ListOf, item: T) -> T: ...
-    def map(self, type: MapOf, key: T, value: T) -> T: ...
-    def tuple(self, type: TupleOf, items: Sequence[T]) -> T: ...
+    def list(self, type: ListOf, item: T) -> T:
+        """`list[T]` with its bounds."""
+
+    def map(self, type: MapOf, key: T, value: T) -> T:
+        """`map[K, V]` with its bounds."""
+
+    def tuple(self, type: TupleOf, items: Sequence[T]) -> T:
+        """`(A, B)`, items in order."""
 
 
 def fold(type: Type, notation: Notation[T]) -> T:

@@ -60,6 +60,7 @@ class Program:
     losses: dict[Loss, None] = field(default_factory=dict)
 
     def lose(self, construct: str, place: str, instead: str = "") -> None:
+        """Note what the module cannot say: a construct, where it stands, what is written instead."""
         self.losses[Loss(construct, place, instead)] = None
 
     def annotation(self, type: ExpressionType) -> str | None:
@@ -103,12 +104,15 @@ class Context:
 
     @property
     def place(self) -> str:
+        """Where losses of this function are noted: its qualified name."""
         return self.name
 
     def lose(self, construct: str, instead: str = "") -> None:
+        """Note what this function cannot say, and what is written instead."""
         self.program.lose(construct, self.name, instead)
 
     def add(self, *lines: str) -> None:
+        """Write lines at the depth at hand; empty ones have no indentation."""
         self.lines += ("    " * self.depth + line if line else line for line in lines)
 
     @contextmanager

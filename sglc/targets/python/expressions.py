@@ -77,6 +77,7 @@ class Expressions:
     # -- values ----------------------------------------------------------------------------------------
 
     def text(self, node: Operand) -> Text:
+        """An operand in Python with its annotation. A value that is widened at its place is checked there."""
         if isinstance(node, DefaultArgument):
             return self.literal(node.value)
         if isinstance(node, LocalSymbol | ConstantSymbol):
@@ -87,6 +88,7 @@ class Expressions:
         return found if due is None else Text(f"check({found.code}, {self.program.types.shown(due)})")
 
     def literal(self, value: object) -> Text:
+        """A value that is known at compile time, with its annotation."""
         code = self.program.types.literal(value)
         match value:
             case None:
@@ -313,6 +315,7 @@ class Expressions:
         )
 
     def made(self, here: str, shape: Any, arguments: Sequence[Operand]) -> Text:
+        """An object of the class `here`, made of the arguments for the fields of its shape."""
         kinds = []
         for field in shape.fields:
             kind = self.program.annotation(field.type)

@@ -24,6 +24,7 @@ class Patterns:
         return " and ".join(self.parts(node, subject)) or "True"
 
     def parts(self, node: ast.Pattern, subject: str) -> Iterator[str]:
+        """The conditions that the value must meet together, in the order in which they are tested."""
         match node:
             case ast.LiteralPattern(value=value):
                 yield f"same({subject}, {self.types.literal(value)})"
@@ -48,6 +49,7 @@ class Patterns:
                     yield from self.parts(item, f"item({subject}, {index})")
 
     def name(self, node: ast.NamePattern | ast.ConstructorPattern, subject: str) -> Iterator[str]:
+        """The condition that a name stands for: of a constant, variant, type or record, or one that binds."""
         match self.checked.symbols.get(id(node)):
             case ConstantSymbol(value=value):
                 yield f"same({subject}, {self.types.literal(value)})"

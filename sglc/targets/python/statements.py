@@ -106,6 +106,7 @@ class Statements:
         return [name for name in names if any(line.strip().startswith(f"{name} = ") for line in lines)]
 
     def steps_of(self, node: ast.Statement) -> Iterator[Step]:
+        """What a statement does, cut where a hole begins: each step with its holes and conditions."""
         if isinstance(node, ast.PipeLine):
             yield from self.line(node)
             return
@@ -147,6 +148,7 @@ class Statements:
             yield Step(lambda: self.context.add("c.glue()"), none, none)
 
     def put(self, how: str, parts: Sequence[ast.Text | ast.Insert]) -> None:
+        """Write texts and values to the conversation; `how` is its method, `line` or `text`."""
         shown = [
             json_text(part.text) if isinstance(part, ast.Text) else self.expressions.code(part.value)
             for part in parts
@@ -154,6 +156,7 @@ class Statements:
         self.context.add(f"c.{how}({', '.join(shown)})")
 
     def hole(self, part: ast.Hole) -> None:
+        """Ask the model for the value of a hole and bind it."""
         symbol: Any = self.checked.symbols[id(part.content)]
         facts = self.checked.holes[id(part.content)]
         sampled = any(option.kind == "n" for option in part.content.options)
@@ -364,6 +367,7 @@ class Statements:
             context.caught.pop()
 
     def error_name(self, name: ast.Name) -> str:
+        """The qualified name of an error that the program names."""
         symbol: Any = self.checked.symbols[id(name)]
         found: str = symbol.name
         return found

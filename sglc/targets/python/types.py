@@ -88,6 +88,7 @@ class Types:
         return names
 
     def record(self, here: str, shape: RecordType) -> str:
+        """The class of a record or variant: a frozen dataclass, fields in their order."""
         names = self.attributes(shape)
         lines = [f"    {docstring(shape.doc)}\n\n"] if shape.doc else []
         for field in shape.fields:
@@ -116,6 +117,7 @@ class Types:
                 return f"declare(\n    {json_text(name)},\n{''.join(shapes)})\n"
 
     def shape(self, name: str, here: str, shape: RecordType, tag: str | None = None) -> str:
+        """The `Shape` that answers of a record are read by; `tag` names the variant of a union."""
         names = self.attributes(shape)
         fields = []
         for field in shape.fields:
@@ -225,6 +227,7 @@ class Types:
         }
 
     def scalar(self, type: Scalar) -> str:
+        """The class of Python whose values are those of a type without parts; `Any` for any JSON."""
         match type:
             case Str() | OneOf() | SpanOf() | Constant(str()):
                 return "str"
@@ -244,18 +247,23 @@ class Types:
                 return "Any"
 
     def named(self, name: str) -> str:
+        """The class of a declared type."""
         return self.classes[name,]
 
     def choice(self, type: Optional | Alternatives, arms: Sequence[str]) -> str:
+        """The arms as one union, each once."""
         return " | ".join(dict.fromkeys(part for arm in arms for part in arm.split(" | ")))
 
     def list(self, type: ListOf, item: str) -> str:
+        """Lists; sizes are not in the annotation."""
         return f"list[{item}]"
 
     def map(self, type: MapOf, key: str, value: str) -> str:
+        """Maps; sizes are not in the annotation."""
         return f"dict[{key}, {value}]"
 
     def tuple(self, type: TupleOf, items: Sequence[str]) -> str:
+        """Tuples of exactly these items."""
         return f"tuple[{', '.join(items) or '()'}]"
 
 

@@ -124,6 +124,10 @@ class TextSchemas:
         return out if high is None else {**out, "maxLength": high}
 
     def one_of(self, type: OneOf, condition: Condition) -> Schema:
+        """The words that meet the condition; any text where they depend on the run or are too many to list.
+
+        Raises Empty where no word is left.
+        """
         if type.words is None:
             self.lose("what depends on values of the run", "any text")
             return {"type": "string"}
