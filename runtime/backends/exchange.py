@@ -128,6 +128,7 @@ class BackendFault(Exception):
         retry_after: float | None = None,
         attempts: int = 1,
         partial: str = "",
+        differs: bool = False,
     ) -> None:
         super().__init__(message)
         self.cause: Cause = cause
@@ -139,6 +140,9 @@ class BackendFault(Exception):
         self.attempts = attempts
         self.partial = partial
         """Text of the answer that had come."""
+        self.differs = differs
+        """Whether the answer was begun anew as another one than what was told: who can take that back may ask
+        again."""
 
 
 class Backend(Protocol):
@@ -173,6 +177,18 @@ class LimitedBackend(Protocol):
 
     def closed_for(self) -> float:
         """Seconds before it takes requests again; 0 where it takes them."""
+
+
+@runtime_checkable
+class PreparingBackend(Protocol):
+    """A backend that may have to ask its service something before a query: for the text that a chat template
+    makes of the messages. It keeps what it was told for when the query is sent again."""
+
+    def is_prepared(self, query: Query) -> bool:
+        """Whether nothing has to be asked before the query."""
+
+    async def prepare_for(self, query: Query) -> None:
+        """Ask it, by one request. Raises BackendFault."""
 
 
 class Clock(Protocol):

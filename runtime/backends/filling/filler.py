@@ -47,6 +47,9 @@ from sglc.types.type import Type, TypeTable
 
 SHOWN = 80
 """Characters of a wrong answer that listeners are told of."""
+MOST_ANEW = 2
+"""Answers of a hole that broke off and were others when they were begun anew, before a third such one is an
+error: where one request in ten breaks off, one hole in a thousand."""
 SEED_BITS = 0x7FFF_FFFF
 """Of a seed what every server takes: a positive number of 32 bits with a sign."""
 
@@ -197,7 +200,7 @@ class RemoteFill:
         self._work = RemoteWork(filler.backend.name, self._projection.level)
         self.result = HoleResult("", remote=self._work)
         self._backend = Metered(filler.backend, self.result, self._work, asked.poll)
-        self._corrections = 0
+        self._corrections = self._anew = 0
         self.partial = ""
 
     @property
@@ -245,6 +248,8 @@ class RemoteFill:
                 if isinstance(event, Piece):
                     parts.append(event.text)
         except BackendFault as fault:
+            if fault.differs:
+                return ""
             raise self._failed(fault) from fault
         ending = self._backend.ending
         if ending is not None and ending.reason in ("refused", "filtered"):
@@ -289,10 +294,14 @@ class RemoteFill:
             )
         except BackendFault as fault:
             self._keep(fault.partial)
-            raise self._failed(fault) from fault
+            if not fault.differs or self._anew == MOST_ANEW:
+                raise self._failed(fault) from fault
         except SglError as error:
             self._keep(error.partial or "")
             raise self._told(error) from error
+        self._anew += 1
+        self._void("the answer broke off, and was another one when it was begun anew")
+        return await self._repaired(query)
 
     def _hear(self, text: str) -> None:
         """Legal text, as the model spells it."""
@@ -338,6 +347,8 @@ class RemoteFill:
             request.stops if enforced is None and capabilities.continues and gaps is None else (),
             deadline=self._filler.deadline,
             purpose=request.name,
+            # Where nothing is enforced, an answer is read as it comes, and closed where it is not legal.
+            live=gaps is None and (self._observer.heard or enforced is None),
         )
 
     def _most(self) -> int | None:

@@ -7,14 +7,20 @@ from dataclasses import dataclass, field, replace
 from sglc.runtime.backends.exchange import BackendFault, Piece, Query
 from sglc.targets.projection.core.capabilities import Capabilities
 
+MOST_KEPT = 16_384
+"""Characters of an answer that are kept until it is whole. A record has hundreds, a long text thousands. What
+is longer is told as it comes: a server that does not keep to a grammar is closed soon, and none fills the
+memory."""
+
 
 @dataclass(slots=True)
 class Answer:
     """What has come of an answer.
 
     `text` is what the present request and those that it continues have said. Pieces are told at once where
-    the query is live, else they are kept until the answer is whole. `told` is what the reader has: where a
-    request begins the answer anew, its text must begin with that, and the reader gets only what follows.
+    the query is live, else they are kept until the answer is whole, or longer than `MOST_KEPT`. `told` is
+    what the reader has: where a request begins the answer anew, its text must begin with that, and the reader
+    gets only what follows.
     """
 
     query: Query
@@ -52,9 +58,9 @@ class Answer:
         before = len(self.text)
         self.text += piece.text
         self.pieces += 1
-        if not self.query.live:
+        if not self.query.live and not self.told:
             self._kept.append(piece)
-            return []
+            return self.rest() if len(self.text) > MOST_KEPT else []
         known = len(self.told)
         if before >= known:
             self.told = self.text
@@ -72,6 +78,8 @@ class Answer:
         if len(self.text) < len(self.told):
             raise self._lost("shorter")
         kept, self._kept = self._kept, []
+        if kept:
+            self.told = self.text
         return kept
 
     def _forget(self) -> None:
@@ -80,7 +88,8 @@ class Answer:
 
     def _lost(self, how: str) -> BackendFault:
         self.is_lost = True
-        return BackendFault("connection", f"the answer broke off, and was {how} when it was begun anew")
+        told = f"the answer broke off, and was {how} when it was begun anew"
+        return BackendFault("connection", told, differs=True)
 
 
 def _resumes(query: Query, text: str, capabilities: Capabilities) -> bool:

@@ -174,6 +174,8 @@ class _Guarded:
             if place > 1:
                 answer.leave()
             try:
+                if not member.is_prepared(suited):
+                    await _prepared(member, suited, tally, patient=is_last)
                 return await retried(member, suited, partial(once, member, suited), patient=is_last)
             except BackendFault as found:
                 fault = found
@@ -187,6 +189,17 @@ class _Guarded:
         if left <= 0:
             raise _overdue(tally, answer)
         return left
+
+
+async def _prepared(member: Member, suited: Query, tally: Tally, *, patient: bool) -> None:
+    """Asks what the backend has to know before a query. It has tries of its own, and only those that are in
+    vain count among the requests of the query. Raises BackendFault."""
+    own = Tally()
+    try:
+        await retried(member, suited, partial(member.prepare_for, suited, own), patient=patient)
+    except BackendFault:
+        tally.requests += own.requests
+        raise
 
 
 async def _answered(
@@ -222,6 +235,7 @@ def _of_all(fault: BackendFault, tally: Tally, answer: Answer) -> BackendFault:
         retry_after=fault.retry_after,
         attempts=tally.requests,
         partial=answer.partial,
+        differs=fault.differs,
     )
 
 

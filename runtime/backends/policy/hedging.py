@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from sglc.runtime.backends.exchange import Clock, Ending, Event
+from sglc.runtime.backends.exchange import Clock, Ending, Event, Piece
+from sglc.runtime.backends.policy.answer import MOST_KEPT
 from sglc.runtime.backends.policy.settings import Hedge
 
 KEPT = 200
@@ -48,9 +49,9 @@ async def raced(
     request: Callable[[], Events], after: float, may: Callable[[], bool], clock: Clock, live: bool
 ) -> Events:
     """The events of a request, or of a second one that is sent where the first is silent for `after` seconds
-    and `may` allows it. Of two the first that is done counts; of a live answer, of which what was told
-    cannot be taken back, the first that says anything. The other is closed. A fault counts where no other
-    request is under way."""
+    and `may` allows it. Of two the first counts that is done, or as long as answers are kept (`MOST_KEPT`);
+    of a live answer, of which what was told cannot be taken back, the first that says anything. The other is
+    closed. A fault counts where no other request is under way."""
     events: asyncio.Queue[tuple[int, Event | Exception | None]] = asyncio.Queue(WAITING)
 
     async def pump(index: int) -> None:
@@ -67,6 +68,7 @@ async def raced(
 
     running = {_FIRST: asyncio.create_task(pump(_FIRST)), _TIMER: asyncio.create_task(ring())}
     heard: dict[int, list[Event]] = {_FIRST: [], _SECOND: []}
+    chars = {_FIRST: 0, _SECOND: 0}
     counted: int | None = None
     try:
         while True:
@@ -86,7 +88,9 @@ async def raced(
                 continue
             if counted is None:
                 heard[index].append(item)
-                if rivals and not live and not isinstance(item, Ending):
+                chars[index] += len(item.text) if isinstance(item, Piece) else 0
+                is_done = isinstance(item, Ending) or chars[index] > MOST_KEPT
+                if rivals and not live and not is_done:
                     continue
                 counted = index
                 for each in [each for each in running if each != index]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from sglc.runtime.backends.exchange import (
@@ -15,6 +15,7 @@ from sglc.runtime.backends.exchange import (
     Event,
     LimitedBackend,
     Piece,
+    PreparingBackend,
     Query,
     TextScore,
     Usage,
@@ -87,6 +88,17 @@ class Member:
             return self._events(query, tally)
         return raced(lambda: self._events(query, tally), after, self._may_hedge, self.clock, query.live)
 
+    def is_prepared(self, query: Query) -> bool:
+        """Whether the backend has to ask nothing before the query."""
+        return not isinstance(self.backend, PreparingBackend) or self.backend.is_prepared(query)
+
+    async def prepare_for(self, query: Query, tally: Tally) -> None:
+        """Ask what the backend has to know before the query: no tokens, so that it takes nothing of rates and
+        budgets. Raises BackendFault, Blocked."""
+        assert isinstance(self.backend, PreparingBackend)
+        with self._entered(tally):
+            await self.backend.prepare_for(query)
+
     async def score(self, query: Query, texts: Sequence[str], tally: Tally) -> list[TextScore]:
         """Scores by one request. Raises BackendFault, Blocked."""
         async with self._request(estimate(query), tally) as heard:
@@ -122,25 +134,18 @@ class Member:
         heard = Heard(0.0)
         try:
             async with self.limits.slot(expected.prompt + expected.output) as slot:
-                ticket = self.breaker.enter()
-                if ticket is None:
-                    slot.correct(Usage())
-                    raise Blocked
-                tally.requests += 1
-                self.retry_budget.request()
-                heard.since = self.clock.now()
-                taken = Usage(expected.prompt)
                 try:
-                    yield heard
-                except BackendFault as fault:
-                    self._failed(fault, ticket)
+                    with self._entered(tally):
+                        heard.since = self.clock.now()
+                        taken = Usage(expected.prompt)
+                        yield heard
+                except Blocked:
+                    slot.correct(Usage())
+                    raise
+                except BaseException as error:
+                    fault = error if isinstance(error, BackendFault) else None
                     taken = _taken(expected, heard, fault)
                     raise
-                except BaseException:
-                    self.breaker.left(ticket)
-                    taken = _taken(expected, heard, None)
-                    raise
-                self.breaker.succeeded(ticket)
                 taken = _taken(expected, heard, None)
                 slot.correct(taken)
                 if heard.spoke_after is not None:
@@ -148,6 +153,24 @@ class Member:
         finally:
             told = taken is None or _is_told(heard)
             self.accounts.settle(self.backend.name, expected, taken, self.policy, told=told)
+
+    @contextmanager
+    def _entered(self, tally: Tally) -> Iterator[None]:
+        """A request as breaker and retry budget see it. Raises Blocked where the breaker is open."""
+        ticket = self.breaker.enter()
+        if ticket is None:
+            raise Blocked
+        tally.requests += 1
+        self.retry_budget.request()
+        try:
+            yield
+        except BackendFault as fault:
+            self._failed(fault, ticket)
+            raise
+        except BaseException:
+            self.breaker.left(ticket)
+            raise
+        self.breaker.succeeded(ticket)
 
     def _failed(self, fault: BackendFault, ticket: int) -> None:
         if counts(fault):

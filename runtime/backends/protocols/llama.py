@@ -105,20 +105,31 @@ class LlamaServer:
                 body["grammar"] = query.enforced.text
         return body
 
+    def is_prepared(self, query: Query) -> bool:
+        """As `PreparingBackend.is_prepared`."""
+        return is_plain_text(query) or query.messages in self._prompts
+
+    async def prepare_for(self, query: Query) -> None:
+        """As `PreparingBackend.prepare_for`."""
+        await self._template(query)
+
     async def _prompt(self, query: Query) -> str:
         if is_plain_text(query):
             return plain_text(query)
         prompt = self._prompts.get(query.messages)
-        if prompt is None:
-            asked = {"messages": chat_messages(with_a_turn_to_answer(query.messages))}
-            found = await self.service.answer("/apply-template", asked, query.deadline)
-            text = found.get("prompt")
-            if not isinstance(text, str):
-                raise garbled("there is no `prompt`")
-            prompt = self._prompts[query.messages] = text
-            if len(self._prompts) > PROMPTS:
-                self._prompts.popitem(last=False)
-        return f"{prompt}{query.begun}"
+        return f"{await self._template(query) if prompt is None else prompt}{query.begun}"
+
+    async def _template(self, query: Query) -> str:
+        """The text that the model's chat template makes of the messages."""
+        asked = {"messages": chat_messages(with_a_turn_to_answer(query.messages))}
+        found = await self.service.answer("/apply-template", asked, query.deadline)
+        prompt = found.get("prompt")
+        if not isinstance(prompt, str):
+            raise garbled("there is no `prompt`")
+        self._prompts[query.messages] = prompt
+        if len(self._prompts) > PROMPTS:
+            self._prompts.popitem(last=False)
+        return prompt
 
     async def score(self, query: Query, texts: Sequence[str]) -> list[TextScore]:
         """A request for each token of a text: how likely it is behind those before it. The server does not

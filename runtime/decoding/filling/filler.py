@@ -57,6 +57,9 @@ class FillRequest:
 class FillObserver(ValidatorObserver, Protocol):
     """Hears also of text that was told and does not stand."""
 
+    heard: bool
+    """Whether anybody reads pieces as they come."""
+
     def again(self, reason: str) -> None:
         """The hole is asked again, or its answer written anew: what was told of its text is void."""
 

@@ -21,6 +21,7 @@ class Report:
         self.weighed = machine.run.weighed
         self.top = machine.run.top if self.detailed else 0
         self._texts = texts
+        self.heard = bool(machine.run.listeners) or machine.stream is not None
 
     def piece(self, text: str, forced: bool) -> None:
         """Emit `forced` or `generated`, and give the text to the reader of the stream."""

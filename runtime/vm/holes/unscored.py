@@ -23,6 +23,8 @@ from sglc.types.model_use import ModelUse
 class Unheard(Silent):
     """Nobody hears of the text while it comes: the option is told as a whole."""
 
+    heard = False
+
     def pruned(self, token: int, data: bytes, part: bytes) -> None:
         """Drop it."""
 

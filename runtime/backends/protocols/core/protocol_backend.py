@@ -7,7 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sglc.runtime.backends.event_stream import closed_after
-from sglc.runtime.backends.exchange import BackendFault, Ending, Event, Piece, Query, TextScore
+from sglc.runtime.backends.exchange import (
+    BackendFault,
+    Ending,
+    Event,
+    Piece,
+    PreparingBackend,
+    Query,
+    TextScore,
+)
 from sglc.runtime.backends.protocols.core.answer_text import AnswerText
 from sglc.runtime.backends.protocols.core.service_limits import ServiceLimits
 from sglc.runtime.backends.secrets import Redactor
@@ -15,7 +23,8 @@ from sglc.targets.projection.core.capabilities import Capabilities
 
 
 class Answering(Protocol):
-    """How one protocol asks and reads. Its answers may be cut anywhere; they end with an `Ending`."""
+    """How one protocol asks and reads. Its answers may be cut anywhere; they end with an `Ending`. One that
+    has to ask something before a query also has the methods of `PreparingBackend`."""
 
     def answer(self, query: Query) -> AsyncIterator[Event]:
         """The answer as it comes. Raises BackendFault."""
@@ -54,6 +63,21 @@ class ProtocolBackend:
             if self.capabilities.context_length is None:
                 self.capabilities = replace(self.capabilities, context_length=found)
             self._prepared = True
+
+    def is_prepared(self, query: Query) -> bool:
+        """As `PreparingBackend.is_prepared`."""
+        return not isinstance(self.protocol, PreparingBackend) or self.protocol.is_prepared(query)
+
+    async def prepare_for(self, query: Query) -> None:
+        """As `PreparingBackend.prepare_for`."""
+        if not isinstance(self.protocol, PreparingBackend):
+            return
+        self._check(query)
+        try:
+            return await self.protocol.prepare_for(query)
+        except BackendFault as found:
+            fault = self._shown(found)
+        raise fault
 
     async def stream(self, query: Query) -> AsyncIterator[Event]:
         """As `Backend.stream`. The fault of an answer that broke off has its text as `partial`."""
