@@ -13,8 +13,8 @@ from sglc.targets.projection.core.enforcement import Enforcement
 GREEDY = Sampling()
 Cause = Literal["connection", "overloaded", "rate", "access", "request", "protocol", "deadline", "budget"]
 """Why a backend failed: it was not reached or the connection broke; it is overloaded or faulty (5xx); it
-limits the rate (429); the key is refused; the request is refused; the answer breaks the protocol. Policies
-give up with two more: the deadline has passed; a budget is used up."""
+limits the rate (429); the key is refused; the request is refused; the answer breaks the protocol; the query's
+deadline has passed. Policies give up with one more: a budget is used up."""
 
 
 @dataclass(frozen=True, slots=True)

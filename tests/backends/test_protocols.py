@@ -491,7 +491,8 @@ def test_a_deadline_bounds_the_request() -> None:
     backend = open_backend("openai:gpt-4.1", BackendSettings(), ENVIRONMENT, stub.transport, Still())
     answered(backend, replace(ASK, deadline=107.5))
     assert stub.transport.requests[0].timeouts.whole == 7.5
-    assert "deadline has passed" in fault_of(backend, replace(ASK, deadline=100.0)).message
+    late = fault_of(backend, replace(ASK, deadline=100.0))
+    assert (late.cause, late.message) == ("deadline", "the deadline has passed")
 
 
 def test_fields_are_left_out_where_the_settings_say_so() -> None:

@@ -179,7 +179,7 @@ class _Guarded:
                 return await retried(member, suited, partial(once, member, suited), patient=is_last)
             except BackendFault as found:
                 fault = found
-                if found.cause == "budget" or answer.is_lost:
+                if found.cause in ("budget", "deadline") or answer.is_lost:
                     break
         raise _of_all(fault, tally, answer)
 

@@ -164,11 +164,12 @@ class Member:
         self.retry_budget.request()
         try:
             yield
-        except BackendFault as fault:
-            self._failed(fault, ticket)
-            raise
-        except BaseException:
-            self.breaker.left(ticket)
+        except BaseException as error:
+            # What the query's own deadline ended says nothing of the endpoint.
+            if isinstance(error, BackendFault) and error.cause != "deadline":
+                self._failed(error, ticket)
+            else:
+                self.breaker.left(ticket)
             raise
         self.breaker.succeeded(ticket)
 

@@ -146,6 +146,22 @@ def test_a_deadline_ends_a_request_that_is_under_way(query: Query) -> None:
     assert run(main()) == pytest.approx(7.5)
 
 
+@pytest.mark.parametrize(("cause", "asked"), [("deadline", 8), ("connection", 5)])
+def test_what_a_deadline_ended_opens_no_breaker(cause: str, asked: int) -> None:
+    """Five faults in a row open it, of those that speak against the endpoint."""
+    backend = acted([BackendFault(cause, "not whole")])  # type: ignore[arg-type]
+    chain = guard(backend)
+
+    async def main() -> None:
+        for _ in range(8):
+            with pytest.raises(BackendFault) as caught:
+                await read(chain.stream(replace(QUERY, deadline=4.0)))
+            assert caught.value.cause in (cause, "overloaded")
+
+    run(main())
+    assert len(backend.queries) == asked
+
+
 def test_nothing_is_asked_after_the_deadline() -> None:
     backend = acted(["ok", END])
     assert fault(guard(backend), replace(QUERY, deadline=0.0)).attempts == 0

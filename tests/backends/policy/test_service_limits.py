@@ -1,24 +1,29 @@
-"""What services say of their limits: no request is sent into a 429 that was foretold."""
+"""What services say of their limits, and deadlines: no request is sent into a 429 that was foretold."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
+from backends.acted import read
 from backends.in_process import InProcess, StubReply
 from backends.stub_model import StubModel
 from backends.stub_servers import StubAnthropic, StubOpenAI
 from backends.virtual_time import run
+from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.exchange import Backend, BackendFault, Message, Query
 from sglc.runtime.backends.policy.accounts import Accounts
 from sglc.runtime.backends.policy.clock import LoopClock
 from sglc.runtime.backends.policy.guarded import guarded
 from sglc.runtime.backends.policy.settings import Policy
+from sglc.runtime.backends.protocols.core.service import TICK
 from sglc.runtime.backends.protocols.core.service_limits import LONGEST_PAUSE, ServiceLimits, seconds_of
 from sglc.runtime.backends.registry import open_backend
+from sglc.runtime.backends.transport import HttpReply, HttpRequest
 
 QUERY = Query((Message("user", "Say hello."),), max_tokens=50, live=False)
 KEYS = {"OPENAI_API_KEY": "sk-test", "ANTHROPIC_API_KEY": "sk-test"}
@@ -137,3 +142,40 @@ def test_a_date_that_is_none_changes_nothing() -> None:
         return limits.closed_for()
 
     assert run(main()) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("more", "cause"), [(0.0, "deadline"), (TICK / 2, "deadline"), (TICK * 2, "connection")]
+)
+def test_what_the_deadline_ends_is_no_fault_of_the_connection(more: float, cause: str) -> None:
+    """A request that breaks off when its query's deadline has come; `more` seconds before it."""
+
+    class Passing:
+        time = 100.0
+
+        def now(self) -> float:
+            return self.time
+
+        async def sleep(self, seconds: float) -> None:
+            raise AssertionError
+
+    class Breaking:
+        @asynccontextmanager
+        async def send(self, request: HttpRequest) -> AsyncIterator[HttpReply]:
+            clock.time += 5.0
+            raise BackendFault("connection", "it broke off", again=True)
+            yield
+
+        async def close(self) -> None:
+            pass
+
+    clock = Passing()
+    backend = open_backend("openai:gpt-5", BackendSettings(), KEYS, Breaking(), clock)
+
+    async def main() -> BackendFault:
+        with pytest.raises(BackendFault) as caught:
+            await read(backend.stream(replace(QUERY, deadline=105.0 + more)))
+        return caught.value
+
+    found = run(main())
+    assert (found.cause, found.again) == (cause, cause == "connection")

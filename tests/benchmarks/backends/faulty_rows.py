@@ -7,7 +7,10 @@ twentieth break: refused, stalled, cut, ended within a character, an event twice
 byte garbled in head or body. Others are late or come in pieces of seven bytes. *Right* are rows whose value
 is that of their own number. *Requests* are those for an answer, a row. *Memory* is the resident set of the
 process that runs the rows, when 200 were done and at the end. *Late* is by how much rows with a deadline of
-eight seconds ended after it, at a server that stalls for ever: the worst and the median.
+four seconds ended after it, at a server that stalls for ever and with timeouts that are longer: the worst and
+the median, and how many of the rows. *Early* are rows at the same server where a stalled request ends after
+a second: that opens the breaker, and a row whose deadline comes before its pause is over ends with `Backend`
+at once. It is how many ended so, and the median of how long before the deadline; others end at the deadline.
 """
 
 from __future__ import annotations
@@ -38,9 +41,14 @@ HEAD = (
     "faults",
     "memory, MiB",
     "late, ms",
+    "early",
 )
 TIMEOUTS = "first = 6\nbetween = 2\nwhole = 60\n"
-DEADLINE = 8.0
+DEADLINE = 4.0
+LATE = 0.05
+"""By which part of the deadline rows may end after it."""
+PATIENT = "first = 60\nbetween = 60\nwhole = 60\n"
+IMPATIENT = "first = 1\nbetween = 1\nwhole = 60\n"
 STALLING = {Fault("stall", where=0.5): 1.0}
 WIDTH = 32
 EARLY = 200
@@ -115,7 +123,7 @@ async def row(kind: str, rows: int, seed: int, waiting: int) -> tuple[str, ...]:
         f"{max(server.asked.values())}",
         f"{sum(server.happened.values())}",
         f"{memory[0]:.1f} / {memory[1]:.1f}",
-        await late(kind, seed, waiting),
+        *await waited(kind, seed, waiting),
     )
 
 
@@ -123,13 +131,27 @@ def _is_right(entry: dict[str, Any]) -> bool:
     return bool(entry["ok"]) and entry["value"] == value_of(FIRST + entry["row"])
 
 
-async def late(kind: str, seed: int, rows: int) -> str:
-    """By how much rows ended after their deadline."""
+async def waited(kind: str, seed: int, rows: int) -> tuple[str, str]:
+    """By how much rows ended after their deadline, and how many before it where the breaker opens."""
+    late, early = await _ended(kind, seed, rows, PATIENT)
+    assert len(late) == rows and not early, f"{len(early)} rows ended before the deadline"
+    over = sum(each > LATE * DEADLINE for each in late)
+    others, before = await _ended(kind, seed, rows, IMPATIENT)
+    assert all(each <= LATE * DEADLINE for each in others) or over, "rows are late where the breaker opens"
+    shown = f"{1000 * max(late):.0f} / {1000 * median(late):.0f} of {rows}"
+    by = f", by {-median(before):.1f} s" if before else ""
+    return shown + (f", {over} by more than {LATE:.0%}" if over else ""), f"{len(before)} of {rows}{by}"
+
+
+async def _ended(kind: str, seed: int, rows: int, timeouts: str) -> tuple[list[float], list[float]]:
+    """By how many seconds behind the deadline rows ended with `Timeout`, and with `Backend`."""
     async with faulty_server(kind, Seeded(STALLING, seed), stall=3600.0) as server:
-        held = await ran(server, rows, "first = 60\n", "--timeout", f"{DEADLINE:g}")
-    assert all(not each["ok"] and each["error"]["name"] == "Timeout" for each in held.entries)
-    after = [1000 * (each["seconds"] - DEADLINE) for each in held.entries]
-    return f"{max(after):.0f} / {median(after):.0f}"
+        held = await ran(server, rows, timeouts, "--timeout", f"{DEADLINE:g}")
+    after: dict[str, list[float]] = {"Timeout": [], "Backend": []}
+    for each in held.entries:
+        after[each["error"]["name"]].append(each["seconds"] - DEADLINE)
+    assert sum(map(len, after.values())) == rows
+    return after["Timeout"], after["Backend"]
 
 
 async def run(given: argparse.Namespace) -> None:
@@ -150,7 +172,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--kinds", default=",".join(NAMES))
     parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--waiting", type=int, default=16, help="Rows with a deadline.")
+    parser.add_argument("--waiting", type=int, default=40, help="Rows with a deadline.")
     parser.add_argument("--markdown", type=Path)
     asyncio.run(run(parser.parse_args()))
 

@@ -16,6 +16,9 @@ from sglc.runtime.backends.registry import Opening
 from sglc.runtime.backends.transport import HttpReply, HttpRequest, Timeouts, Transport
 from sglc.types.text.plain_json import write_json
 
+TICK = 1e-3
+"""Seconds by which a request may end before the deadline that ends it: an event loop wakes sleepers early, by
+the resolution of its clock. In a millisecond no request could have been sent again."""
 MOST_ERROR_BYTES = 64 << 10
 """Bytes that are read of the body of an error; its message is at the beginning."""
 
@@ -55,6 +58,8 @@ class Service:
                 yield reply
         except BackendFault as fault:
             fault.endpoint = fault.endpoint or self.url
+            if deadline is not None and fault.cause == "connection" and self._now() >= deadline - TICK:
+                fault.cause, fault.again = "deadline", False
             raise
 
     async def answer(
@@ -95,11 +100,13 @@ class Service:
     def _timeouts(self, deadline: float | None) -> Timeouts:
         if deadline is None:
             return self.timeouts
-        now = asyncio.get_running_loop().time() if self.clock is None else self.clock.now()
-        left = deadline - now
+        left = deadline - self._now()
         if left <= 0:
-            raise BackendFault("connection", "the deadline has passed", endpoint=self.url)
+            raise BackendFault("deadline", "the deadline has passed", endpoint=self.url)
         return replace(self.timeouts, whole=min(left, self.timeouts.whole))
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time() if self.clock is None else self.clock.now()
 
     def _secret_words(self) -> list[str]:
         """Keys, as they stand in headers and without `Bearer`."""
