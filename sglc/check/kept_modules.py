@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sglc import immutable
 from sglc.check.core.context import ModuleContext, ProgramState, Signature
@@ -58,7 +58,7 @@ class LoadedModule:
 class Entries:
     """What a module has added to the tables and sets of its program, in their order."""
 
-    tables: tuple[dict[str, Any], ...]
+    tables: tuple[dict[str, object], ...]
     sets: tuple[frozenset[str], ...]
 
     def put_into(self, program: ProgramState) -> bool:
@@ -107,7 +107,7 @@ class Interface:
 
     text: tuple[str, ...] = ()
     outline: tuple[object, ...] = ()
-    declared: tuple[Any, ...] = ()
+    declared: tuple[object, ...] = ()
 
 
 @immutable.node
@@ -240,8 +240,8 @@ def _leads_to_the_same(before: KeptModule, uses: tuple[KeptModule, ...], program
     """Whether the declarations of a module, which are as before, lead to types of others that are as well."""
     if all(now.interface is was.interface for now, was in zip(uses, before.uses, strict=False)):
         return len(uses) == len(before.uses)
-    table: dict[str, Any] = {}
-    opened: dict[str, Any] = {}
+    table: dict[str, object] = {}
+    opened: dict[str, object] = {}
     sets: list[set[str]] = [set() for _ in program.sets]
     for module in _with_uses(before):
         table.update(module.entries.tables[0])
@@ -274,7 +274,7 @@ def _with_uses(kept: KeptModule) -> Iterator[KeptModule]:
 def _types_named(values: object, program: ProgramState) -> set[str]:
     """The declared types that types and what holds them lead to."""
     found: set[str] = set()
-    waiting: list[Any] = [values]
+    waiting: list[object] = [values]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Named | Applied) and value.name not in found:

@@ -7,7 +7,7 @@ import itertools
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sglc.check.core.result import CheckedModule, DependentType, LocalSymbol
+from sglc.check.core.result import CheckedModule, DependentType
 from sglc.ir.builder import FunctionBuilder
 from sglc.ir.module import Function, HoleInfo, RetryPolicy
 from sglc.ir.ops import CloseRole, CloseStream, EndTry, Forget, Snapshot
@@ -86,9 +86,7 @@ class Context:
 
     def slot_of(self, node: object) -> str:
         """The variable that a node binds or names."""
-        symbol = self.checked.symbols[id(node)]
-        assert isinstance(symbol, LocalSymbol)
-        return symbol.slot
+        return self.checked.slot_of(node)
 
     def leave(self, until: Literal["loop", "function"]) -> Surrounding | None:
         """Emit what closes the surroundings inside the nearest loop, or inside the whole function."""
@@ -117,7 +115,7 @@ class Context:
         """The retry of a condition, completed with what it says; None if it has none."""
         index = self.retry_of.get(id(node))
         if index is not None and node.retry is not None:
-            attempts: Any = self.checked.constants[id(node.retry.count)]
+            attempts = self.checked.count_of(node.retry.count)
             strategy: Any = node.retry.strategy
             known = self.build.retries[index]
             self.build.retries[index] = replace(known, strategy=strategy, attempts=attempts)

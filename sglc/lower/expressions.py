@@ -379,9 +379,9 @@ class Expressions:
                 terminators.Reraise(self.build.load(self.context.caught[-1], node.span), node.span)
             )
             return
-        symbol: Any = self.checked.symbols[id(node)]
+        name = self.checked.name_of(node)
         arguments = self.values(self.checked.arguments[id(node)], node.span)
-        self.build.end(terminators.RaiseError(symbol.name, arguments, node.span))
+        self.build.end(terminators.RaiseError(name, arguments, node.span))
 
 
 _LOWER: dict[type, Callable[[Expressions, Any], int]] = {

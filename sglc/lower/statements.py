@@ -77,9 +77,8 @@ class Statements:
         self.holes.value(node.content)
 
     def _include(self, node: ast.Include) -> None:
-        text: Any = self.checked.constants[id(node)]
         self.build.add(ops.Line(node.span))
-        self.build.add(ops.Text(text, node.span))
+        self.build.add(ops.Text(self.checked.text_of(node), node.span))
 
     def _role(self, node: ast.Role) -> None:
         if node.tools:
@@ -89,11 +88,11 @@ class Statements:
         self.build.add(ops.CloseRole(node.span))
 
     def _part(self, node: ast.Part) -> None:
-        symbol: Any = self.checked.symbols[id(node.call)]
+        name = self.checked.name_of(node.call)
         arguments = self.expressions.values(self.checked.arguments[id(node.call)], node.span)
         if node.kind == "aside":
             self.build.add(ops.Mark(node.span))
-        value = self.build.value(ops.CallPart, symbol.name, arguments, span=node.span)
+        value = self.build.value(ops.CallPart, name, arguments, span=node.span)
         if node.kind == "aside":
             self.build.add(ops.Forget(node.span))
         if node.binding is not None:
@@ -149,10 +148,9 @@ class Statements:
     def _stream(self, node: ast.StreamFor) -> None:
         """A loop that reads what is there of a result. However it is left, the stream is closed."""
         build = self.build
-        symbol: Any = self.checked.symbols[id(node.call)]
-        hole: Any = self.checked.constants[id(node)]
+        name, hole = self.checked.name_of(node.call), self.checked.text_of(node)
         arguments = self.expressions.values(self.checked.arguments[id(node.call)], node.call.span)
-        build.add(ops.OpenStream(symbol.name, arguments, node.call.span))
+        build.add(ops.OpenStream(name, arguments, node.call.span))
         self.context.surroundings.append(Surrounding("stream"))
         each, body, done = (build.fresh_label(stem) for stem in ("each", "body", "done"))
         build.start(each)
@@ -249,9 +247,8 @@ class Statements:
         for handler in node.handlers:
             arm, following = build.fresh_label("except"), build.fresh_label("failed")
             for name in handler.errors:
-                symbol: Any = self.checked.symbols[id(name)]
                 other = build.fresh_label("failed")
-                caught = build.value(ops.Catch, symbol.name, span=name.span)
+                caught = build.value(ops.Catch, self.checked.name_of(name), span=name.span)
                 build.end(terminators.Branch(caught, arm, other, name.span))
                 build.start(other)
             build.end(terminators.Jump(following if handler.errors else arm))

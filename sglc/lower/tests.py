@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from sglc.check.core.result import FunctionSymbol
 from sglc.ir import ops, terminators
@@ -72,7 +71,7 @@ class Tests:
     def expect_raises(self, node: ast.ExpectRaises) -> None:
         """A call that has to raise an error; what it returns or raises instead is the failure."""
         build = self.build
-        symbol: Any = self.checked.symbols[id(node)]
+        name = self.checked.name_of(node)
         body, failed, came, other, done = (
             build.fresh_label(stem) for stem in ("try", "failed", "came", "other", "done")
         )
@@ -80,14 +79,12 @@ class Tests:
         build.start(body)
         self.expressions.value(node.call)
         build.add(ops.EndTry())
-        build.add(ops.ExpectError(symbol.name, True, node.span))
+        build.add(ops.ExpectError(name, True, node.span))
         build.end(terminators.Jump(done))
         build.start(failed)
-        build.end(
-            terminators.Branch(build.value(ops.Catch, symbol.name, span=node.span), came, other, node.span)
-        )
+        build.end(terminators.Branch(build.value(ops.Catch, name, span=node.span), came, other, node.span))
         build.start(other)
         build.end(terminators.Reraise(build.value(ops.HandledError), node.span))
         build.start(came)
-        build.add(ops.ExpectError(symbol.name, False, node.span))
+        build.add(ops.ExpectError(name, False, node.span))
         build.start(done)

@@ -333,6 +333,30 @@ class CheckedModule:
     held: Set[int] = frozenset()
     """Each Let and Return of such a type whose value is known to be one of it."""
 
+    def slot_of(self, node: object) -> str:
+        """The slot of the variable that a node binds or names."""
+        symbol = self.symbols[id(node)]
+        assert isinstance(symbol, LocalSymbol)
+        return symbol.slot
+
+    def name_of(self, node: object) -> str:
+        """The qualified name of the function or error that a node names."""
+        symbol = self.symbols[id(node)]
+        assert isinstance(symbol, FunctionSymbol | ErrorSymbol)
+        return symbol.name
+
+    def text_of(self, node: object) -> str:
+        """The text that a node stands for at compile time: of an Include, the hole that a StreamFor reads."""
+        text = self.constants[id(node)]
+        assert isinstance(text, str)
+        return text
+
+    def count_of(self, node: object) -> int:
+        """The whole number that an expression stands for at compile time: how often a hole is drawn again."""
+        count = self.constants[id(node)]
+        assert isinstance(count, int)
+        return count
+
 
 @value
 class CheckedCopy:

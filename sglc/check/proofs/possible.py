@@ -70,7 +70,7 @@ Possible = tuple[Atom, ...] | None
 """None for a set of which nothing is known. The empty tuple: no run comes here."""
 
 TRUE, FALSE = key_of(True), key_of(False)
-_COMPARED: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_COMPARED: dict[str, Callable[[Any, Number], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 NOTHING: Possible = ()
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import Enum
-from typing import Any
 
 from sglc.check.core.result import (
     ExpressionType,
@@ -231,8 +230,8 @@ def _fit_number(source: ExpressionType, target: Int | Dec | Float, table: Table)
     goal = RANKS[target.__class__]
     if rank is None or rank > goal:
         return Fit.NEVER
-    low: Any
-    high: Any
+    low: Decimal | int | None
+    high: Decimal | int | None
     if source.__class__ is Constant:
         low = high = Decimal(source.value)
         step, fixed = None, True

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sglc.automata.analysis.emptiness import few_words, is_finite, shortest
 from sglc.automata.dfa import operations as dfa
@@ -47,6 +47,9 @@ from sglc.types.type import (
     Type,
     UnionType,
 )
+
+if TYPE_CHECKING:
+    from sglc.types.forms.shape import FormError
 
 T = TypeVar("T")
 
@@ -161,7 +164,7 @@ class TypeFacts:
                 return all(self._sound(part, seen) for part in self.parts(name))
         return False
 
-    def form_fault(self, type: InForm) -> Any:
+    def form_fault(self, type: InForm) -> FormError | None:
         """Why a sound type has not its form (a FormError); None if it has it."""
         from sglc.types.language.form_faults import form_fault
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.json.data import JsonObject
 from sglc.automata.work import OutOfWork
@@ -34,7 +32,7 @@ from sglc.types.type import (
     Type,
     TypeTable,
 )
-from sglc.types.values import EnumValue
+from sglc.types.values import EnumValue, Value
 
 LONGEST_PATTERN = 4_000
 """Characters of a pattern that a provider is given; engines refuse long ones."""
@@ -59,7 +57,7 @@ def is_raw(type: Type, table: TypeTable) -> bool:
     return True
 
 
-def finite_values(type: Type, table: TypeTable) -> list[Any]:
+def finite_values(type: Type, table: TypeTable) -> list[Value]:
     """The values of a type of options, in their order."""
     match type:
         case Named(name):

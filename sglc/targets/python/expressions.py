@@ -25,7 +25,7 @@ from sglc.syntax.tree import ast
 from sglc.targets.python.context import Context, HoleNode, Text
 from sglc.types.decoding import LOCAL, certain_figures
 from sglc.types.json_text import json_text
-from sglc.types.type import AliasType, Named, RecordType
+from sglc.types.type import AliasType, Named, RecordType, UnionType
 from sglc.types.values import EnumValue, RecordValue
 
 Operand = ast.Expression | DefaultArgument | LocalSymbol | ConstantSymbol
@@ -35,7 +35,7 @@ _ORDER = frozenset(("<", "<=", ">", ">="))
 class Expressions:
     """Writes the expressions of one function; `from_model` writes those that a model answers, and forks."""
 
-    def __init__(self, context: Context, from_model: Callable[[Any], Text]) -> None:
+    def __init__(self, context: Context, from_model: Callable[[HoleNode | ast.Fork], Text]) -> None:
         self.context = context
         self.program = context.program
         self.types = context.program.types
@@ -258,12 +258,15 @@ class Expressions:
             case FunctionSymbol(name=name):
                 return self.call(name, arguments)
             case RecordSymbol(type=name):
-                return self.made(self.program.types.classes[name,], self.program.table[name], arguments)
+                declared = self.program.table[name]
+                assert isinstance(declared, RecordType)
+                return self.made(self.program.types.classes[name,], declared, arguments)
             case VariantSymbol(union=union, variant=variant):
-                declared: Any = self.program.table[union]
-                return self.made(
-                    self.program.types.classes[union, variant], declared.variant(variant), arguments
-                )
+                of = self.program.table[union]
+                assert isinstance(of, UnionType)
+                shape = of.variant(variant)
+                assert shape is not None
+                return self.made(self.program.types.classes[union, variant], shape, arguments)
             case BuiltinSymbol(name=name) if name.startswith("."):
                 assert isinstance(node.function, ast.Attribute)
                 receiver = self.code(node.function.value)
@@ -280,8 +283,8 @@ class Expressions:
         """What a method of lists does with each element."""
         node = self.checked.applied.get(id(each), each)
         if isinstance(node, ast.Lambda):
-            symbol: Any = self.checked.symbols[id(node)]
-            return self._over(name, receiver, self.context.variable(symbol.slot, None), node.body)
+            slot = self.checked.slot_of(node)
+            return self._over(name, receiver, self.context.variable(slot, None), node.body)
         element = self.context.names.fresh("each")
         self.context.elements.append(element)
         found = self._over(name, receiver, element, node)
@@ -314,7 +317,7 @@ class Expressions:
             f"{self.program.functions[name]}({before}{code})", None if kind in ("Any", "None") else kind
         )
 
-    def made(self, here: str, shape: Any, arguments: Sequence[Operand]) -> Text:
+    def made(self, here: str, shape: RecordType, arguments: Sequence[Operand]) -> Text:
         """An object of the class `here`, made of the arguments for the fields of its shape."""
         kinds = []
         for field in shape.fields:
@@ -327,8 +330,7 @@ class Expressions:
 
     def _comprehension(self, node: ast.Comprehension) -> Text:
         iterable, kind = self.iterated(node.iterable)
-        symbol: Any = self.checked.symbols[id(node)]
-        name = self.context.variable(symbol.slot, kind)
+        name = self.context.variable(self.checked.slot_of(node), kind)
         condition = "" if node.condition is None else f" if {self.condition(node.condition)}"
         return Text(f"[{self.inner(node.element)} for {name} in {iterable}{condition}]", "list", True)
 
@@ -361,8 +363,7 @@ class Expressions:
         """The error that a `raise` raises."""
         if node.error is None:
             return self.context.caught[-1]
-        symbol: Any = self.checked.symbols[id(node)]
-        name = self.program.errors[symbol.name]
+        name = self.program.errors[self.checked.name_of(node)]
         return f"{name}({', '.join(map(self.code, self.checked.arguments[id(node)]))})"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pprint
 from collections.abc import Callable
-from typing import Any
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from sglc.automata.regex.portable import for_python, looks_back_freely, portable_regex
 from sglc.check.core.result import ConstantSymbol, DefaultArgument, HoleFacts, LocalSymbol
@@ -17,6 +18,9 @@ from sglc.types import condition as k
 from sglc.types.dependent import given_types, given_values
 from sglc.types.json_text import json_text
 from sglc.types.type import Applied, form_of, without_form
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData
 
 _SAMPLING = {"temp": "temperature", "top_p": "top_p", "top_k": "top_k", "min_p": "min_p", "seed": "seed"}
 
@@ -34,7 +38,7 @@ class Holes:
         self.block = block
         self.within: int | None = None
 
-    def text(self, node: Any) -> Text:
+    def text(self, node: HoleNode | ast.Fork) -> Text:
         """A hole or a fork, as an expression."""
         return self.fork(node) if isinstance(node, ast.Fork) else self.value(node)
 
@@ -199,8 +203,7 @@ class Holes:
         context = self.context
         values, kind = self.expressions.iterated(node.iterable)
         body = context.names.fresh("branch")
-        symbol: Any = self.checked.symbols[id(node)]
-        variable = context.variable(symbol.slot, kind)
+        variable = context.variable(self.checked.slot_of(node), kind)
         context.add(f"def {body}(c: Conversation, {variable}: {kind or 'Any'}) -> Any:")
         loops, context.loops = context.loops, []
         context.branch += 1
@@ -216,7 +219,7 @@ class Holes:
         return Text(f"c.fork({values}, {body}{skip})")
 
 
-def _plain(data: Any) -> Any:
+def _plain(data: JsonData) -> JsonData:
     """A schema with the numbers that Python's JSON has."""
     if isinstance(data, dict):
         return {key: _plain(part) for key, part in data.items()}
@@ -224,4 +227,5 @@ def _plain(data: Any) -> Any:
         return [_plain(part) for part in data]
     if data is None or isinstance(data, str | bool | int | float):
         return data
+    assert isinstance(data, Decimal)
     return int(data) if data == int(data) else float(data)

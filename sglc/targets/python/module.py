@@ -176,8 +176,7 @@ class _Module:
         parameters = ["c: Conversation"] if node.kind in ("part", "aside") else []
         statements = Statements(context)
         for parameter, kind in zip(node.parameters, program.parameters[name], strict=True):
-            symbol = module.symbols[id(parameter)]
-            here = context.variable(symbol.slot, kind or "Any")  # type: ignore[union-attr]
+            here = context.variable(module.slot_of(parameter), kind or "Any")
             default = ""
             if parameter.default is not None:
                 default = f" = {statements.expressions.fitting(parameter.default, kind)}"

@@ -157,14 +157,12 @@ class Statements:
 
     def hole(self, part: ast.Hole) -> None:
         """Ask the model for the value of a hole and bind it."""
-        symbol: Any = self.checked.symbols[id(part.content)]
+        slot = self.checked.slot_of(part.content)
         facts = self.checked.holes[id(part.content)]
         sampled = any(option.kind == "n" for option in part.content.options)
         known = facts.type is not None and not isinstance(part.content, ast.Select)
         kind = self.program.annotation(facts.type) if known and facts.type is not None else None
-        self.bind(
-            symbol.slot, f"list[{kind}]" if sampled and kind else kind, self.holes.value(part.content).code
-        )
+        self.bind(slot, f"list[{kind}]" if sampled and kind else kind, self.holes.value(part.content).code)
 
     def bind(self, slot: str, kind: str | None, code: str) -> None:
         """A variable with its first value."""
@@ -183,8 +181,8 @@ class Statements:
             self.block(node.body)
 
     def _part(self, node: ast.Part) -> None:
-        symbol: Any = self.checked.symbols[id(node.call)]
-        code = self.expressions.call(symbol.name, self.checked.arguments[id(node.call)], "c, ").code
+        name, arguments = self.checked.name_of(node.call), self.checked.arguments[id(node.call)]
+        code = self.expressions.call(name, arguments, "c, ").code
         code = code.replace("c, )", "c)")
         if node.kind == "aside":
             self._forgotten(lambda: self._bound(node, code))
@@ -195,8 +193,7 @@ class Statements:
         if node.binding is None:
             self.context.add(code)
         else:
-            bound: Any = self.checked.symbols[id(node)]
-            self.bind(bound.slot, None, code)
+            self.bind(self.checked.slot_of(node), None, code)
 
     def _forget(self, node: ast.Forget) -> None:
         self._forgotten(lambda: self.block(node.body))
@@ -212,16 +209,16 @@ class Statements:
     # -- variables -------------------------------------------------------------------------------------
 
     def _let(self, node: ast.Let) -> None:
-        symbol: Any = self.checked.symbols[id(node)]
+        slot = self.checked.slot_of(node)
         known = self.checked.resolved.get(id(node.type)) if node.type is not None else None
         kind = self.program.annotation(known or self.checked.types[id(node.value)])
         held = self.dependents.first(node)
-        self.bind(symbol.slot, kind, held or self.expressions.fitting(node.value, kind))
+        self.bind(slot, kind, held or self.expressions.fitting(node.value, kind))
 
     def _assign(self, node: ast.Assign) -> None:
         """`a.b[i] = e`: the parts on the way are changed in copies, from the inside out."""
-        symbol: Any = self.checked.symbols[id(root_of(node.target))]
-        variable = self.context.slots[symbol.slot]
+        slot = self.checked.slot_of(root_of(node.target))
+        variable = self.context.slots[slot]
         path: list[tuple[str, str]] = []
         target: ast.Expression = node.target
         steps: list[ast.Attribute | ast.Index] = []
@@ -237,7 +234,7 @@ class Statements:
                 path.append(("item", index))
         if node.operator == "=" and not path:
             code = self.expressions.fitting(node.value, variable.kind)
-            self.context.add(f"{variable.code} = {self.dependents.later(symbol.slot, code)}")
+            self.context.add(f"{variable.code} = {self.dependents.later(slot, code)}")
             return
         value = self.expressions.code(node.value)
         if node.operator != "=":
@@ -247,7 +244,7 @@ class Statements:
         for depth in range(len(path) - 1, -1, -1):
             kind, name = path[depth]
             value = f"with_{kind}({_read(variable.code, path[:depth])}, {name}, {value})"
-        self.context.add(f"{variable.code} = {self.dependents.later(symbol.slot, value)}")
+        self.context.add(f"{variable.code} = {self.dependents.later(slot, value)}")
 
     def _evaluate(self, node: ast.Evaluate) -> None:
         self.context.add(self.expressions.code(node.value))
@@ -275,23 +272,23 @@ class Statements:
 
     def _for(self, node: ast.For) -> None:
         iterable, kind = self.expressions.iterated(node.iterable)
-        symbol: Any = self.checked.symbols[id(node)]
-        self.context.add(f"for {self.context.variable(symbol.slot, kind)} in {iterable}:")
+        slot = self.checked.slot_of(node)
+        self.context.add(f"for {self.context.variable(slot, kind)} in {iterable}:")
         self._loop(node.body)
 
     def _stream(self, node: ast.StreamFor) -> None:
         """One round with the whole result: what asks models there gives it at its end."""
         self.context.lose("the parts of a stream", "one round with the whole result")
         whole = self.context.names.fresh("whole")
-        symbol: Any = self.checked.symbols[id(node)]
+        slot = self.checked.slot_of(node)
         self.context.add(f"{whole}: Any = {self.expressions.code(node.call)}")
         if node.whole is not None:
-            behind: Any = self.checked.symbols[id(node.whole)]
-            self.bind(behind.slot, None, "None")
-        self.context.add(f"for {self.context.variable(symbol.slot, None)} in [{whole}]:")
+            behind = self.checked.slot_of(node.whole)
+            self.bind(behind, None, "None")
+        self.context.add(f"for {self.context.variable(slot, None)} in [{whole}]:")
         self._loop(node.body)
         if node.whole is not None:
-            self.context.add("else:", f"    {self.context.variable(behind.slot, None)} = {whole}")
+            self.context.add("else:", f"    {self.context.variable(behind, None)} = {whole}")
 
     def _while(self, node: ast.While) -> None:
         rounds = ""
@@ -353,11 +350,11 @@ class Statements:
         with context.inside():
             self.block(node.body)
         for handler in node.handlers:
-            names = [self.program.errors[self.error_name(name)] for name in handler.errors] or ["SglError"]
+            errors = [self.program.errors[self.checked.name_of(name)] for name in handler.errors]
+            names = errors or ["SglError"]
             caught = context.names.fresh("error" if handler.binding is None else handler.binding.text)
             if handler.binding is not None:
-                symbol: Any = self.checked.symbols[id(handler)]
-                context.slots[symbol.slot] = Text(caught, "SglError")
+                context.slots[self.checked.slot_of(handler)] = Text(caught, "SglError")
             kinds = names[0] if len(names) == 1 else f"({', '.join(names)})"
             context.add(f"except {kinds} as {caught}:")
             context.caught.append(caught)
@@ -366,19 +363,13 @@ class Statements:
                 self.block(handler.body)
             context.caught.pop()
 
-    def error_name(self, name: ast.Name) -> str:
-        """The qualified name of an error that the program names."""
-        symbol: Any = self.checked.symbols[id(name)]
-        found: str = symbol.name
-        return found
-
     def _ensure(self, node: ast.Ensure) -> None:
         if node.each is None:
             self.one(node)
             return
-        symbol: Any = self.checked.symbols[id(node)]
+        slot = self.checked.slot_of(node)
         items, kind = self.expressions.iterated(node.each[1])
-        self.context.add(f"for {self.context.variable(symbol.slot, kind)} in {items}:")
+        self.context.add(f"for {self.context.variable(slot, kind)} in {items}:")
         with self.context.inside():
             self.one(node)
 

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from sglc.targets.core.places import PROGRAM
 from sglc.targets.core.target import Subject, Written
 from sglc.targets.projection.core.loss import Loss
-from sglc.targets.projection.schemas.dialects import LONGEST_NAME, MOST_STOPS
-from sglc.targets.projection.schemas.texts import Schema
+from sglc.targets.projection.schemas.dialects import LONGEST_NAME, MOST_STOPS, Schema
 from sglc.targets.requests.strict_schema import strict_schema, without_aliases
 from sglc.targets.requests.walk import Hole, Message, Part, Reference, Script, known, scripts_of
 from sglc.types.text.plain_json import write_json
@@ -131,7 +129,7 @@ class _Requests:
         return {**found, "max_completion_tokens": min(most)} if most else found
 
 
-def _shown(message: Message, parts: Sequence[Part]) -> dict[str, Any]:
+def _shown(message: Message, parts: Sequence[Part]) -> dict[str, object]:
     """A message with its text; answers of its own stand in it by name."""
     texts = []
     for part in parts:

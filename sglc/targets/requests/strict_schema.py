@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from sglc.targets.core.type_parts import form_lost
 from sglc.targets.projection.core.loss import Loss
-from sglc.targets.projection.schemas.dialects import DIALECTS
-from sglc.targets.projection.schemas.texts import Schema
+from sglc.targets.projection.schemas.dialects import DIALECTS, Schema
 from sglc.targets.projection.schemas.value_schema import ROOT, value_schema
 from sglc.types.type import AliasType, Named, Type, TypeTable, declared_type, form_of
 

@@ -229,7 +229,7 @@ class _Walk:
                 if (result := getattr(op, "result", None)) is not None:
                     temps[result] = self.value(op, temps, slots)
 
-    def value(self, op: Any, temps: dict[int, object], slots: dict[str, object]) -> object:
+    def value(self, op: object, temps: dict[int, object], slots: dict[str, object]) -> object:
         """The result of an operation, as far as it is known."""
         match op:
             case ops.Const(value=value):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from sglc.targets.projection.core.capabilities import Level, Notation
 from sglc.targets.projection.core.loss import Loss
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData
 
 Reading = Literal["text", "json", "wrapped"]
 """How an answer becomes the text of a value: it is that text; it is the value as JSON; it is an object whose
@@ -25,7 +28,7 @@ class Enforcement:
 
     notation: Notation
     text: str = ""
-    schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, JsonData] | None = None
     options: tuple[str, ...] = ()
     reading: Reading = "text"
     absent_as_null: bool = False

@@ -14,6 +14,9 @@ from typing import Any, Literal
 
 from sglc.targets.projection.core.capabilities import Dialect
 
+Schema = dict[str, Any]
+"""A JSON Schema by its keywords."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -81,7 +84,7 @@ MOST_STOPS = 4
 """Stop texts of a request, by the reference of chat completions."""
 
 
-def excess(schema: dict[str, Any]) -> str | None:
+def excess(schema: Schema) -> str | None:
     """Which limit of OpenAI's strict mode a schema is beyond, as a noun."""
     parts = list(_parts(schema, 0))
     properties = sum(len(part.get("properties", ())) for part, _ in parts)
@@ -103,7 +106,7 @@ def excess(schema: dict[str, Any]) -> str | None:
     return None
 
 
-def _parts(schema: dict[str, Any], level: int) -> Iterator[tuple[dict[str, Any], int]]:
+def _parts(schema: Schema, level: int) -> Iterator[tuple[Schema, int]]:
     """All schemas in a schema, with the number of objects around them and in them."""
     level += schema.get("type") == "object"
     yield schema, level

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from sglc.automata.number.decimal import DECIMAL_PLACES
 from sglc.types.arithmetic import is_number
@@ -23,7 +22,7 @@ from sglc.types.condition import (
     known,
     subject,
 )
-from sglc.types.type import Bool, Constant, Dec, EnumType, Float, Int, Null
+from sglc.types.type import Bool, Constant, Dec, EnumType, Float, Int, Null, Type
 from sglc.types.values import EnumValue
 
 ALWAYS: Condition = All(())
@@ -53,7 +52,7 @@ def conditions_of_fields(condition: Condition) -> Mapping[str, Condition]:
     return {name: All(tuple(parts)) for name, parts in found.items()}
 
 
-def kept_values(type: Bool | Null | Constant | EnumType | Any, condition: Condition) -> list[Any]:
+def kept_values(type: Type | EnumType, condition: Condition) -> list[bool | str | int | Decimal | None]:
     """The values of a finite type for which a condition holds; members of an enum by their names."""
     match type:
         case Bool():

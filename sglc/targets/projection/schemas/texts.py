@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from sglc.automata.charset import Ranges, meet
-from sglc.targets.projection.schemas.dialects import MOST_ENUM_VALUES, Rules
+from sglc.targets.projection.schemas.dialects import MOST_ENUM_VALUES, Rules, Schema
 from sglc.targets.projection.schemas.narrowed_types import ALWAYS, both
 from sglc.targets.projection.schemas.text_patterns import in_dialect, pattern_of_text
 from sglc.types.condition import Compared, Condition, Known, Subject, holds
@@ -16,8 +15,6 @@ from sglc.types.language.condition_parts import settled
 from sglc.types.language.scalars import str_dfa
 from sglc.types.notation.text_rules import text_rules
 from sglc.types.type import Form, OneOf, SpanOf, Str, TypeTable
-
-Schema = dict[str, Any]
 
 _FORM_TEXTS: dict[Form, tuple[str, Ranges]] = {
     "yaml": (
@@ -33,7 +30,7 @@ class Empty(Exception):
     """No value is left."""
 
 
-def constants(values: list[Any]) -> Schema:
+def constants(values: Sequence[object]) -> Schema:
     """One of some constants, an enum for those of each kind."""
     if not values:
         raise Empty

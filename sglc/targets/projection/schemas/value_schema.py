@@ -10,12 +10,12 @@ that is no record, null for a field that is absent, an object for a tuple. What 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sglc.cfg.notation.print_lark import fresh_name
 from sglc.targets.projection.core.loss import Loss
-from sglc.targets.projection.schemas.dialects import MOST_ENUM_VALUES, Rules, excess
+from sglc.targets.projection.schemas.dialects import MOST_ENUM_VALUES, Rules, Schema, excess
 from sglc.targets.projection.schemas.narrowed_types import (
     ALWAYS,
     NEVER,
@@ -26,7 +26,7 @@ from sglc.targets.projection.schemas.narrowed_types import (
     values_of_range,
 )
 from sglc.targets.projection.schemas.number_bounds import written_bounds
-from sglc.targets.projection.schemas.texts import Empty, Schema, TextSchemas, constants
+from sglc.targets.projection.schemas.texts import Empty, TextSchemas, constants
 from sglc.types.condition import Condition, holds
 from sglc.types.language.condition_parts import lengths, settled
 from sglc.types.notation.json_schema import embedded_schema, unsaid
@@ -184,7 +184,7 @@ class _Writer:
         for predicate in declared.predicates:
             self.lose(f"the condition `{predicate.text}`", "every value of the type", declared.name)
 
-    def any_of(self, arms: list[Any]) -> Schema:
+    def any_of(self, arms: Sequence[Callable[..., Schema]]) -> Schema:
         """One of some schemas, without those that have no value."""
         found = []
         for arm in arms:
@@ -363,7 +363,7 @@ class _Writer:
         bounds = {"minimum": low, "maximum": high, "multipleOf": step}
         return {"type": kind, **{key: bound for key, bound in bounds.items() if bound is not None}}
 
-    def sized(self, type: ListOf, condition: Condition, item: Any) -> Schema:
+    def sized(self, type: ListOf, condition: Condition, item: Callable[[], Schema]) -> Schema:
         try:
             ranges = lengths(type.minimum, type.maximum, condition)
         except GivenError:
@@ -371,7 +371,7 @@ class _Writer:
             ranges = [(type.minimum, type.maximum)]
         return self.any_of([lambda low=low, high=high: self.array(item, low, high) for low, high in ranges])
 
-    def array(self, item: Any, low: int, high: int | None) -> Schema:
+    def array(self, item: Callable[[], Schema], low: int, high: int | None) -> Schema:
         try:
             schema: Schema = {"type": "array", "items": item()}
         except Empty:

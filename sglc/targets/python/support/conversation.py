@@ -35,11 +35,11 @@ class Complete(Protocol):
         self,
         messages: list[dict[str, str]],
         *,
-        schema: dict[str, Any] | None,
+        schema: dict[str, object] | None,
         regex: str | None,
         stop: list[str],
         max_tokens: int | None,
-        sampling: dict[str, Any],
+        sampling: dict[str, object],
     ) -> str: ...
 
 
@@ -60,8 +60,8 @@ class Hole:
     """What is asked of the model: a type, and how answers look."""
 
     name: str
-    type: Any
-    schema: dict[str, Any] | None = None
+    type: object
+    schema: dict[str, object] | None = None
     regex: str | None = None
     stop: tuple[str, ...] = ()
 
@@ -92,7 +92,7 @@ class Point:
     used: dict[int, int] = field(default_factory=dict)
     text: str | None = None
 
-    def retry(self, number: int, attempts: int, strategy: str, reason: Any) -> None:
+    def retry(self, number: int, attempts: int, strategy: str, reason: object) -> None:
         """Condition `number` does not hold: go back while it has attempts left."""
         if self.text is None or self.used.get(number, 0) >= attempts:
             return
@@ -109,8 +109,8 @@ class Conversation:
 
     def __init__(self, state: State | None = None) -> None:
         self.state = state or State()
-        self.holes: dict[str, Any] = {}
-        self.seed: Any = None
+        self.holes: dict[str, object] = {}
+        self.seed: object = None
 
     # -- text ----------------------------------------------------------------------------------------------
 
@@ -120,14 +120,14 @@ class Conversation:
         self.state = State((*self.state.messages, (name, "")))
         yield
 
-    def line(self, *values: Any) -> None:
+    def line(self, *values: object) -> None:
         """A line of text: on a new line, unless it is the first of its message or goes on."""
         if self.state.begun and not self.state.glued:
             self.text("\n")
         self.state = State(self.state.messages or (("text", ""),), True)
         self.text(*values)
 
-    def text(self, *values: Any) -> None:
+    def text(self, *values: object) -> None:
         """Texts of values, in the line at hand."""
         more = "".join(map(show, values))
         *closed, (role, text) = self.state.messages or (("text", ""),)
@@ -156,7 +156,7 @@ class Conversation:
         where: Callable[[Any], bool] | None = None,
         judged: Callable[[str], bool] | None = None,
         point: Point | None = None,
-        **sampling: Any,
+        **sampling: object,
     ) -> Any:
         """The value of a hole, whose text goes on the message. Raises Rejected where no answer is right."""
         session = SESSION.get()
@@ -208,20 +208,20 @@ class Conversation:
         told = ("user", f"That is not accepted: {reason}\nAnswer again, in the same form.")
         self.state = State((*self.state.messages, told, (role, begun)), before.begun, before.glued)
 
-    def select(self, hole: Hole, options: Sequence[Any], *, point: Point | None = None) -> Scored:
+    def select(self, hole: Hole, options: Sequence[object], *, point: Point | None = None) -> Scored:
         """One of some options. A model that only answers gives no scores: the answer has all probability."""
         value = self.choose(hole, options, point=point)
         return Scored(value, tuple(options))
 
-    def choose(self, hole: Hole, options: Sequence[Any], **settings: Any) -> Any:
+    def choose(self, hole: Hole, options: Sequence[object], **settings: Any) -> Any:
         """One of some options, by its text."""
-        known: dict[str, Any] = {}
+        known: dict[str, object] = {}
         for option in options:
             known.setdefault(show(option), option)
         regex = "|".join(map(re.escape, known))
         return known[self.fill(Hole(hole.name, Str(), None, regex, hole.stop), **settings)]
 
-    def samples(self, count: int, fill: Callable[[Conversation], Any]) -> list[Any]:
+    def samples(self, count: int, fill: Callable[[Conversation], object]) -> list[Any]:
         """Several answers of one hole; the conversation goes on with the first."""
         found, before, first = [], self.state, self.state
         for number in range(count):
@@ -231,7 +231,7 @@ class Conversation:
         self.state = first
         return found
 
-    def keep(self, name: str, value: Any) -> Any:
+    def keep(self, name: str, value: object) -> Any:
         """A hole of a branch, which the branch has by name."""
         self.holes[name] = value
         return value
@@ -239,7 +239,7 @@ class Conversation:
     # -- forks ---------------------------------------------------------------------------------------------
 
     def fork(
-        self, values: Sequence[Any], body: Callable[[Conversation, Any], Any], *, skip: bool = False
+        self, values: Sequence[object], body: Callable[[Conversation, Any], object], *, skip: bool = False
     ) -> list[Branch]:
         """Run the body for each value, one after the other, each from this conversation."""
         branches = []
@@ -262,7 +262,7 @@ class Conversation:
         self.state, branch.state = branch.state, None
 
 
-def _value(hole: Hole, answer: str) -> Any:
+def _value(hole: Hole, answer: str) -> object:
     """The value of an answer. Raises WrongValue."""
     if hole.regex is not None and re.fullmatch(hole.regex, answer) is None:
         raise WrongValue(f"{shortened(answer)} is not in the form that is asked for")
@@ -273,7 +273,7 @@ def _value(hole: Hole, answer: str) -> Any:
     return value
 
 
-def note(passed: bool, reason: Any) -> None:
+def note(passed: bool, reason: object) -> None:
     """What a `check` found."""
     SESSION.get().checks.append((passed, show(reason)))
 
@@ -285,12 +285,12 @@ def spend(left: int, name: str) -> int:
     return left - 1
 
 
-PROGRAM: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {}
+PROGRAM: dict[str, tuple[Callable[..., object], dict[str, object]]] = {}
 """The functions by their names in the program, each with the types of its parameters."""
 
 
 def run(
-    function: Callable[..., Any] | str, /, *, complete: Complete, attempts: int = 3, **arguments: Any
+    function: Callable[..., object] | str, /, *, complete: Complete, attempts: int = 3, **arguments: object
 ) -> Any:
     """Call a function of the program, itself or by its name. `complete` asks the model.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from enum import Enum
 from typing import Any
@@ -15,6 +15,7 @@ from sglc.types.arithmetic import (
     DECIMALS,
     NUMBER_DIGITS,
     ArithmeticFault,
+    Number,
     absolute,
     compute,
     is_number,
@@ -23,7 +24,7 @@ from sglc.types.arithmetic import (
 )
 
 
-def calculate(symbol: str, left: Any, right: Any) -> Any:
+def calculate(symbol: str, left: object, right: object) -> Any:
     """`left symbol right` of numbers; `+` also joins texts, lists and tuples, `*` also repeats."""
     if symbol == "+":
         for each in (str, list, tuple):
@@ -46,7 +47,7 @@ def negative(value: Any) -> Any:
     return negated(value)
 
 
-def compare(symbol: str, left: Any, right: Any) -> bool:
+def compare(symbol: str, left: object, right: object) -> bool:
     """`left symbol right` for `<`, `<=`, `>` and `>=`."""
     test = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[symbol]
     while isinstance(left, list | tuple) and isinstance(right, list | tuple):
@@ -60,7 +61,7 @@ def compare(symbol: str, left: Any, right: Any) -> bool:
     raise Failure(f"`{symbol}` does not order {kind(left)} and {kind(right)}")
 
 
-def contains(container: Any, part: Any) -> bool:
+def contains(container: Any, part: object) -> bool:
     """`part in container`: part of a text, item of a list, key of a map."""
     if isinstance(container, str):
         if not isinstance(part, str):
@@ -71,7 +72,7 @@ def contains(container: Any, part: Any) -> bool:
     return any(same(each, part) for each in container)
 
 
-def within(value: Any, low: Any, high: Any, *, below: bool = False) -> bool:
+def within(value: object, low: object, high: object, *, below: bool = False) -> bool:
     """Whether a number lies between the ends of a range."""
     return compare(">=", value, low) and compare("<" if below else "<=", value, high)
 
@@ -81,7 +82,7 @@ def matches(text: str, pattern: str) -> bool:
     return re.fullmatch(pattern, text) is not None
 
 
-def truth(value: Any) -> bool:
+def truth(value: object) -> bool:
     """A condition."""
     return bool(value)
 
@@ -89,14 +90,14 @@ def truth(value: Any) -> bool:
 class _Key:
     """Orders values as the language's `<` does."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value
 
     def __lt__(self, other: _Key) -> bool:
         return compare("<", self.value, other.value)
 
 
-def _best(symbol: str, found: list[Any], keys: list[Any]) -> Any:
+def _best(symbol: str, found: Sequence[object], keys: Sequence[object]) -> object:
     if not found:
         raise Failure(f"an empty list has no {'largest' if symbol == '>' else 'smallest'} item")
     best = 0
@@ -106,8 +107,8 @@ def _best(symbol: str, found: list[Any], keys: list[Any]) -> Any:
     return found[best]
 
 
-def _groups(found: list[Any], keys: list[Any]) -> list[Any]:
-    groups: list[tuple[Any, list[Any]]] = []
+def _groups(found: Sequence[object], keys: Sequence[object]) -> Sequence[object]:
+    groups: list[tuple[object, list[object]]] = []
     for each, key in zip(found, keys, strict=True):
         group = next((group for known, group in groups if same(known, key)), None)
         if group is None:
@@ -117,7 +118,7 @@ def _groups(found: list[Any], keys: list[Any]) -> list[Any]:
     return groups
 
 
-def ordered(name: str, value: Any, key: Callable[[Any], Any] | None = None) -> Any:
+def ordered(name: str, value: object, key: Callable[[Any], object] | None = None) -> Any:
     """`max`, `min`, `sort` and `group` of a list, by a key of each item."""
     found = list(items(value))
     keys = found if key is None else [key(each) for each in found]
@@ -128,36 +129,36 @@ def ordered(name: str, value: Any, key: Callable[[Any], Any] | None = None) -> A
     return [found[at] for at in sorted(range(len(found)), key=lambda at: _Key(keys[at]))]
 
 
-def _extreme(name: str) -> Callable[..., Any]:
+def _extreme(name: str) -> Callable[..., object]:
     return lambda *values: ordered(name, values[0] if len(values) == 1 else list(values))
 
 
-def _sum(values: Any) -> Any:
-    total: Any = 0
+def _sum(values: object) -> object:
+    total: object = 0
     for each in items(values):
         total = calculate("+", total, each)
     return total
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-def _sound(value: Any) -> Any:
+def _sound(value: Number) -> Number:
     if (why := number_fault(value)) is not None:
         raise Failure(f"{_shown(value)} is no number of the language: {why}")
     return value
 
 
-def _int(value: Any) -> Any:
+def _int(value: Any) -> Number:
     try:
         return _sound(int(value.strip().replace("_", "x") if isinstance(value, str) else value))
     except (ValueError, OverflowError, TypeError):
         raise Failure(f"{_shown(value)} is no integer") from None
 
 
-def _decimal(value: Any) -> Any:
+def _decimal(value: Any) -> Number:
     try:
         if isinstance(value, str):
             found = Decimal(value.strip().replace("_", "x"))
@@ -180,7 +181,7 @@ def _float(value: Any) -> float:
     return found
 
 
-def _round(value: Any, digits: int | None = None) -> Any:
+def _round(value: Any, digits: int | None = None) -> object:
     if isinstance(value, int):
         if digits is None or digits >= 0:
             return value
@@ -196,11 +197,11 @@ def _round(value: Any, digits: int | None = None) -> Any:
         return value
 
 
-def _zip(left: Any, right: Any) -> list[Any]:
+def _zip(left: object, right: object) -> list[tuple[object, ...]]:
     return [tuple(pair) for pair in zip(items(left), items(right), strict=False)]
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., object]] = {
     "len": len,
     "trust": lambda value: value,
     "sum": _sum,
@@ -223,7 +224,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def call(name: str, *values: Any) -> Any:
+def call(name: str, *values: object) -> Any:
     """A function of the language."""
     return FUNCTIONS[name](*values)
 
@@ -238,7 +239,7 @@ def _title(text: str) -> str:
     return " ".join(word[:1].upper() + word[1:].lower() for word in text.split(" "))
 
 
-TEXTS: dict[str, Callable[..., Any]] = {
+TEXTS: dict[str, Callable[..., object]] = {
     "upper": str.upper,
     "lower": str.lower,
     "title": _title,
@@ -256,8 +257,8 @@ TEXTS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _end(name: str, place: int) -> Callable[..., Any]:
-    def of(value: Any) -> Any:
+def _end(name: str, place: int) -> Callable[..., object]:
+    def of(value: Sequence[object]) -> object:
         if not value:
             raise Failure(f"an empty list has no {name} item")
         return value[place]
@@ -265,14 +266,14 @@ def _end(name: str, place: int) -> Callable[..., Any]:
     return of
 
 
-def _by_id(value: Any, wanted: Any) -> Any:
+def _by_id(value: Sequence[object], wanted: object) -> object:
     for each in value:
         if same(attribute(each, "id"), wanted):
             return each
     raise Failure(f"no item has the id {_shown(wanted)}")
 
 
-LISTS: dict[str, Callable[..., Any]] = {
+LISTS: dict[str, Callable[..., object]] = {
     "max": lambda value: ordered("max", value),
     "min": lambda value: ordered("min", value),
     "sort": lambda value: ordered("sort", value),
@@ -283,19 +284,19 @@ LISTS: dict[str, Callable[..., Any]] = {
     "count": lambda value, part: sum(same(each, part) for each in value),
     "join": lambda value, separator: separator.join(map(show, value)),
 }
-MAPS: dict[str, Callable[..., Any]] = {
+MAPS: dict[str, Callable[..., object]] = {
     "get": lambda value, key, default=None: value[key] if contains(value, key) else default,
     "keys": lambda value: list(value),
     "values": lambda value: list(value.values()),
     "contains": contains,
 }
-CHOICES: dict[str, Callable[..., Any]] = {
+CHOICES: dict[str, Callable[..., object]] = {
     "p": lambda value, option: 1.0 if same(value.top, option) else 0.0,
     "logprob": lambda value, option: 0.0 if same(value.top, option) else -math.inf,
 }
 
 
-def method(value: Any, name: str, *more: Any) -> Any:
+def method(value: object, name: str, *more: object) -> Any:
     """A method of the language."""
     for each, known in ((str, TEXTS), (list, LISTS), (tuple, LISTS), (dict, MAPS), (Scored, CHOICES)):
         if isinstance(value, each):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -69,14 +69,14 @@ class Null:
 class Constant:
     """One text, number or boolean."""
 
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True)
 class ListOf:
     """Lists; sizes included."""
 
-    item: Any
+    item: object
     minimum: int = 0
     maximum: int | None = None
 
@@ -85,8 +85,8 @@ class ListOf:
 class MapOf:
     """Maps from texts to values."""
 
-    key: Any
-    value: Any
+    key: object
+    value: object
     minimum: int = 0
     maximum: int | None = None
 
@@ -95,14 +95,14 @@ class MapOf:
 class TupleOf:
     """Tuples of exactly these items."""
 
-    items: tuple[Any, ...]
+    items: tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Maybe:
     """`T?`: the item or null."""
 
-    item: Any
+    item: object
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class SpanOf:
 class AnyOf:
     """`A | B`."""
 
-    arms: tuple[Any, ...]
+    arms: tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Json:
 
 LEVELS = 100
 """Levels of lists and objects inside each other that an answer may have, as values of the language."""
-TYPES: dict[str, Any] = {}
+TYPES: dict[str, object] = {}
 """Declared types by name: the class of an enum, the shapes of a record or union, or the type of an alias."""
 
 
@@ -153,7 +153,7 @@ def declare(name: str, *shapes: Shape) -> None:
     SHAPES.update({shape.made: shape for shape in shapes})
 
 
-def fault(value: Any, type: Any) -> str | None:
+def fault(value: object, type: object) -> str | None:
     """Why a value is none of the type; None if it is one."""
     match type:
         case Str() | OneOf() | SpanOf():
@@ -189,7 +189,7 @@ def fault(value: Any, type: Any) -> str | None:
     return None
 
 
-def _text_fault(value: Any, type: Any) -> str | None:
+def _text_fault(value: object, type: Str | OneOf | SpanOf) -> str | None:
     if not isinstance(value, str):
         return f"{kind(value)} is no text"
     if isinstance(type, OneOf):
@@ -224,7 +224,7 @@ def _number_fault(value: Any, type: Int | Dec | Float) -> str | None:
     return None
 
 
-def _size_fault(value: Any, type: ListOf | MapOf) -> str | None:
+def _size_fault(value: Sized, type: ListOf | MapOf) -> str | None:
     if len(value) < type.minimum:
         return f"it has fewer than {type.minimum} items"
     return (
@@ -234,11 +234,11 @@ def _size_fault(value: Any, type: ListOf | MapOf) -> str | None:
     )
 
 
-def _parts_fault(parts: Sequence[tuple[Any, Any]]) -> str | None:
+def _parts_fault(parts: Sequence[tuple[object, object]]) -> str | None:
     return next((why for part, type in parts if (why := fault(part, type)) is not None), None)
 
 
-def _named_fault(value: Any, declared: Any, name: str) -> str | None:
+def _named_fault(value: object, declared: object, name: str) -> str | None:
     if isinstance(declared, tuple):
         shape = next((each for each in declared if each.made is value.__class__), None)
         if shape is None:
@@ -253,7 +253,7 @@ def _named_fault(value: Any, declared: Any, name: str) -> str | None:
     return fault(value, declared)
 
 
-def widened(value: Any, type: Any) -> Any:
+def widened(value: object, type: object) -> object:
     """The value as the type has it: integers as decimals or floats where these are due, inside too."""
     if isinstance(value, bool) or value is None:
         return value
@@ -280,7 +280,7 @@ def widened(value: Any, type: Any) -> Any:
     return value
 
 
-def _named_widened(value: Any, type: Named, declared: Any) -> Any:
+def _named_widened(value: object, type: Named, declared: object) -> object:
     if not isinstance(declared, tuple | TYPE):
         return widened(value, declared)
     if isinstance(value, str | dict) and not isinstance(value, Enum):
@@ -297,7 +297,7 @@ def _named_widened(value: Any, type: Named, declared: Any) -> Any:
 TYPE = type
 
 
-def check(value: Any, type: Any) -> Any:
+def check(value: object, type: object) -> Any:
     """The value, widened where the type is a wider number. Raises Failure if it is none of the type."""
     found = widened(value, type)
     why = fault(found, type)
@@ -309,7 +309,7 @@ def check(value: Any, type: Any) -> Any:
 # -- from text to values ---------------------------------------------------------------------------------
 
 
-def read(text: str, type: Any) -> Any:
+def read(text: str, type: object) -> object:
     """The value that an answer stands for. Raises WrongValue."""
     match type:
         case Str() | OneOf() | SpanOf():
@@ -330,7 +330,7 @@ def read(text: str, type: Any) -> Any:
     return from_data(_data(text), type)
 
 
-def _data(text: str) -> Any:
+def _data(text: str) -> object:
     """The data of a JSON text, within the limits of the language. Raises WrongValue."""
     try:
         data = json.loads(
@@ -354,7 +354,7 @@ def _data(text: str) -> Any:
     return data
 
 
-def _inside(data: Any) -> Iterable[Any]:
+def _inside(data: object) -> Iterable[object]:
     return data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
 
 
@@ -376,20 +376,20 @@ def _wrong(text: str) -> NoReturn:
     raise WrongValue(f"{shortened(to_json(text))} is none of its values")
 
 
-def _pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+def _pairs(found: list[tuple[str, object]]) -> dict[str, object]:
     if len({key for key, _ in found}) != len(found):
         raise WrongValue("a key stands twice")
     return dict(found)
 
 
-def _member(text: Any, declared: Any) -> Any:
+def _member(text: object, declared: Callable[[object], object]) -> object:
     try:
         return declared(text)
     except ValueError:
         return _wrong(str(text))
 
 
-def _first(arms: Sequence[Any], value_of: Callable[[Any], Any]) -> Any:
+def _first(arms: Sequence[object], value_of: Callable[[object], object]) -> object:
     """The value of the first arm that has one."""
     faults = []
     for arm in arms:
@@ -404,7 +404,7 @@ def _first(arms: Sequence[Any], value_of: Callable[[Any], Any]) -> Any:
     raise WrongValue("; ".join(faults))
 
 
-def from_data(data: Any, type: Any) -> Any:
+def from_data(data: object, type: object) -> object:
     """The value of plain JSON data. Raises WrongValue."""
     match type:
         case Maybe(item=item):
@@ -429,7 +429,7 @@ def from_data(data: Any, type: Any) -> Any:
     return data
 
 
-def _record(data: Any, shapes: tuple[Shape, ...], name: str) -> Any:
+def _record(data: object, shapes: tuple[Shape, ...], name: str) -> object:
     if not isinstance(data, dict):
         raise WrongValue(f"{kind(data)} is no {name}")
     shape = next((each for each in shapes if each.tag is None or data.get("type") == each.tag), None)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 from sglc.types.equality import equal
 
@@ -25,7 +25,7 @@ class SglError(Exception):
     partial: str = ""
     """Text that had come of a value that could not be finished."""
 
-    def __init__(self, *values: Any) -> None:
+    def __init__(self, *values: object) -> None:
         self.values = values
         self.message = ", ".join(map(show, values))
         super().__init__(self.message)
@@ -87,10 +87,10 @@ class Field:
 
     key: str
     attribute: str
-    type: Any
+    type: object
     optional: bool = False
     has_default: bool = False
-    default: Any = None
+    default: object = None
 
 
 @dataclass(frozen=True)
@@ -114,16 +114,16 @@ SHAPES: dict[type, Shape] = {}
 class Scored:
     """What `select` gives: here the answer alone has a probability, which is 1."""
 
-    top: Any
-    options: tuple[Any, ...]
+    top: object
+    options: tuple[object, ...]
 
 
 @dataclass
 class Branch:
     """One branch of a fork: what it yielded, its holes, its conversation until that is adopted."""
 
-    value: Any
-    holes: dict[str, Any]
+    value: object
+    holes: dict[str, object]
     state: Any
 
 
@@ -132,7 +132,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def show(value: Any) -> str:
+def show(value: object) -> str:
     """The text that the value has in a message: raw for scalars, JSON in one spelling for all else."""
     if isinstance(value, str):
         return value
@@ -147,7 +147,7 @@ def show(value: Any) -> str:
     return to_json(value)
 
 
-def to_json(value: Any) -> str:
+def to_json(value: object) -> str:
     """A value as JSON with `, ` and `: ` between its parts; optional fields that are absent are left out."""
     if value is None:
         return "null"
@@ -167,7 +167,7 @@ def to_json(value: Any) -> str:
     return _object(shown if shape.tag is None else {"type": shape.tag, **shown})
 
 
-def _object(items: Mapping[Any, Any]) -> str:
+def _object(items: Mapping[str, object]) -> str:
     parts = (f"{json.dumps(show(key), ensure_ascii=False)}: {to_json(item)}" for key, item in items.items())
     return f"{{{', '.join(parts)}}}"
 
@@ -198,14 +198,14 @@ def _float_text(value: float) -> str:
     return f"{digits}e{'-' if exponent[0] == '-' else '+'}{exponent.lstrip('+-0').zfill(2)}"
 
 
-def concat(*parts: Any) -> str:
+def concat(*parts: object) -> str:
     """The texts of values, joined."""
     return "".join(map(show, parts))
 
 
-def kind(value: Any) -> str:
+def kind(value: object) -> str:
     """What a value is called in messages."""
-    names: tuple[tuple[Any, str], ...] = (
+    names: tuple[tuple[type, str], ...] = (
         (bool, "a boolean"), (int, "an integer"), (Decimal, "a decimal"), (float, "a float"), (str, "a text"),
         (dict, "a map"), (list, "a list"), (tuple, "a tuple"), (Branch, "a branch"), (SglError, "an error"),
         (Scored, "a scored choice"), (Enum, f"a member of {type(value).__name__}"),
@@ -215,7 +215,7 @@ def kind(value: Any) -> str:
     return next((name for each, name in names if isinstance(value, each)), f"a {type(value).__name__}")
 
 
-def same(left: Any, right: Any) -> bool:
+def same(left: object, right: object) -> bool:
     """`left == right` of the language."""
     try:
         return equal(left, right)
@@ -223,7 +223,7 @@ def same(left: Any, right: Any) -> bool:
         raise Failure("values are nested too deeply to be compared") from None
 
 
-def attribute(value: Any, name: str) -> Any:
+def attribute(value: object, name: str) -> Any:
     """`value.name` of a record, branch, error, scored choice or member."""
     shape = SHAPES.get(type(value))
     if shape is not None:
@@ -248,7 +248,7 @@ def attribute(value: Any, name: str) -> Any:
     raise Failure(f"{kind(value)} has no field `{name}`")
 
 
-def item(value: Any, index: Any) -> Any:
+def item(value: object, index: Any) -> Any:
     """`value[index]`; a negative index counts from the end."""
     if isinstance(value, dict):
         if index in value:
@@ -266,7 +266,7 @@ def piece(value: Any, start: int | None, stop: int | None) -> Any:
     return value[start:stop]
 
 
-def with_item(value: Any, index: Any, new: Any) -> Any:
+def with_item(value: Any, index: Any, new: object) -> Any:
     """A copy of a list or map with one item set."""
     if isinstance(value, dict):
         return {**value, index: new}
@@ -276,7 +276,7 @@ def with_item(value: Any, index: Any, new: Any) -> Any:
     return changed
 
 
-def with_field(value: Any, name: str, new: Any) -> Any:
+def with_field(value: Any, name: str, new: object) -> Any:
     """A copy of a record with one field set."""
     shape = SHAPES[type(value)]
     found = next(each.attribute for each in shape.fields if each.key == name)
@@ -295,12 +295,12 @@ def numbers(start: int, stop: int, *, below: bool = False) -> list[int]:
     return list(range(start, stop if below else stop + 1))
 
 
-def bound(value: Any) -> bool:
+def bound(value: object) -> bool:
     """True: for a name that a pattern binds."""
     return True
 
 
-def either(value: Callable[[], Any], fallback: Callable[[], Any], restore: Callable[[], None]) -> Any:
+def either(value: Callable[[], object], fallback: Callable[[], object], restore: Callable[[], None]) -> Any:
     """`value else fallback`: what happens when computing the value fails."""
     try:
         return value()
@@ -309,6 +309,6 @@ def either(value: Callable[[], Any], fallback: Callable[[], Any], restore: Calla
         return fallback()
 
 
-def throw(error: SglError) -> Any:
+def throw(error: SglError) -> NoReturn:
     """Raise an error where an expression is due."""
     raise error
