@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from sglc.ir.module import Block, RetryPolicy
 from sglc.ir.ops import Const, Load, Op, Store
@@ -57,7 +57,7 @@ class FunctionBuilder:
         if self.label is not None:
             self._ops.append(op)
 
-    def value(self, cls: Any, *parts: Any, span: Span | None = None) -> int:
+    def value(self, cls: Callable[..., Op], *parts: object, span: Span | None = None) -> int:
         """Append an operation with a fresh result; the temporary."""
         temp = self._temps
         self._temps = temp + 1

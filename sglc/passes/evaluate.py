@@ -100,7 +100,7 @@ def weight(value: object) -> int | None:
     return None
 
 
-def value_of(op: ops.Op, values: Sequence[Any], table: TypeTable, budget: Budget) -> object:
+def value_of(op: ops.Op, values: Sequence[object], table: TypeTable, budget: Budget) -> object:
     """The value of an operation of `EVALUATED` on its operands' values. Raises Unknown."""
     if type(op) not in _PICKS:
         for value in values:
@@ -135,30 +135,30 @@ def text_of(value: object, table: TypeTable, budget: Budget) -> str:
     return text
 
 
-def _record(op: Any, values: Sequence[Any], table: TypeTable) -> object:
+def _record(op: ops.MakeRecord, values: Sequence[object], table: TypeTable) -> object:
     assert isinstance(op.type, Named)
     return parts.record(op.type.name, values, table)
 
 
-def _method(op: Any, values: Sequence[Any], table: TypeTable) -> object:
+def _method(op: ops.CallMethod, values: Sequence[object], table: TypeTable) -> object:
     if not op.name.isidentifier():
         raise Unknown  # parts of a text by its grammar: the parser of the grammar is the machine's
     return call_method(op.name, list(values), table)
 
 
-def _check(op: Any, values: Sequence[Any], table: TypeTable) -> object:
+def _check(op: ops.CheckType, values: Sequence[object], table: TypeTable) -> object:
     _without_patterns(op.type, table)
     if predicates_of(op.type, table):
         raise Unknown
     return checked(values[0], op.type, table)
 
 
-def _write(op: Any, values: Sequence[Any], table: TypeTable) -> object:
+def _write(op: ops.WriteAs, values: Sequence[object], table: TypeTable) -> object:
     _without_patterns(op.type, table)
     return written_as(values[0], op.type, table)
 
 
-def _is_type(op: Any, values: Sequence[Any], table: TypeTable) -> object:
+def _is_type(op: ops.IsType, values: Sequence[object], table: TypeTable) -> object:
     _without_patterns(op.type, table)
     if predicates_of(op.type, table):
         raise Unknown
@@ -194,13 +194,13 @@ def _without_patterns(type: Type, table: TypeTable) -> None:
                         work += [field.type for one in variants for field in one.fields]
 
 
-def _limit(op: Any, values: Sequence[Any], table: TypeTable) -> object:
+def _limit(op: object, values: Sequence[object], table: TypeTable) -> object:
     if not isinstance(values[0], int) or values[0] <= 0:
         raise Unknown
     return values[0] - 1
 
 
-_EVALUATE: dict[type, Callable[[Any, Sequence[Any], TypeTable], object]] = {
+_EVALUATE: dict[type, Callable[[Any, Sequence[object], TypeTable], object]] = {
     ops.MakeList: lambda op, v, t: list(v),
     ops.MakeTuple: lambda op, v, t: tuple(v),
     ops.MakeMap: lambda op, v, t: parts.mapping(v),

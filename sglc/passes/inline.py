@@ -28,7 +28,7 @@ from sglc.ir import ops, terminators
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.ops import Op
 from sglc.ir.shape import operands, result, slots_of
-from sglc.passes.rewrite import each_function, relabelled, renamed, with_blocks
+from sglc.passes.rewrite import Part, each_function, relabelled, renamed, with_blocks
 
 SMALL = 30
 """Most operations of a part that is put in place wherever it is called."""
@@ -154,14 +154,14 @@ class _Inliner:
         remaining = list(block.ops)
         while remaining:
             op = remaining.pop(0)
-            part = self.parts.get(op.function) if type(op) is ops.CallPart else None
-            if part is None or self.size + _size(part) > LARGE:
+            part = self.parts.get(op.function) if isinstance(op, ops.CallPart) else None
+            if not isinstance(op, ops.CallPart) or part is None or self.size + _size(part) > LARGE:
                 pending.append(renamed(op, names))
                 temp = result(op)
                 if temp is not None:
                     made.add(temp)
                 continue
-            call: Any = renamed(op, names)
+            call = renamed(op, names)
             self.size += _size(part)
             # Temporaries do not outlive a block: those that are needed after the call go through slots.
             later = {t for o in (*remaining, block.end) for t in operands(o)}
@@ -203,13 +203,13 @@ class _Inliner:
                 copies.append(self._copied(op, slots, base, first_retry))
             if isinstance(block.end, terminators.Return):
                 copies.append(ops.Store(outcome, block.end.value + base, block.end.span))
-                end: Any = terminators.Jump(following, block.end.span)
+                end: terminators.Terminator = terminators.Jump(following, block.end.span)
             else:
                 end = relabelled(self._copied(block.end, slots, base, first_retry), labels)
             self.inlined.append(Block(labels[block.label], tuple(copies), end))
         return labels[part.blocks[0].label], following
 
-    def _copied(self, op: Any, slots: dict[str, str], base: int, first_retry: int) -> Any:
+    def _copied(self, op: Part, slots: dict[str, str], base: int, first_retry: int) -> Part:
         changes: dict[str, Any] = {}
         for name in ("slot", "iterator"):
             if hasattr(op, name):
@@ -218,12 +218,13 @@ class _Inliner:
             changes["item"] = slots[op.item]
         if isinstance(op, ops.Snapshot | ops.TryAgain):
             changes["retry"] = op.retry + first_retry
-        copy = replace(op, **changes) if changes else op
+        copy: Any = replace(op, **changes) if changes else op
         temp = result(copy)
         if temp is not None:
             copy = replace(copy, result=temp + base)
             self.temps = max(self.temps, temp + base + 1)
-        return renamed(copy, _Shifted(base))
+        shifted: Part = renamed(copy, _Shifted(base))
+        return shifted
 
     def _slot_names(self, part: Function) -> dict[str, str]:
         """New names for the variables of a part, unique in this function."""

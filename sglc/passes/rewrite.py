@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.ops import Op
 from sglc.ir.shape import SHAPES, operands, result
 from sglc.ir.terminators import Terminator
+
+Part = TypeVar("Part", bound=Op | Terminator)
 
 
 def each_function(module: Module, change: Callable[[Function], Function]) -> Module:
@@ -71,13 +73,14 @@ def _same(op: Op | Terminator, names: Mapping[int, int]) -> bool:
     return all(names.get(temp, temp) == temp for temp in operands(op))
 
 
-def renamed(op: Any, names: Mapping[int, int]) -> Any:
+def renamed(op: Part, names: Mapping[int, int]) -> Part:
     """The operation with other operands; itself if none of its operands has another name."""
     return op if _same(op, names) else _rebuilt(op, names, result(op))
 
 
-def _rebuilt(op: Any, names: Mapping[int, int], new: int | None) -> Any:
-    return _REBUILT[type(op)](op, names, new)
+def _rebuilt(op: Part, names: Mapping[int, int], new: int | None) -> Part:
+    found: Part = _REBUILT[type(op)](op, names, new)
+    return found
 
 
 def _rebuilding(cls: type) -> Callable[[Any, Mapping[int, int], int | None], Any]:
@@ -90,7 +93,7 @@ def _rebuilding(cls: type) -> Callable[[Any, Mapping[int, int], int | None], Any
     uses = [(names_of_fields.index(name), several) for name, several in shape.uses]
     to = names_of_fields.index("result") if shape.has_result else None
 
-    def rebuilt(op: Any, names: Mapping[int, int], new: int | None) -> Any:
+    def rebuilt(op: object, names: Mapping[int, int], new: int | None) -> object:
         parts = list(parts_of(op))
         for at, several in uses:
             value = parts[at]
@@ -107,14 +110,15 @@ def _rebuilding(cls: type) -> Callable[[Any, Mapping[int, int], int | None], Any
 _REBUILT = {cls: _rebuilding(cls) for cls in SHAPES}
 
 
-def relabelled(op: Any, labels: Mapping[str, str]) -> Any:
+def relabelled(op: Any, labels: Mapping[str, str]) -> Terminator:
     """The terminator with other targets."""
     shape = SHAPES[type(op)]
     changes = {name: labels[getattr(op, name)] for name in shape.labels if getattr(op, name) in labels}
-    return replace(op, **changes) if changes else op
+    found: Terminator = replace(op, **changes) if changes else op
+    return found
 
 
-def with_operands(op: Any, operands: Sequence[int], result: int) -> Any:
+def with_operands(op: Op, operands: Sequence[int], result: int) -> Op:
     """The operation on other operands, in the order in which it evaluates them, with another result."""
     changes: dict[str, Any] = {"result": result}
     left = list(operands)

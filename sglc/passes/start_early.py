@@ -42,8 +42,7 @@ How many calls run at a time is for the machine to say. A function that has star
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from sglc.analysis.effects import effects
 from sglc.analysis.independence import Ahead, CallAhead, LoopAhead, independence, startable_functions
@@ -129,7 +128,7 @@ class _Writer:
                         _Copy(self, names, {}).start(call)
                 else:
                     self._apart(wanted, block, index, made, names)
-            if isinstance(op, terminators.TERMINATORS):
+            if isinstance(op, terminators.Terminator):
                 self._end(renamed(op, names))
                 return
             self.ops.append(renamed(op, names))
@@ -199,17 +198,17 @@ class _Writer:
         self.blocks.append(Block(self.label, tuple(self.ops), end))
         self.ops = []
 
-    def value(self, cls: Any, *parts: Any) -> int:
+    def value(self, cls: Callable[..., ops.Op], *parts: object) -> int:
         """Append an operation with a fresh result."""
         self.temps += 1
         self.ops.append(cls(self.temps - 1, *parts))
         return self.temps - 1
 
-    def again(self, op: Any, parts: Sequence[int], slots: Mapping[str, str]) -> int:
+    def again(self, op: ops.Op, parts: Sequence[int], slots: Mapping[str, str]) -> int:
         """Append an operation of the program again, on other operands and variables."""
         self.temps += 1
         if isinstance(op, ops.Load):
-            copy: Any = ops.Load(self.temps - 1, slots.get(op.slot, op.slot), op.span)
+            copy: ops.Op = ops.Load(self.temps - 1, slots.get(op.slot, op.slot), op.span)
         else:
             copy = with_operands(op, parts, self.temps - 1)
         self.ops.append(copy)
