@@ -58,7 +58,7 @@ DEFAULT_MODEL = "smollm2"
 # -- modules and functions ---------------------------------------------------------------------------
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
@@ -116,32 +116,34 @@ class Function:
     def __repr__(self) -> str:
         return f"<function {self.__name__}{self.signature} of {self._module!r}>"
 
-    def __call__(self, /, *values: Any, **named: Any) -> Any:
+    def __call__(self, /, *values: object, **named: object) -> Any:
         """Run and wait for the value."""
         return self.run(*values, **named).value
 
-    async def aio(self, /, *values: Any, **named: Any) -> Any:
+    async def aio(self, /, *values: object, **named: object) -> Any:
         """Run without blocking the caller's event loop."""
         arguments, options = self._split(values, named)
         result = await asyncio.wrap_future(LOOP.submit(self._start(arguments, **options)))
         return result.value
 
-    def stream(self, /, *values: Any, **named: Any) -> Stream[Any]:
+    def stream(self, /, *values: object, **named: object) -> Stream[Any]:
         """Start and give the events as they happen."""
         arguments, options = self._split(values, named)
         detailed = options.get("trace") is not None
 
-        def start(listener: Listener) -> Coroutine[Any, Any, RunResult]:
+        def start(listener: Listener) -> Coroutine[object, object, RunResult]:
             return self._start(arguments, on_event=listener, detailed=detailed, **options)
 
         return Stream(start, LOOP.submit, self._partial)
 
-    def run(self, /, *values: Any, **named: Any) -> RunResult:
+    def run(self, /, *values: object, **named: object) -> RunResult:
         """Run and wait for everything: value, conversation, statistics, checks."""
         arguments, options = self._split(values, named)
         return LOOP.wait(self._start(arguments, **options))
 
-    def _split(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _split(
+        self, values: tuple[object, ...], named: dict[str, Any]
+    ) -> tuple[dict[str, object], dict[str, Any]]:
         options = dict(self._module._defaults)
         for name, (wanted, fits) in _OPTIONS.items():
             if f"{name}_" in named:
@@ -193,7 +195,7 @@ class Function:
                 raise mine from failure
             raise failure from None
 
-    def _partial(self, hole: str, text: str) -> Any:
+    def _partial(self, hole: str, text: str) -> object:
         from sglc.types.text.decode import DecodeError, decode_partial
 
         program = self._module.program
@@ -206,7 +208,7 @@ class Function:
         except (DecodeError, Refused):
             return None
 
-    def _partial_out(self, value: Any) -> Any:
+    def _partial_out(self, value: object) -> object:
         from sglc.types.text.partial import MISSING, Growing, PartialFields
 
         if value is MISSING:
@@ -295,7 +297,7 @@ class Module:
     def __repr__(self) -> str:
         return f"<SGL module {self.program.name}>"
 
-    def _out(self, function: str, value: Any) -> Any:
+    def _out(self, function: str, value: object) -> Any:
         """What a function gives back as a Python object: of the user's own types, where it was written so."""
         if self._own is not None and function in self._own.results:
             return self._own.classes.read(value, self._own.results[function])
@@ -312,7 +314,7 @@ class Module:
         found: dict[str, list[Any]] = {}
         for record in result.holes:
             spec = specs.get(record.name)
-            value: Any = record.text
+            value: object = record.text
             if spec is not None and spec.type is not None:
                 try:
                     value = self._types.out(
@@ -369,7 +371,7 @@ class Module:
             }
         )
 
-    def _tell_levels(self, session: Session, code: Code, options: Mapping[str, Any]) -> None:
+    def _tell_levels(self, session: Session, code: Code, options: Mapping[str, object]) -> None:
         """Log once what models elsewhere do not guarantee of a function's holes."""
         if session.guarantees is not None and code.name not in self._told:
             from sglc.python.guarantees import log_levels
@@ -444,7 +446,7 @@ class LoadOptions(TypedDict, total=False):
     require: Level | None
     allow_outside: bool
     allow_py: tuple[str, ...]
-    functions: Mapping[str, Callable[..., Any]] | None
+    functions: Mapping[str, Callable[..., object]] | None
 
 
 def load(path: str | Path, model: str | None = None, **options: Unpack[LoadOptions]) -> Module:

@@ -46,7 +46,7 @@ class DecoratedFunction(Generic[P, R]):
 
     __sgl_written__ = True
 
-    def __init__(self, written: WrittenFunction, model: str, options: Mapping[str, Any]) -> None:
+    def __init__(self, written: WrittenFunction, model: str, options: Mapping[str, object]) -> None:
         self.written = written
         self._model = model
         self._options = dict(options)
@@ -61,7 +61,7 @@ class DecoratedFunction(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<SGL function {self.__qualname__}>"
 
-    def on(self, model: str | None = None, **options: Any) -> DecoratedFunction[P, R]:
+    def on(self, model: str | None = None, **options: object) -> DecoratedFunction[P, R]:
         """The same function on another model, or with other options of `sglc.load`."""
         return DecoratedFunction(self.written, model or self._model, {**self._options, **options})
 
@@ -146,16 +146,16 @@ class DecoratedFunction(Generic[P, R]):
         found: R = self._made().function(*values, **named)
         return found
 
-    async def aio(self, *values: Any, **named: Any) -> R:
+    async def aio(self, *values: object, **named: object) -> R:
         """Run without blocking the caller's event loop."""
         found: R = await self._made().function.aio(*values, **named)
         return found
 
-    def stream(self, *values: Any, **named: Any) -> Stream[R]:
+    def stream(self, *values: object, **named: object) -> Stream[R]:
         """Start and give the events as they happen."""
         return self._made().function.stream(*values, **named)
 
-    def run(self, *values: Any, **named: Any) -> RunResult:
+    def run(self, *values: object, **named: object) -> RunResult:
         """Run and wait for everything: value, conversation, statistics, checks, holes."""
         return self._made().function.run(*values, **named)
 
@@ -168,10 +168,10 @@ class DecoratedFunction(Generic[P, R]):
 
 
 @overload
-def fn(function: Callable[P, R]) -> DecoratedFunction[P, R]: ...
+def fn(function: Callable[P, R], /) -> DecoratedFunction[P, R]: ...
 @overload
-def fn(*, model: str = ..., **options: Any) -> Callable[[Callable[P, R]], DecoratedFunction[P, R]]: ...
-def fn(function: Any = None, *, model: str = "smollm2", **options: Any) -> Any:
+def fn(*, model: str = ..., **options: object) -> Callable[[Callable[P, R]], DecoratedFunction[P, R]]: ...
+def fn(function: object = None, *, model: str = "smollm2", **options: object) -> Any:
     """A function whose docstring has the statements of the program.
 
     Its parameters and its result have the types of its annotations. Options are those of the header
@@ -182,12 +182,12 @@ def fn(function: Any = None, *, model: str = "smollm2", **options: Any) -> Any:
 
 
 @overload
-def sgl_function(function: Callable[..., R]) -> DecoratedFunction[..., R]: ...
+def sgl_function(function: Callable[..., R], /) -> DecoratedFunction[..., R]: ...
 @overload
 def sgl_function(
-    *, model: str = ..., **options: Any
+    *, model: str = ..., **options: object
 ) -> Callable[[Callable[..., R]], DecoratedFunction[..., R]]: ...
-def sgl_function(function: Any = None, *, model: str = "smollm2", **options: Any) -> Any:
+def sgl_function(function: object = None, *, model: str = "smollm2", **options: object) -> Any:
     """A function whose own statements are the program, translated from its source.
 
     Its first parameter is the conversation (`s += "Age: " + s.gen("age", type=int)`), but with `pure=True`,
@@ -197,11 +197,11 @@ def sgl_function(function: Any = None, *, model: str = "smollm2", **options: Any
 
 
 def _decorated(
-    form: Literal["docstring", "state"], function: Any, model: str, options: dict[str, Any]
+    form: Literal["docstring", "state"], function: object, model: str, options: dict[str, Any]
 ) -> Any:
     around = _names_around()
 
-    def make(function: Any) -> DecoratedFunction[Any, Any]:
+    def make(function: object) -> DecoratedFunction[..., object]:
         if isinstance(function, staticmethod):
             function = function.__func__
         if not inspect.isfunction(function):
@@ -215,13 +215,13 @@ def _decorated(
     return make(function)
 
 
-def _names_around() -> Mapping[str, Any]:
+def _names_around() -> Mapping[str, object]:
     """The names of the function that a decorator stands in; none where it stands in a module."""
     frame = sys._getframe(3)
     return {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
 
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 @overload
@@ -235,7 +235,7 @@ def extern(
     raises: tuple[type[BaseException], ...] = ...,
 ) -> Callable[[F], F]: ...
 def extern(
-    function: Any = None,
+    function: object = None,
     *,
     effects: Effect = "read",
     key: str | None = None,
@@ -256,7 +256,7 @@ def extern(
     if not all(isinstance(each, type) and issubclass(each, BaseException) for each in raises):
         raise TypeError("`raises` takes classes of exceptions")
 
-    def make(function: Any) -> Any:
+    def make(function: object) -> object:
         if not inspect.isfunction(function):
             raise TypeError("@sglc.extern is for functions that are written in Python")
         function.__sgl_promises__ = Promises(effects, key, timeout, tuple(raises))  # type: ignore[attr-defined]
@@ -313,11 +313,11 @@ class Execution:
 
 
 def execute(
-    function: DecoratedFunction[..., Any],
-    *values: Any,
+    function: DecoratedFunction[..., object],
+    *values: object,
     trace: bool = False,
     profile_tokens: bool = False,
-    **named: Any,
+    **named: object,
 ) -> Execution:
     """Run a decorated function and keep what happened.
 
@@ -339,6 +339,6 @@ def _called(read: ReadProgram) -> CalledFunctions:
     return read.called
 
 
-def _needs_decorated(function: Any) -> None:
+def _needs_decorated(function: object) -> None:
     if not isinstance(function, DecoratedFunction):
         raise TypeError(f"{function!r} is no function under @sglc.fn or @sglc.sgl_function")

@@ -7,7 +7,7 @@ import contextlib
 import inspect
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.reached import reached_codes
@@ -24,6 +24,7 @@ from sglc.types.values import TOO_DEEP, Value, is_too_deep
 from sglc.values.coerce import coerce
 from sglc.values.kinds import is_value
 
+T = TypeVar("T")
 LONGEST_MESSAGE = 2000
 """Characters of what an exception says; some have a whole answer of a server in them."""
 
@@ -39,7 +40,7 @@ class Host:
         self,
         program: Program,
         access: Access,
-        given: Mapping[str, Callable[..., Any]] | None = None,
+        given: Mapping[str, Callable[..., object]] | None = None,
         own: OwnTypes | None = None,
     ) -> None:
         self.program = program
@@ -91,7 +92,7 @@ class Host:
             raise self._raised(code, error) from error
         return self._value(code, spec, found)
 
-    def _passed(self, spec: ExternSpec, arguments: dict[str, object]) -> list[Any]:
+    def _passed(self, spec: ExternSpec, arguments: dict[str, object]) -> list[object]:
         """Arguments as objects of Python, as the annotations of the function say where it has some."""
         own = self._own
         if self._classes is None:
@@ -107,10 +108,9 @@ class Host:
         except NoObject as fault:
             raise SglError("Foreign", f"`{spec.target}` cannot be called: {fault}") from None
 
-    async def _called(self, spec: ExternSpec, arguments: list[Any]) -> Any:
-        function = self._given.get(spec.target)
-        if function is None:
-            function = await _in_thread(lambda: self._access.function(spec))
+    async def _called(self, spec: ExternSpec, arguments: list[object]) -> object:
+        given = self._given.get(spec.target)
+        function = await _in_thread(lambda: self._access.function(spec)) if given is None else given
         if inspect.iscoroutinefunction(function):
             return await function(*arguments)
         found = await _in_thread(lambda: function(*arguments))
@@ -136,14 +136,14 @@ class Host:
             return isinstance(error, cls)
         return name.rpartition(".")[2] in [kind.__name__ for kind in type(error).__mro__]
 
-    def _field(self, error: Exception, field: str, at: int) -> Any:
+    def _field(self, error: Exception, field: str, at: int) -> object:
         """The attribute of an exception, or its argument at that place; null where it is no value."""
         found = getattr(error, field, error.args[at] if at < len(error.args) else None)
         assert self._classes is not None
         value = self._classes.into(found)
         return value if is_value(value) and not is_too_deep(value) else str(found)
 
-    def _value(self, code: Code, spec: ExternSpec, found: Any) -> Value:
+    def _value(self, code: Code, spec: ExternSpec, found: object) -> Value:
         """A result as a value of the declared type; raises Foreign where it is none."""
         if code.result is None:
             return None
@@ -171,10 +171,10 @@ def reached(program: Program, code: Code) -> list[ExternSpec]:
     return [code.extern for code in codes if code.extern is not None]
 
 
-async def _in_thread(work: Callable[[], Any]) -> Any:
+async def _in_thread(work: Callable[[], T]) -> T:
     """What `work` gives in a thread of its own, which keeps no process alive."""
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
+    future: asyncio.Future[T] = loop.create_future()
 
     def settle(value: Any, error: BaseException | None) -> None:
         if future.done():
@@ -185,7 +185,7 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
             future.set_exception(error)
 
     def run() -> None:
-        value: Any = None
+        value: object = None
         failed: Exception | None = None
         try:
             value = work()

@@ -56,7 +56,7 @@ class Access:
             return f"it does not lie in the program's own folder, {self.folder}"
         return ""
 
-    def function(self, spec: ExternSpec) -> Callable[..., Any]:
+    def function(self, spec: ExternSpec) -> Callable[..., object]:
         """The function of an `extern py`; its module is imported now. Raises Refused, and what the import
         raises."""
         reason = self.refusal(spec.module)
@@ -119,7 +119,7 @@ def access_for(path: Path | None, allowed: tuple[str, ...] = ()) -> Access:
     return Access(allowed, path.resolve().parent)
 
 
-def _function(module: ModuleType, spec: ExternSpec) -> Callable[..., Any]:
+def _function(module: ModuleType, spec: ExternSpec) -> Callable[..., object]:
     """The function of that name, if the module offers it: defined there, or named in `__all__`."""
     name = spec.function
     if not hasattr(module, name):
@@ -133,5 +133,5 @@ def _function(module: ModuleType, spec: ExternSpec) -> Callable[..., Any]:
             f"`{name}` is not `{spec.module}`'s own: it only imports it",
             f"name the module that defines it, or add it to `__all__` of `{spec.module}`",
         )
-    made: Callable[..., Any] = found
+    made: Callable[..., object] = found
     return made

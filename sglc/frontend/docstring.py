@@ -6,9 +6,8 @@ import ast as python
 import builtins
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from sglc.diagnostics.diagnostic import Label
 from sglc.frontend.body.context import Context
@@ -144,7 +143,7 @@ def _declare(context: Context, name: str, span: Span, part: bool) -> None:
     _has_name(context, made, name, span)
 
 
-def _declare_called(context: Context, name: str, function: Any, span: Span) -> None:
+def _declare_called(context: Context, name: str, function: Callable[..., object], span: Span) -> None:
     """Declare a function of Python."""
     try:
         made = context.called.named(function, span)
@@ -172,7 +171,7 @@ def _has_name(context: Context, made: str | None, name: str, span: Span) -> None
         )
 
 
-def _declared(context: Context, name: str, value: Any, span: Span, part: bool) -> str | None:
+def _declared(context: Context, name: str, value: object, span: Span, part: bool) -> str | None:
     """The name that something of the module is declared by; None for what the checker tells more about."""
     if written(value) is not None:
         return context.function_named(value, part)

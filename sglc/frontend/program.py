@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast as python
 import inspect
 from dataclasses import dataclass, field
-from typing import Any
 
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.frontend.body.context import Context, Untranslatable
@@ -36,7 +35,7 @@ class ReadProgram:
     diagnostics: list[Diagnostic]
     classes: dict[str, type] = field(default_factory=dict)
     """The user's classes by the names of the declared types."""
-    hints: dict[str, Any] = field(default_factory=dict)
+    hints: dict[str, object] = field(default_factory=dict)
     """Annotations of the main function: of its parameters, and under `return` of its result."""
     statements: list[Span] = field(default_factory=list)
     """Places of functions that are written in Python statements."""
@@ -53,7 +52,7 @@ ASKED = "Asked"
 """What a type is declared as that was given by itself."""
 
 
-def read_type(annotation: Any) -> ReadProgram:
+def read_type(annotation: object) -> ReadProgram:
     """A program that declares a type of Python as `Asked`. Raises NoType."""
     reader = _Reader()
     span = Span(NOWHERE, 0, 0)
@@ -76,7 +75,7 @@ class _Reader:
         self.waiting: list[tuple[WrittenFunction, str, bool]] = []
         self.names: dict[tuple[int, bool], str] = {}
         self.statements: list[Span] = []
-        self.hints: dict[str, Any] = {}
+        self.hints: dict[str, object] = {}
 
     def read(self, main: WrittenFunction) -> ReadProgram:
         self.main = main
@@ -130,7 +129,7 @@ class _Reader:
             self.waiting.append((one, self.names[key], part))
         return self.names[key]
 
-    def _function_named(self, value: Any, part: bool) -> str:
+    def _function_named(self, value: object, part: bool) -> str:
         found = written(value)
         assert found is not None
         return self._enqueue(found, part)
@@ -249,7 +248,7 @@ class _Reader:
         return pairs[1:]
 
     def _parameter(
-        self, context: Context, node: python.arg, default: python.expr | None, hints: dict[str, Any]
+        self, context: Context, node: python.arg, default: python.expr | None, hints: dict[str, object]
     ) -> ast.Parameter:
         span = context.span(node)
         type: ast.TypeExpression = ast.TypeName("str", (), span)
@@ -261,13 +260,13 @@ class _Reader:
         name = ast.Name(node.arg, context.file.word(node, node.arg))
         return ast.Parameter(name, untrusted, type, value, span)
 
-    def _type(self, context: Context, annotation: Any, node: python.AST) -> ast.TypeExpression:
+    def _type(self, context: Context, annotation: object, node: python.AST) -> ast.TypeExpression:
         try:
             return self.annotations.of(annotation, context.span(node))
         except NoType as fault:
             raise context.refuse("E0506", fault.what, node, label="no type", hint=fault.hint) from None
 
-    def _raised(self, context: Context, error: Any, span: Span) -> ast.Name:
+    def _raised(self, context: Context, error: object, span: Span) -> ast.Name:
         if not (isinstance(error, type) and issubclass(error, BaseException)):
             raise Untranslatable("E0505", "`raises` takes classes of errors", span, label="not a class")
         try:

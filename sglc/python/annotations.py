@@ -70,5 +70,5 @@ def annotation(type: Type, declared: Callable[[str], Any]) -> Any:
             assert_never(type)
 
 
-def _union(arms: tuple[Any, ...]) -> Any:
+def _union(arms: tuple[object, ...]) -> Any:
     return Union[arms]  # noqa: UP007

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sglc.runtime.engine.core.options import EngineOptions
 
@@ -26,7 +26,7 @@ class BackgroundLoop:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def submit(self, work: Coroutine[Any, Any, R]) -> Future[R]:
+    def submit(self, work: Coroutine[object, object, R]) -> Future[R]:
         """Run a coroutine there; from any thread."""
         with self._lock:
             if self._loop is None:
@@ -34,7 +34,7 @@ class BackgroundLoop:
                 threading.Thread(target=self._loop.run_forever, name="sglc", daemon=True).start()
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def wait(self, work: Coroutine[Any, Any, R]) -> R:
+    def wait(self, work: Coroutine[object, object, R]) -> R:
         """Run a coroutine there and wait for it, from any other thread."""
         future = self.submit(work)
         try:

@@ -97,7 +97,7 @@ class PythonClasses:
         """A type as a Python annotation."""
         return annotation(type, self._declared)
 
-    def _declared(self, name: str) -> Any:
+    def _declared(self, name: str) -> object:
         declared = self.table[name]
         return self.annotation(declared.type) if isinstance(declared, AliasType) else self.of(name)
 
@@ -171,7 +171,7 @@ class PythonClasses:
             made.__dataclass_fields__[safe].type = found
             made.__annotations__[safe] = made.__init__.__annotations__[safe] = found
 
-    def out(self, value: Any) -> Any:
+    def out(self, value: object) -> object:
         """A value of the language as a Python object."""
         if self.own is not None and isinstance(value, EnumValue | RecordValue):
             if (value.enum if isinstance(value, EnumValue) else value.type) in self.own.classes:
@@ -193,7 +193,7 @@ class PythonClasses:
                 return {key: self.out(item) for key, item in value.items()}
         return value
 
-    def into(self, value: Any, level: int = 0) -> Any:
+    def into(self, value: object, level: int = 0) -> Any:
         """A Python object as a value of the language, or as what JSON would give (see `values.plain`)."""
         return plain(value, self._typed, level)
 
@@ -202,7 +202,7 @@ class PythonClasses:
         if self.own is not None and isinstance(value, enum.Enum):
             return self.own.member(value)
         if self.own is not None and isinstance(value, tuple) and type(value) in self.own.classes.values():
-            named: dict[str, Any] = value._asdict()  # type: ignore[attr-defined]
+            named: dict[str, object] = value._asdict()  # type: ignore[attr-defined]
             return {name: self.into(item, level + 1) for name, item in named.items()}
         binding = getattr(type(value), "__sgl__", None)
         if not isinstance(binding, Binding):
@@ -217,7 +217,7 @@ class PythonClasses:
         return as_object(binding, fields)
 
 
-def as_object(binding: Binding, fields: dict[str, Any]) -> dict[str, Any]:
+def as_object(binding: Binding, fields: dict[str, object]) -> dict[str, object]:
     """The fields of a record or variant as a JSON object: with its tag, without what is absent."""
     assert isinstance(binding.shape, RecordType)
     absent = {f.name for f in binding.shape.fields if f.optional and fields[f.name] is None}
@@ -247,14 +247,14 @@ def _check_fields(self: Any) -> None:
         object.__setattr__(self, name, classes.out(value))
 
 
-def _reduce_record(self: Any) -> tuple[Any, ...]:
+def _reduce_record(self: Any) -> tuple[object, ...]:
     binding: Binding = self.__sgl__
     assert isinstance(binding.shape, RecordType)
     fields = tuple(getattr(self, safe) for safe in attribute_names(binding.shape).values())
     return _record_again, (binding.classes.portable, binding.name, binding.variant, fields)
 
 
-def _field_of_error(self: Any, name: str) -> Any:
+def _field_of_error(self: object, name: str) -> object:
     """A field of a declared error that is no attribute of every RunError."""
     fields = self.__dict__.get("fields", {})
     safe = {safe_name(each): each for each in fields}
@@ -263,18 +263,18 @@ def _field_of_error(self: Any, name: str) -> Any:
     return fields[safe[name]]
 
 
-def _reduce_error(self: Any) -> tuple[Any, ...]:
+def _reduce_error(self: Any) -> tuple[object, ...]:
     portable, name = self.__sgl__
     told = (self.name, self.code, self.reason, self.fields, self.partial, self.diagnostic)
     return _error_again, (portable, name, told)
 
 
-def _reduce_member(self: Any, protocol: int) -> tuple[Any, ...]:
+def _reduce_member(self: Any, protocol: int) -> tuple[object, ...]:
     binding: Binding = self.__sgl__
     return _member_again, (binding.classes.portable, binding.name, self.value)
 
 
-def _record_again(portable: bytes, name: str, variant: str | None, fields: tuple[Any, ...]) -> Any:
+def _record_again(portable: bytes, name: str, variant: str | None, fields: tuple[object, ...]) -> Any:
     """The object that `_reduce_record` took apart, its fields checked."""
     base = _classes_again(portable).of(name)
     made = base if variant is None else getattr(base, variant)

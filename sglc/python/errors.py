@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.render import render
@@ -16,7 +15,7 @@ class CompileError(Exception):
         self.diagnostics = tuple(diagnostics)
         super().__init__("\n\n".join(render(d) for d in diagnostics))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return CompileError, (self.diagnostics,)
 
 
@@ -33,7 +32,7 @@ class RunError(Exception):
         name: str,
         code: str,
         reason: str,
-        fields: Mapping[str, Any],
+        fields: Mapping[str, object],
         partial: str | None,
         diagnostic: Diagnostic,
     ) -> None:
@@ -45,5 +44,5 @@ class RunError(Exception):
         self.diagnostic = diagnostic
         super().__init__(render(diagnostic))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return RunError, (self.name, self.code, self.reason, self.fields, self.partial, self.diagnostic)

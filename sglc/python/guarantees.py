@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sglc.diagnostics.render import render
 from sglc.python.errors import CompileError
@@ -59,7 +59,7 @@ def require_levels(
         raise CompileError(found)
 
 
-def log_levels(guarantees: Guarantees, code: Code, options: Mapping[str, Any]) -> None:
+def log_levels(guarantees: Guarantees, code: Code, options: Mapping[str, object]) -> None:
     """Log a warning where less than the values of its types is guaranteed of a function's holes."""
     from sglc.targets.projection.level_findings import summary
 

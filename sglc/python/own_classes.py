@@ -17,7 +17,7 @@ from sglc.frontend.types.classes import fields_of, hints_of, members_of
 from sglc.frontend.types.constraints import NoType
 from sglc.types.values import EnumValue, RecordValue
 
-_TEXTS: dict[Any, Callable[[str], Any]] = {
+_TEXTS: dict[object, Callable[[str], object]] = {
     datetime.datetime: lambda text: datetime.datetime.fromisoformat(text.replace("Z", "+00:00")),
     datetime.date: datetime.date.fromisoformat,
     datetime.time: datetime.time.fromisoformat,
@@ -37,11 +37,11 @@ class Refused(Exception):
 class OwnClasses:
     """The classes of one program by the names of its declared types, and objects of them."""
 
-    def __init__(self, classes: Mapping[str, type], around: Mapping[str, Any]) -> None:
+    def __init__(self, classes: Mapping[str, type], around: Mapping[str, object]) -> None:
         self.classes = dict(classes)
         self._around = around
 
-    def out(self, value: EnumValue | RecordValue) -> Any:
+    def out(self, value: EnumValue | RecordValue) -> object:
         """A record or member as an object of the class that its type was made of. Raises Refused."""
         if isinstance(value, EnumValue):
             cls: Any = self.classes[value.enum]
@@ -60,7 +60,7 @@ class OwnClasses:
             }
         return self._made(cls, given)
 
-    def error(self, name: str, fields: Mapping[str, Any]) -> Exception | None:
+    def error(self, name: str, fields: Mapping[str, object]) -> Exception | None:
         """A declared error as an object of the exception that it was made of; None where there is none.
 
         Raises Refused.
@@ -78,7 +78,7 @@ class OwnClasses:
             setattr(made, key, item)
         return made
 
-    def member(self, value: enum.Enum) -> Any:
+    def member(self, value: enum.Enum) -> object:
         """A member of one of the classes as what is written for it; any other object as it is."""
         for name, cls in self.classes.items():
             if type(value) is cls:
@@ -87,7 +87,7 @@ class OwnClasses:
                 return EnumValue(name, written) if plain else written
         return value
 
-    def _made(self, cls: Any, given: dict[str, Any]) -> Any:
+    def _made(self, cls: Any, given: dict[str, object]) -> Any:
         try:
             declared = getattr(cls, "model_fields", None)
             if isinstance(declared, Mapping):
@@ -98,7 +98,7 @@ class OwnClasses:
         except Exception as fault:  # whatever a class of the user's says of its values
             raise Refused(cls.__name__, fault) from fault
 
-    def read(self, value: Any, annotation: Any) -> Any:
+    def read(self, value: object, annotation: object) -> object:
         """A value of the language as the annotation says. Raises Refused."""
         if isinstance(value, EnumValue | RecordValue):
             return self.out(value)
@@ -125,7 +125,9 @@ class OwnClasses:
                 return str(value)
         return value
 
-    def _items(self, value: list[Any] | tuple[Any, ...], origin: Any, arguments: tuple[Any, ...]) -> Any:
+    def _items(
+        self, value: list[object] | tuple[object, ...], origin: object, arguments: tuple[object, ...]
+    ) -> object:
         if origin is tuple and not (len(arguments) == 2 and arguments[1] is Ellipsis):
             return tuple(self.read(item, each) for item, each in zip(value, arguments, strict=True))
         inner = arguments[0] if arguments else Any
@@ -142,8 +144,8 @@ class OwnTypes:
     """
 
     classes: OwnClasses
-    results: Mapping[str, Any]
-    called: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    results: Mapping[str, object]
+    called: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 def _known_as(info: Any, name: str) -> str:
@@ -152,7 +154,7 @@ def _known_as(info: Any, name: str) -> str:
     return alias if isinstance(alias, str) else name
 
 
-def _fits(value: Any, annotation: Any) -> bool:
+def _fits(value: object, annotation: object) -> bool:
     """Whether a value that is no record may be one of an arm of a union."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
@@ -178,7 +180,7 @@ def _fits(value: Any, annotation: Any) -> bool:
     return annotation is Any
 
 
-def _is_read(cls: Any, text: str) -> bool:
+def _is_read(cls: object, text: str) -> bool:
     try:
         _TEXTS[cls](text)
     except ValueError:

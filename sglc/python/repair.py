@@ -62,15 +62,15 @@ class RepairOptions(TypedDict, total=False):
     trace            a function that is called with each `Event`, as `trace_` of a run is (docs/trace.md)
     """
 
-    json_schema: Any
+    json_schema: object
     schema_options: SchemaOptions
     regex: str
     grammar: str
-    type: Any
+    type: object
     choices: Sequence[str]
     constraint: Constraint
     draft: str | Engine | LocalModel | None
-    ask: Callable[[str, str, list[str]], Any] | bool | None
+    ask: Callable[[str, str, list[str]], object] | bool | None
     stop: str | Sequence[str]
     max_calls: int
     max_corrections: int
@@ -81,7 +81,7 @@ class RepairOptions(TypedDict, total=False):
     trace: Listener | None
 
 
-def repair(generate: Any, prompt: str = "", **options: Unpack[RepairOptions]) -> RepairResult:
+def repair(generate: object, prompt: str = "", **options: Unpack[RepairOptions]) -> RepairResult:
     """A legal text from a function that writes text, and no mask can guide.
 
     `generate(prompt)` gives a text, or an iterator of pieces, or either of them to be awaited. The name or
@@ -102,7 +102,7 @@ def repair(generate: Any, prompt: str = "", **options: Unpack[RepairOptions]) ->
         raise _run_error(error) from error.__cause__
 
 
-async def repair_async(generate: Any, prompt: str = "", **options: Unpack[RepairOptions]) -> RepairResult:
+async def repair_async(generate: object, prompt: str = "", **options: Unpack[RepairOptions]) -> RepairResult:
     """The same without blocking the event loop of the caller, in which what `generate` gives is awaited.
 
     Functions that block run in a thread. A call that is cancelled closes the stream that it reads.
@@ -123,7 +123,7 @@ class _Job:
     """A call with all that it needs. `value` makes the value of a text, where it has one."""
 
     constraint: Constraint
-    value: Callable[[str], Any] | None
+    value: Callable[[str], object] | None
     models: Models
     draft: LocalModel | None
     options: Options
@@ -184,7 +184,7 @@ def _local(given: Any) -> LocalModel | None:
     return LocalModel(given) if hasattr(given, "put_back") else None
 
 
-def _picker(ask: Any, writes: Writes) -> Callable[[Pick], Any] | None:
+def _picker(ask: object, writes: Writes) -> Callable[[Pick], object] | None:
     if ask is None or ask is False:
         return None
     if ask is True:
@@ -194,7 +194,7 @@ def _picker(ask: Any, writes: Writes) -> Callable[[Pick], Any] | None:
     return lambda pick: ask(pick.prompt, pick.text, list(pick.words))
 
 
-def _constraint(options: RepairOptions) -> tuple[Constraint, Callable[[str], Any] | None]:
+def _constraint(options: RepairOptions) -> tuple[Constraint, Callable[[str], object] | None]:
     names = ("json_schema", "regex", "grammar", "type", "choices", "constraint")
     given = [name for name in names if options.get(name) is not None]
     if len(given) != 1:
@@ -212,7 +212,7 @@ def _constraint(options: RepairOptions) -> tuple[Constraint, Callable[[str], Any
     return compile_constraint(**{name: options[name]}), None  # type: ignore[literal-required]
 
 
-def _typed(given: Any) -> tuple[Constraint, Callable[[str], Any]]:
+def _typed(given: object) -> tuple[Constraint, Callable[[str], object]]:
     """The constraint of a type, and from a text to the value as a Python object."""
     if isinstance(given, str):
         from sglc.driver import compile_type
@@ -231,7 +231,7 @@ def _typed(given: Any) -> tuple[Constraint, Callable[[str], Any]]:
     return compile_constraint(type=Named(name), table=classes.table), _reader(classes, name)
 
 
-def _own_type(given: Any) -> tuple[Constraint, Callable[[str], Any]]:
+def _own_type(given: object) -> tuple[Constraint, Callable[[str], object]]:
     """The constraint of a type of Python, and from a text to an object of it."""
     from sglc.driver import compile_source
     from sglc.frontend.program import ASKED, read_type
@@ -251,7 +251,7 @@ def _own_type(given: Any) -> tuple[Constraint, Callable[[str], Any]]:
     own = OwnClasses(read.classes, {})
     classes = classes_of(compiled.program, own)
 
-    def value(text: str) -> Any:
+    def value(text: str) -> object:
         try:
             return own.read(decode(text, Named(ASKED), classes.table), given)
         except Refused as fault:
@@ -261,7 +261,7 @@ def _own_type(given: Any) -> tuple[Constraint, Callable[[str], Any]]:
     return compile_constraint(type=Named(ASKED), table=classes.table), value
 
 
-def _reader(classes: PythonClasses, name: str) -> Callable[[str], Any]:
+def _reader(classes: PythonClasses, name: str) -> Callable[[str], object]:
     return lambda text: classes.out(decode(text, Named(name), classes.table))
 
 

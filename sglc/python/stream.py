@@ -89,9 +89,9 @@ class Stream(Generic[R_co]):
 
     def __init__(
         self,
-        start: Callable[[Listener], Coroutine[Any, Any, RunResult]],
-        submit: Callable[[Coroutine[Any, Any, RunResult]], Future[RunResult]],
-        partial: Callable[[str, str], Any],
+        start: Callable[[Listener], Coroutine[object, object, RunResult]],
+        submit: Callable[[Coroutine[object, object, RunResult]], Future[RunResult]],
+        partial: Callable[[str, str], object],
     ) -> None:
         self._mailbox: Mailbox[Event | None] = Mailbox()
         self._partial = partial
@@ -99,7 +99,7 @@ class Stream(Generic[R_co]):
         self._ended = False
         self._future = submit(self._run(start))
 
-    async def _run(self, start: Callable[[Listener], Coroutine[Any, Any, RunResult]]) -> RunResult:
+    async def _run(self, start: Callable[[Listener], Coroutine[object, object, RunResult]]) -> RunResult:
         try:
             return await start(self._mailbox.put)
         finally:
@@ -123,7 +123,7 @@ class Stream(Generic[R_co]):
             elif event.kind != "token":
                 yield self._piece(event)
 
-    def __await__(self) -> Generator[Any, None, R_co]:
+    def __await__(self) -> Generator[object, None, R_co]:
         return self._value().__await__()
 
     async def _value(self) -> R_co:

@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any
 
 from sglc.types.values import MAX_DEPTH
 
@@ -26,7 +25,7 @@ TIMES = (datetime.date, datetime.time)
 """Classes whose values stand for their text in ISO 8601 (a datetime is a date)."""
 
 
-def plain(value: Any, typed: Callable[[Any, int], Any], level: int = 0) -> Any:
+def plain(value: object, typed: Callable[[object, int], object], level: int = 0) -> object:
     """What JSON would give of a Python object, or what `typed` makes of it.
 
     Takes dataclasses, Pydantic models, attrs classes and enums of anybody's, containers, numbers of other
@@ -67,7 +66,7 @@ def plain(value: Any, typed: Callable[[Any, int], Any], level: int = 0) -> Any:
     return {name: plain(item, typed, level + 1) for name, item in fields.items()}
 
 
-def _foreign_fields(value: Any) -> dict[str, Any] | None:
+def _foreign_fields(value: object) -> dict[str, object] | None:
     """The fields of an object of a class that declares them; None for any other object."""
     if isinstance(value, type):
         return None

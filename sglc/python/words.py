@@ -11,7 +11,8 @@ from contextlib import AbstractContextManager
 from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
-Text = Any
+Word = TypeVar("Word", bound=Callable[..., object])
+Text = object
 """A text with inserts and holes."""
 
 
@@ -57,30 +58,30 @@ class State:
         _never("user")
 
     def assistant(
-        self, *text: Text, tools: Sequence[Callable[..., Any]] = (), limit: int = 8
+        self, *text: Text, tools: Sequence[Callable[..., object]] = (), limit: int = 8
     ) -> AbstractContextManager[None]:
         """The assistant's message: of a text, or of the statements under `with`.
 
         The model may call the `tools` before, `limit` times."""
         _never("assistant")
 
-    def gen(self, name: str = "", **options: Any) -> Any:
+    def gen(self, name: str = "", **options: object) -> Any:
         """A hole: the model writes a value."""
         _never("gen")
 
-    def choose(self, name: str, choices: Any, **options: Any) -> Any:
+    def choose(self, name: str, choices: object, **options: object) -> Any:
         """A hole that draws one of some options as a whole."""
         _never("choose")
 
-    def select(self, name: str, choices: Any, *, by: str = "greedy", **options: Any) -> Any:
+    def select(self, name: str, choices: object, *, by: str = "greedy", **options: object) -> Any:
         """A hole that scores every option and takes the best."""
         _never("select")
 
-    def think(self, **options: Any) -> None:
+    def think(self, **options: object) -> None:
         """A line that the model writes for itself."""
         _never("think")
 
-    def schema(self, type: Any, style: str = "") -> str:
+    def schema(self, type: object, style: str = "") -> str:
         """The text that shows a type to a model."""
         _never("schema")
 
@@ -92,11 +93,11 @@ class State:
         """Branches from here; the loop that follows says what each does."""
         _never("fork")
 
-    def finish(self, value: Any = None) -> None:
+    def finish(self, value: object = None) -> None:
         """End a branch with a value."""
         _never("finish")
 
-    def adopt(self, branch: Any) -> None:
+    def adopt(self, branch: object) -> None:
         """Go on with the conversation of a branch."""
         _never("adopt")
 
@@ -132,49 +133,51 @@ class State:
         _never("iter(s)")
 
 
-def _word(function: Callable[..., Any]) -> Callable[..., Any]:
+def _word(function: Word) -> Word:
     function.__sgl_word__ = function.__name__  # type: ignore[attr-defined]
     return function
 
 
 @_word
-def system(*text: Text) -> Any:
+def system(*text: Text) -> AbstractContextManager[None]:
     """A system message."""
     _never("system")
 
 
 @_word
-def user(*text: Text) -> Any:
+def user(*text: Text) -> AbstractContextManager[None]:
     """A user's message."""
     _never("user")
 
 
 @_word
-def assistant(*text: Text, tools: Sequence[Callable[..., Any]] = (), limit: int = 8) -> Any:
+def assistant(
+    *text: Text, tools: Sequence[Callable[..., object]] = (), limit: int = 8
+) -> AbstractContextManager[None]:
     """The assistant's message. The model may call the `tools` before, `limit` times."""
     _never("assistant")
 
 
 @_word
-def gen(name: str = "", **options: Any) -> Any:
+def gen(name: str = "", **options: object) -> Any:
     """A hole: the model writes a value."""
     _never("gen")
 
 
 @_word
-def choose(name: str, choices: Any, **options: Any) -> Any:
+def choose(name: str, choices: object, **options: object) -> Any:
     """A hole that draws one of some options as a whole."""
     _never("choose")
 
 
 @_word
-def select(name: str, choices: Any, *, by: str = "greedy", **options: Any) -> Any:
+def select(name: str, choices: object, *, by: str = "greedy", **options: object) -> Any:
     """A hole that scores every option and takes the best."""
     _never("select")
 
 
 @_word
-def schema(type: Any, style: str = "") -> str:
+def schema(type: object, style: str = "") -> str:
     """The text that shows a type to a model."""
     _never("schema")
 

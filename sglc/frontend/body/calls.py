@@ -8,7 +8,6 @@ import decimal
 import inspect
 import re
 import uuid
-from typing import Any
 
 from sglc.frontend.body import refusals
 from sglc.frontend.body.context import Context, Untranslatable
@@ -19,7 +18,7 @@ from sglc.frontend.types.constraints import NoType
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
-BUILTINS: dict[Any, str] = {
+BUILTINS: dict[object, str] = {
     len: "len",
     sum: "sum",
     min: "min",
@@ -40,7 +39,7 @@ BUILTINS: dict[Any, str] = {
 """Functions of Python that are functions of the language."""
 METHODS = {"startswith": "starts_with", "endswith": "ends_with", "splitlines": "lines"}
 """Methods that are called otherwise."""
-INSTEAD: dict[Any, str] = {
+INSTEAD: dict[object, str] = {
     print: "leave it out: `sglc.execute(…, trace=True)` shows what happens in a run",
     isinstance: "write `match`, which tells types apart",
     input: "make it a parameter",
@@ -105,7 +104,7 @@ class Calls:
                 )
         return ast.Call(ast.Reference(name, context.span(node.func)), self.arguments(node), span)
 
-    def function(self, node: python.expr, called: Any) -> str:
+    def function(self, node: python.expr, called: object) -> str:
         """The name of a function with a conversation of its own, or of Python. Raises Untranslatable."""
         context = self.context
         if written(called) is not None:
@@ -250,7 +249,7 @@ class Calls:
         start = self.expressions.of(node.args[0]) if len(node.args) == 2 else ast.Number(0, span)
         return ast.Range(start, stop, False, span, span)
 
-    def _matches(self, node: python.Call, called: Any, span: Span) -> ast.Expression:
+    def _matches(self, node: python.Call, called: object, span: Span) -> ast.Expression:
         if called is not re.fullmatch or len(node.args) != 2 or node.keywords:
             raise self.context.refuse(
                 "E0502",
@@ -306,7 +305,7 @@ class Calls:
             raise self.foreign(node.func, cls)
         return ast.Call(ast.Reference(name, context.span(node.func)), self.arguments(node), span)
 
-    def foreign(self, function: python.expr, called: Any, fault: NoType | None = None) -> Untranslatable:
+    def foreign(self, function: python.expr, called: object, fault: NoType | None = None) -> Untranslatable:
         """The error of a call that leaves the language; `fault` is of the annotations."""
         name = python.unparse(function)
         hint = INSTEAD.get(called, "") if _hashable(called) else ""
@@ -323,7 +322,7 @@ class Calls:
         )
 
 
-def _hashable(value: Any) -> bool:
+def _hashable(value: object) -> bool:
     try:
         hash(value)
     except TypeError:

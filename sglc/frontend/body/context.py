@@ -55,7 +55,7 @@ class Context:
     declared: Declared
     annotations: Annotations
     findings: Findings
-    function_named: Callable[[Any, bool], str]
+    function_named: Callable[[object, bool], str]
     """The name of a decorated function, declared as a function or as a part."""
     called: CalledFunctions
     """The functions of Python that the program calls."""
@@ -101,7 +101,7 @@ class Context:
         """Whether a node is the name of the conversation."""
         return isinstance(node, python.Name) and node.id in self.states
 
-    def meaning(self, node: python.expr) -> Any:
+    def meaning(self, node: python.expr) -> object:
         """The object outside of the function that a name or dotted name stands for; else MISSING."""
         if isinstance(node, python.Name):
             return MISSING if node.id in self.local else self.outside.look_up(node.id)
@@ -165,7 +165,7 @@ class Context:
             case python.Call(func=function, args=arguments, keywords=keywords) if self._says_metadata(
                 self.meaning(function)
             ):
-                called = self.meaning(function)
+                called: Any = self.meaning(function)
                 given = [self._annotation(argument) for argument in arguments]
                 named = {each.arg: self._annotation(each.value) for each in keywords if each.arg}
                 return self._made(lambda: called(*given, **named))
@@ -180,7 +180,7 @@ class Context:
             raise NoType(f"this type cannot be made: {error}") from None
 
     @staticmethod
-    def _says_metadata(called: Any) -> bool:
+    def _says_metadata(called: object) -> bool:
         module = str(getattr(called, "__module__", "")).split(".")[0]
         return module in ("pydantic", "annotated_types") or (
             isinstance(called, type) and called.__name__ == "SglType" and module == "sglc"

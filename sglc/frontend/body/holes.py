@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast as python
 import json
 import re
-from typing import Any
 
 from sglc.frontend.body.bindings import plain_name, stem_of
 from sglc.frontend.body.context import Context
@@ -296,7 +295,7 @@ class Holes:
 
     # -- constants -----------------------------------------------------------------------------------
 
-    def constant(self, node: python.expr, what: str) -> Any:
+    def constant(self, node: python.expr, what: str) -> object:
         """A value that is known before the program runs: written out, or a constant of the module."""
         if isinstance(node, python.Name | python.Attribute):
             found = self.context.meaning(node)

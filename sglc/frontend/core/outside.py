@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
 
 from sglc.frontend.core.written import WrittenFunction
 
@@ -18,21 +17,21 @@ class Outside:
 
     def __init__(self, written: WrittenFunction) -> None:
         function = written.function
-        self._places: tuple[Mapping[str, Any], ...] = (
+        self._places: tuple[Mapping[str, object], ...] = (
             _closure(function),
             written.around,
             function.__globals__,
             vars(builtins),
         )
 
-    def look_up(self, name: str) -> Any:
+    def look_up(self, name: str) -> object:
         """What a name stands for; MISSING where it stands for nothing."""
         for place in self._places:
             if name in place:
                 return place[name]
         return MISSING
 
-    def attribute(self, owner: Any, name: str) -> Any:
+    def attribute(self, owner: object, name: str) -> object:
         """What `owner.name` stands for where the owner is a module or a class; else MISSING."""
         if isinstance(owner, ModuleType | type):
             found = getattr(owner, name, MISSING)
@@ -40,7 +39,7 @@ class Outside:
         return MISSING
 
 
-def _closure(function: Any) -> dict[str, Any]:
+def _closure(function: Callable[..., object]) -> dict[str, object]:
     cells = function.__closure__ or ()
     found = {}
     for name, cell in zip(function.__code__.co_freevars, cells, strict=True):

@@ -81,7 +81,7 @@ def _parsed(name: str, text: str) -> PythonFile:
         raise NoSource(f"{name} cannot be read as Python: {error}") from None
 
 
-def file_of(name: str, names: dict[str, Any]) -> PythonFile:
+def file_of(name: str, names: dict[str, object]) -> PythonFile:
     """The file that code says it is from; `names` are the globals of the module. Raises NoSource."""
     linecache.checkcache(name)
     lines = linecache.getlines(name, names)

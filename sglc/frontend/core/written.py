@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from sglc.callables.extern_spec import Effect
 
@@ -18,14 +18,14 @@ class WrittenFunction:
     are the names of the function that it is defined in, which annotations and docstrings may use.
     """
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     form: Literal["docstring", "state"]
     within: int | None = None
     using: str | None = None
-    raises: tuple[Any, ...] = ()
+    raises: tuple[object, ...] = ()
     pure: bool = False
     doc: str = ""
-    around: Mapping[str, Any] = field(default_factory=dict)
+    around: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class Promises:
     raises: tuple[type[BaseException], ...] = ()
 
 
-def promises_of(function: Any) -> Promises:
+def promises_of(function: object) -> Promises:
     """What was said of a function by `sglc.extern`; what holds of any other."""
     found = getattr(function, "__sgl_promises__", None)
     return found if isinstance(found, Promises) else Promises()
 
 
-def written(value: Any) -> WrittenFunction | None:
+def written(value: object) -> WrittenFunction | None:
     """What a decorated function was made of; None for any other object."""
     found = getattr(type(value), "__sgl_written__", None)
     return getattr(value, "written", None) if found else None

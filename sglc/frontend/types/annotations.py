@@ -20,7 +20,7 @@ from sglc.syntax.parse import parse_type
 from sglc.syntax.tree import ast
 from sglc.syntax.tree.spans import moved, walk
 
-PLAIN: dict[Any, str] = {
+PLAIN: dict[object, str] = {
     str: "str",
     int: "int",
     float: "float",
@@ -32,7 +32,7 @@ PLAIN: dict[Any, str] = {
     object: "json",
 }
 """Types of Python that are types of the language."""
-WRITTEN: dict[Any, tuple[str, str]] = {
+WRITTEN: dict[object, tuple[str, str]] = {
     datetime.datetime: ("std.time", "datetime"),
     datetime.date: ("std.time", "date"),
     datetime.time: ("std.time", "time"),
@@ -52,7 +52,9 @@ class Annotations:
         self.known = known
         """Gives the name of a declared type for a name in a type that is written in the language."""
 
-    def field(self, annotation: Any, metadata: tuple[Any, ...], span: Span) -> tuple[ast.TypeExpression, str]:
+    def field(
+        self, annotation: object, metadata: tuple[object, ...], span: Span
+    ) -> tuple[ast.TypeExpression, str]:
         """The type of a field with its metadata, and how they describe it. Raises NoType."""
         whole = typing.Annotated[(annotation, *metadata)] if metadata else annotation
         described = ""
@@ -113,7 +115,7 @@ class Annotations:
             "write a dataclass, a Pydantic model, a TypedDict or an Enum, or a type that Python has",
         )
 
-    def _generic(self, origin: Any, arguments: tuple[Any, ...], span: Span) -> ast.TypeExpression:
+    def _generic(self, origin: object, arguments: tuple[object, ...], span: Span) -> ast.TypeExpression:
         if origin is typing.Literal:
             return self._union([_literal(value, span) for value in arguments], span)
         if origin in (typing.Union, types.UnionType):
@@ -150,12 +152,12 @@ class Annotations:
         return whole
 
 
-def _named(node: Any) -> list[str]:
+def _named(node: object) -> list[str]:
     """The names of types in a type."""
     return [each.name for each in walk(node) if isinstance(each, ast.TypeName | ast.Reference)]
 
 
-def _literal(value: Any, span: Span) -> ast.TypeExpression:
+def _literal(value: object, span: Span) -> ast.TypeExpression:
     if isinstance(value, enum.Enum):
         value = value.value
     if value is None:

@@ -6,7 +6,6 @@ import inspect
 import sys
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 from sglc.callables.extern_spec import is_target
 from sglc.frontend.core.source import NoSource, function_node
@@ -28,12 +27,12 @@ class CalledFunctions:
         self._declared = declared
         self._annotations = annotations
         self.declarations: list[ast.ExternDeclaration] = []
-        self.functions: dict[str, Callable[..., Any]] = {}
+        self.functions: dict[str, Callable[..., object]] = {}
         """By their targets, `module:function`."""
-        self.hints: dict[str, dict[str, Any]] = {}
+        self.hints: dict[str, dict[str, object]] = {}
         """Annotations of their parameters, by their targets."""
 
-    def named(self, function: Any, span: Span) -> str:
+    def named(self, function: Callable[..., object], span: Span) -> str:
         """The name that a function is declared by; `span` is where it is called. Raises NoType where its
         annotations do not say what passes."""
         known = self._declared.name_of(function)
@@ -72,7 +71,7 @@ class CalledFunctions:
         )
         return name
 
-    def _parameter(self, one: inspect.Parameter, hints: dict[str, Any], span: Span) -> ast.Parameter:
+    def _parameter(self, one: inspect.Parameter, hints: dict[str, object], span: Span) -> ast.Parameter:
         if one.kind in _STARS or one.kind is inspect.Parameter.KEYWORD_ONLY:
             raise NoType(
                 f"its parameter `{one.name}` is not passed in order",
@@ -90,7 +89,7 @@ class CalledFunctions:
     def _error(self, error: type, span: Span) -> ast.Name:
         return ast.Name(self._declared.error(error, self._annotations, span), span)
 
-    def _target(self, function: Any) -> str:
+    def _target(self, function: Callable[..., object]) -> str:
         """`module:function`, changed where it is no such name or another function has it."""
         wanted = f"{function.__module__}:{function.__name__.lstrip('_')}"
         if not is_target(wanted):
@@ -101,13 +100,13 @@ class CalledFunctions:
         return target
 
 
-def is_own(target: str, function: Callable[..., Any]) -> bool:
+def is_own(target: str, function: Callable[..., object]) -> bool:
     """Whether an import of the target, in another process too, gives the function."""
     module, _, name = target.partition(":")
     return module != "__main__" and getattr(sys.modules.get(module), name, None) is function
 
 
-def _place(function: Any, otherwise: Span) -> Span:
+def _place(function: object, otherwise: Span) -> Span:
     """The first line of a function; where it has no source, the place of its call."""
     try:
         file, node = function_node(function)

@@ -21,14 +21,14 @@ class ClassField:
     """One field: its annotation with metadata, its default or NOTHING, whether it may be absent."""
 
     name: str
-    annotation: Any
-    default: Any = NOTHING
+    annotation: object
+    default: object = NOTHING
     absent: bool = False
     description: str = ""
-    metadata: tuple[Any, ...] = ()
+    metadata: tuple[object, ...] = ()
 
 
-def fields_of(cls: type, around: Mapping[str, Any]) -> list[ClassField] | None:
+def fields_of(cls: type, around: Mapping[str, object]) -> list[ClassField] | None:
     """The fields of a class that declares them; None for any other class.
 
     Raises NoType where an annotation or a default cannot be read.
@@ -48,7 +48,7 @@ def fields_of(cls: type, around: Mapping[str, Any]) -> list[ClassField] | None:
     return None
 
 
-def hints_of(what: Any, around: Mapping[str, Any]) -> dict[str, Any]:
+def hints_of(what: object, around: Mapping[str, object]) -> dict[str, object]:
     """The annotations of a class or function as Python reads them, metadata kept. Raises NoType."""
     try:
         return typing.get_type_hints(what, localns=dict(around) or None, include_extras=True)
@@ -82,7 +82,7 @@ def _is_named_tuple(cls: type) -> bool:
     return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_field_defaults")
 
 
-def _plain_fields(cls: Any, around: Mapping[str, Any]) -> list[ClassField]:
+def _plain_fields(cls: object, around: Mapping[str, object]) -> list[ClassField]:
     defaults = getattr(cls, "_field_defaults", {})
     required = getattr(cls, "__required_keys__", None)
     found = []
@@ -103,7 +103,7 @@ def _model_field(name: str, info: Any) -> ClassField:
     )
 
 
-def _data_field(field: dataclasses.Field[Any], annotation: Any) -> ClassField:
+def _data_field(field: dataclasses.Field[object], annotation: object) -> ClassField:
     default = NOTHING if field.default is dataclasses.MISSING else field.default
     if field.default_factory is not dataclasses.MISSING:
         default = _made(field.default_factory, field.name)
@@ -111,7 +111,7 @@ def _data_field(field: dataclasses.Field[Any], annotation: Any) -> ClassField:
     return ClassField(field.name, annotation, default, description=described)
 
 
-def _attrs_field(attribute: Any, hints: Mapping[str, Any]) -> ClassField:
+def _attrs_field(attribute: Any, hints: Mapping[str, object]) -> ClassField:
     missing = type(attribute.default).__module__.split(".")[0] == "attr" and not hasattr(
         attribute.default, "factory"
     )
@@ -123,7 +123,7 @@ def _attrs_field(attribute: Any, hints: Mapping[str, Any]) -> ClassField:
     return ClassField(attribute.name, hints[attribute.name], default, description=described)
 
 
-def _made(factory: Any, name: str) -> Any:
+def _made(factory: object, name: str) -> object:
     if factory in (list, dict, tuple):
         return factory()
     raise NoType(f"the default of `{name}` is made by a function", "write the default itself")

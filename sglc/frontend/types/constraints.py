@@ -27,14 +27,14 @@ class NoType(Exception):
 class Constraints:
     """What the metadata of an annotation say, under the names of `annotated_types` and of Pydantic."""
 
-    ge: Any = None
-    gt: Any = None
-    le: Any = None
-    lt: Any = None
-    multiple_of: Any = None
-    min_length: Any = None
-    max_length: Any = None
-    pattern: Any = None
+    ge: object = None
+    gt: object = None
+    le: object = None
+    lt: object = None
+    multiple_of: object = None
+    min_length: object = None
+    max_length: object = None
+    pattern: object = None
     description: str = ""
     written: str = ""
     """A type of the language as text, which stands for the whole annotation."""
@@ -43,7 +43,7 @@ class Constraints:
 _KNOWN = ("ge", "gt", "le", "lt", "multiple_of", "min_length", "max_length", "pattern", "description")
 
 
-def constraints(metadata: Iterable[Any]) -> Constraints:
+def constraints(metadata: Iterable[object]) -> Constraints:
     """The constraints among metadata; what means something to others is passed by.
 
     Objects are known by their attributes, so that neither Pydantic nor annotated_types need be installed.
@@ -126,7 +126,7 @@ def _text(asked: Constraints, span: Span) -> Iterable[ast.Refinement]:
         yield ast.MaxChars(_count(asked.max_length) or 0, span)
 
 
-def _bound(value: Any, integral: bool) -> Any:
+def _bound(value: object, integral: bool) -> int | Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise NoType(f"`{value!r}` is no number")
     if integral:
@@ -136,13 +136,13 @@ def _bound(value: Any, integral: bool) -> Any:
     return value if isinstance(value, int | Decimal) else Decimal(repr(value))
 
 
-def _count(value: Any) -> int | None:
+def _count(value: object) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
         raise NoType(f"`{value!r}` is no length")
     return value
 
 
-def whole(pattern: Any) -> str:
+def whole(pattern: object) -> str:
     """The pattern of whole texts that means what `pattern` means when it is searched for, as Pydantic does.
 
     A pattern between `^` and `$` is the whole text's already. Raises NoType for one with alternatives that

@@ -24,7 +24,9 @@ MOST_LEVELS = 20
 class Annotates(Protocol):
     """What makes types of annotations; `annotations.Annotations` is one."""
 
-    def field(self, annotation: Any, metadata: tuple[Any, ...], span: Span) -> tuple[ast.TypeExpression, str]:
+    def field(
+        self, annotation: object, metadata: tuple[object, ...], span: Span
+    ) -> tuple[ast.TypeExpression, str]:
         """The type of a field, and what its metadata say of it. Raises NoType."""
 
 
@@ -36,10 +38,10 @@ class Declared:
         self.declarations: list[ast.Declaration] = []
         self.classes: dict[str, type] = {}
         """By the name of the declared type."""
-        self.around: Mapping[str, Any] = {}
+        self.around: Mapping[str, object] = {}
         """Names of the function that the function being read is defined in."""
         self._names: dict[int, str] = {}
-        self._kept: list[Any] = []
+        self._kept: list[object] = []
         """What is known by its identity, so that nothing else gets it."""
         self._taken: set[str] = set()
         self._used: dict[str, dict[str, ast.Name]] = {}
@@ -47,11 +49,11 @@ class Declared:
 
     # -- names ---------------------------------------------------------------------------------------
 
-    def name_of(self, thing: Any) -> str | None:
+    def name_of(self, thing: object) -> str | None:
         """The name that something was declared by."""
         return self._names.get(id(thing))
 
-    def enter(self, thing: Any, wanted: str) -> str:
+    def enter(self, thing: object, wanted: str) -> str:
         """Give something a name that nothing else has."""
         name, count = wanted, 2
         while name in self._taken:
@@ -128,7 +130,7 @@ class Declared:
         self.declarations.append(declaration)
         return name
 
-    def alias(self, thing: Any, wanted: str, type: ast.TypeExpression, span: Span) -> str:
+    def alias(self, thing: object, wanted: str, type: ast.TypeExpression, span: Span) -> str:
         """Declare a name of a type."""
         name = self.enter(thing, wanted)
         self.declarations.append(ast.TypeDeclaration(ast.Name(name, span), (), type, True, "", span))
@@ -162,7 +164,7 @@ class Declared:
 
     # -- values --------------------------------------------------------------------------------------
 
-    def constant(self, value: Any, wanted: str, span: Span) -> str:
+    def constant(self, value: object, wanted: str, span: Span) -> str:
         """Declare a constant. Raises NoType where the value is none of the language."""
         # Small numbers and texts are shared by Python: their names are what tells them apart.
         key = (wanted, id(value))
@@ -190,7 +192,7 @@ class Declared:
         for part in parts:
             self.declare_classes(part, annotations, span, level + 1)
 
-    def expression(self, value: Any, span: Span, level: int = 0) -> ast.Expression:
+    def expression(self, value: object, span: Span, level: int = 0) -> ast.Expression:
         """A value of Python, written out. Raises NoType where it is none of the language."""
         if level > MOST_LEVELS:
             raise NoType("the value nests too deeply, or contains itself")
@@ -229,7 +231,7 @@ class Declared:
             return ast.Call(reference, arguments, span)
         raise NoType(f"a value of the class `{type(value).__name__}` is none of the language")
 
-    def _all(self, values: Iterable[Any], span: Span, level: int) -> tuple[ast.Expression, ...]:
+    def _all(self, values: Iterable[object], span: Span, level: int) -> tuple[ast.Expression, ...]:
         return tuple(self.expression(item, span, level) for item in values)
 
     def _member(self, value: enum.Enum, span: Span) -> ast.Expression:
