@@ -11,7 +11,7 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import IO, TextIO
 
 PART = ".part"
 """Ends the names of files that are being written; one that is left behind may be removed."""
@@ -133,7 +133,7 @@ def read_own(path: Path, limit: int = 1 << 30) -> bytes:
     return data
 
 
-def is_trusted(file: IO[Any]) -> bool:
+def is_trusted(file: IO[bytes] | IO[str]) -> bool:
     """Whether this user or the administrator owns an open file and nobody else can write to it.
 
     Where the system does not tell (anything but POSIX) all files count as trusted: there a user's own cache

@@ -167,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _warner(other: Callable[..., None]) -> Callable[..., None]:
     """Prints our own warnings as messages; those of other packages as `other` does."""
 
-    def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
         if category.__module__.partition(".")[0] == "sglc":
             click.echo(f"warning: {message}", err=True)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,6 +24,7 @@ from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 
 if TYPE_CHECKING:
     from sglc.commands.shared.fixing import Fixer
+    from sglc.runtime.tokenizer import Tokenizer
     from sglc.targets.projection.core.capabilities import Level
 
 FORMATS = ("text", "json", "sarif", "github")
@@ -132,7 +133,7 @@ def command(
 
         def look(path: Path) -> list[Diagnostic]:
             found = check_path(path, invocation.options.allow_outside, measure, workspace)
-            if model is None or has_errors(found):
+            if model is None or tokenizer is None or has_errors(found):
                 return found
             return found + _dead_ends(invocation, path, tokenizer, model)
 
@@ -183,13 +184,13 @@ def _print_levels(
         raise CommandFailed(1)
 
 
-def _tokenizer(invocation: Invocation, model: str) -> Any:
+def _tokenizer(invocation: Invocation, model: str) -> Tokenizer:
     from sglc.commands.building.masks import read_tokenizer
 
     return read_tokenizer(invocation, model)
 
 
-def _dead_ends(invocation: Invocation, path: Path, tokenizer: Any, model: str) -> list[Diagnostic]:
+def _dead_ends(invocation: Invocation, path: Path, tokenizer: Tokenizer, model: str) -> list[Diagnostic]:
     """What the tokens of a model cannot write of the holes of a program without errors."""
     from sglc.commands.building.dead_ends import dead_ends
     from sglc.commands.shared.programs import build_path

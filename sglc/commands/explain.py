@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +17,7 @@ class Explain(click.Command):
     """`explain CODE`, and `explain mask …`, a command of its own that is imported when it is called."""
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
         """As of click; the context is that of `explain mask` where the first argument is `mask`."""
         if args and args[0] == "mask":

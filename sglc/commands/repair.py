@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
@@ -30,6 +30,27 @@ SHOWN = 60
 """Characters of a refused rest that are drawn: it may be all that a model has written to its end."""
 LARGEST = 16 * 1024 * 1024
 """Bytes of a schema or a grammar that is read, as of grammars in programs."""
+
+
+class _Given(TypedDict):
+    file: Path | None
+    schema: Path | None
+    regex: str | None
+    grammar: Path | None
+    written: str | None
+    line: str
+    shell: bool
+    prompt: str
+    draft: str | None
+    stops: tuple[str, ...]
+    max_calls: int
+    max_corrections: int
+    max_tokens: int
+    timeout: float | None
+    complete: bool
+    trace: Path | None
+    as_json: bool
+    verbose: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +92,7 @@ class Legal:
 @click.option("--json", "as_json", is_flag=True, help="Print text, value and corrections as JSON.")
 @click.option("-v", "--verbose", is_flag=True, help="Draw the corrections on stderr.")
 @click.pass_obj
-def command(invocation: Invocation, /, **given: Any) -> None:
+def command(invocation: Invocation, /, **given: Unpack[_Given]) -> None:
     """Get a legal text from a command that writes text.
 
     CMD reads a prompt on stdin and writes on stdout. It is killed at the first byte that is not legal; one
@@ -93,16 +114,22 @@ def command(invocation: Invocation, /, **given: Any) -> None:
 # -- what is legal -------------------------------------------------------------------------------------
 
 
-def _legal(invocation: Invocation, given: dict[str, Any]) -> Legal:
+def _legal(invocation: Invocation, given: _Given) -> Legal:
     from sglc.runtime.mask.core.errors import ConstraintError
 
-    names = [name for name in ("schema", "regex", "grammar", "written") if given[name] is not None]
+    asked = {
+        "schema": given["schema"],
+        "regex": given["regex"],
+        "grammar": given["grammar"],
+        "written": given["written"],
+    }
+    names = [name for name, value in asked.items() if value is not None]
     if len(names) != 1:
         raise click.UsageError("give exactly one of --schema, --regex, --grammar and --type")
     if given["file"] is not None and names != ["written"]:
         raise click.UsageError("FILE declares types: it goes with --type")
     try:
-        return _compiled(invocation, names[0], given[names[0]], given["file"])
+        return _compiled(invocation, names[0], asked[names[0]], given["file"])
     except ConstraintError as problem:
         option = "type" if names[0] == "written" else names[0]
         raise click.UsageError(f"--{option}: {problem}") from None
@@ -199,7 +226,7 @@ def _unwritable(path: Path, problem: OSError) -> Diagnostic:
     return fault("E0805", f"{path} cannot be written", reason=problem.strerror or str(problem))
 
 
-def _options(given: dict[str, Any], draft: LocalModel | None, writer: TraceWriter | None) -> Options:
+def _options(given: _Given, draft: LocalModel | None, writer: TraceWriter | None) -> Options:
     from sglc.runtime.repair.loop import Options
     from sglc.runtime.repair.result import Bounds
     from sglc.runtime.vm.state.trace import Event
@@ -215,9 +242,7 @@ def _options(given: dict[str, Any], draft: LocalModel | None, writer: TraceWrite
     return made if draft is None else replace(made, count=draft.count)
 
 
-def _repaired(
-    invocation: Invocation, legal: Legal, arguments: list[str], prompt: str, given: dict[str, Any]
-) -> None:
+def _repaired(invocation: Invocation, legal: Legal, arguments: list[str], prompt: str, given: _Given) -> None:
     from sglc.runtime.errors import SglError
     from sglc.runtime.mask.explanation import byte_vocabulary
     from sglc.runtime.repair.calling import Writes
@@ -246,7 +271,7 @@ def _repaired(
 # -- what is told --------------------------------------------------------------------------------------
 
 
-def _print(invocation: Invocation, found: RepairResult, legal: Legal, given: dict[str, Any]) -> None:
+def _print(invocation: Invocation, found: RepairResult, legal: Legal, given: _Given) -> None:
     if given["verbose"]:
         click.echo(drawn(found.text, found.corrections, color=invocation.color_stderr), err=True)
     if given["as_json"]:
@@ -256,7 +281,7 @@ def _print(invocation: Invocation, found: RepairResult, legal: Legal, given: dic
         click.echo(found.text)
 
 
-def _failed(invocation: Invocation, error: Any, given: dict[str, Any]) -> Exception:
+def _failed(invocation: Invocation, error: Any, given: _Given) -> Exception:
     message = f"{error.name}: {error.message}"
     found: Diagnostic = replace(fault(error.code, message, hint=error.hint), witness=error.partial or "")
     corrections: tuple[Correction, ...] = error.fields.get("corrections", ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ def plan_program(
     names: list[str],
     *,
     model: str = "",
-    tokenizer: Any = None,
+    tokenizer: object = None,
     masks: MaskPlaces | None = None,
     callees: bool = False,
 ) -> ProgramPlan:
@@ -225,7 +225,9 @@ class _Collector:
                 if kind == "raise" or (kind == "return" and depth):
                     yield row("leave", text=kind, span=span)
 
-    def _ways(self, item: Choice | Attempt, spot: _Spot, depth: int, row: Any) -> Iterator[Row]:
+    def _ways(
+        self, item: Choice | Attempt, spot: _Spot, depth: int, row: Callable[..., Row]
+    ) -> Iterator[Row]:
         """The rows of several ways, each from the same beginning."""
         if isinstance(item, Choice):
             yield row("choice", origins=self._named(item.origins), span=item.span)

@@ -86,7 +86,7 @@ def from_trace(lines: Iterable[str]) -> Measured:
     return found
 
 
-def _number(event: Mapping[str, Any], name: str, line: int) -> int:
+def _number(event: Mapping[str, object], name: str, line: int) -> int:
     """A count of an event; 0 where a choice that was scored has none."""
     value = event.get(name, 0)
     if type(value) is not int or value < 0:

@@ -19,7 +19,7 @@ MOST_FALLBACKS = 16
 """Models of a chain. One has two or three; each of the file's models may have its own."""
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """A text that is not empty."""
     return "" if isinstance(value, str) and value else "no text"
 
@@ -27,7 +27,7 @@ def text(value: Any) -> str:
 def whole(least: int, most: int | None = None) -> Check:
     """A whole number within bounds."""
 
-    def check(value: Any) -> str:
+    def check(value: object) -> str:
         if type(value) is not int:
             return "no whole number"
         if most is None:
@@ -43,7 +43,7 @@ def seconds(value: Any) -> str:
     return wrong or ("" if value > 0 else "not above 0")
 
 
-def amount(value: Any) -> str:
+def amount(value: object) -> str:
     """A number from 0 on."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not math.isfinite(value):
         return "no number"
@@ -55,7 +55,7 @@ def one_of(*words: str) -> Check:
     return lambda value: "" if value in words else "none of " + ", ".join(words)
 
 
-def address(value: Any) -> str:
+def address(value: object) -> str:
     """An address of HTTP without a password."""
     if not isinstance(value, str) or not value:
         return "no text"
@@ -68,26 +68,26 @@ def address(value: Any) -> str:
     return "an address with a password in it" if "@" in parts.netloc else ""
 
 
-def variable(value: Any) -> str:
+def variable(value: object) -> str:
     """The name of an environment variable."""
     if not isinstance(value, str) or not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,127}", value):
         return "no name of an environment variable, such as `OPENAI_API_KEY`"
     return ""
 
 
-def hedge(value: Any) -> str:
+def hedge(value: object) -> str:
     """Seconds, or the 95th percentile."""
     return "" if value == "p95" else seconds(value) and 'neither "p95" nor seconds'
 
 
-def chain(value: Any) -> str:
+def chain(value: object) -> str:
     """A list of models."""
     if not isinstance(value, list) or any(text(each) for each in value):
         return "no list of models"
     return "" if len(value) <= MOST_FALLBACKS else f"longer than {MOST_FALLBACKS}"
 
 
-def truth(value: Any) -> str:
+def truth(value: object) -> str:
     """True or false."""
     return "" if isinstance(value, bool) else "neither true nor false"
 
@@ -95,7 +95,7 @@ def truth(value: Any) -> str:
 def words(*known: str) -> Check:
     """A list of some words; of any where none are known."""
 
-    def check(value: Any) -> str:
+    def check(value: object) -> str:
         if not isinstance(value, list) or any(text(each) for each in value):
             return "no list of words"
         wrong = next((each for each in value if known and each not in known), None)

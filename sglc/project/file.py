@@ -34,7 +34,7 @@ class Project:
     """Models by the names that programs have for them; `main` is the run's own. Paths are absolute."""
     settings: Mapping[str, ModelSettings] = field(default_factory=dict)
     """Those of them that have a table of their own, with what it says."""
-    run: Mapping[str, Any] = field(default_factory=dict)
+    run: Mapping[str, object] = field(default_factory=dict)
     """Defaults of options of `sglc run`, by their names in Python."""
     engine: Mapping[str, Any] = field(default_factory=dict)
     """Defaults of the options of an engine."""
@@ -103,7 +103,7 @@ class _Reader:
     folder: Path
     faults: list[Diagnostic] = field(default_factory=list)
 
-    def project(self, data: Mapping[str, Any], models: Any) -> Project:
+    def project(self, data: Mapping[str, object], models: object) -> Project:
         for name in data:
             if name not in TABLES:
                 self._unknown((), name, TABLES)
@@ -114,14 +114,14 @@ class _Reader:
         name = str(tables["project"].get("name", ""))
         return Project(self.folder, name, uses, settings, tables["run"], tables["engine"])
 
-    def _table(self, within: tuple[str, ...], name: str, found: Any) -> Mapping[str, Any]:
+    def _table(self, within: tuple[str, ...], name: str, found: object) -> Mapping[str, object]:
         if isinstance(found, dict):
             return found
         header = ".".join((*within, name))
         self._report((*within, name), f"`{header}` is a table", f"write `[{header}]` on a line of its own")
         return {}
 
-    def _check(self, within: tuple[str, ...], values: Mapping[str, Any], keys: Keys) -> bool:
+    def _check(self, within: tuple[str, ...], values: Mapping[str, object], keys: Keys) -> bool:
         """Whether a table has only keys that there are, with good values; what is wrong is reported."""
         before = len(self.faults)
         for key, value in values.items():
@@ -136,7 +136,7 @@ class _Reader:
                 self._report((*within, key), f"`{key}` of `[{where}]` is {wrong}", secret=secret)
         return len(self.faults) == before
 
-    def _models(self, values: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, ModelSettings]]:
+    def _models(self, values: Mapping[str, object]) -> tuple[dict[str, str], dict[str, ModelSettings]]:
         uses: dict[str, str] = {}
         settings: dict[str, ModelSettings] = {}
         for name, model in values.items():
@@ -150,7 +150,7 @@ class _Reader:
             elif wrong := text(model):
                 self._report(path, f"the model `{name}` is {wrong}", 'write `name = "smollm2"`')
             else:
-                uses[name] = self._placed(model)
+                uses[name] = self._placed(str(model))
         return uses, settings
 
     def _is_whole(self, path: tuple[str, ...], model: Mapping[str, Any]) -> bool:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from sglc.recorded.answers import answer_of, outcome_of
 from sglc.recorded.goldens import diff
@@ -62,7 +61,7 @@ class RecordedRun:
 
     function: str = ""
     seed: int = 0
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, object] = field(default_factory=dict)
     answers: dict[str, list[Written | CallOutcome]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     pressures: Pressures = field(default_factory=Pressures)
@@ -118,7 +117,7 @@ def read_run(path: Path) -> RecordedRun:
     return run
 
 
-def _begin(run: RecordedRun, data: Mapping[str, Any], path: Path) -> None:
+def _begin(run: RecordedRun, data: Mapping[str, object], path: Path) -> None:
     function, seed, arguments = data.get("function"), data.get("seed"), data.get("arguments", {})
     if not isinstance(function, str) or type(seed) is not int or not isinstance(arguments, dict):
         raise ReplayFault(f"the event `start` of {path} tells no call")
@@ -137,7 +136,7 @@ class Joined:
         """The steps branch by branch: which of several branches is first at something is a matter of time."""
         return sorted(self.steps, key=lambda step: step.branch)
 
-    def add(self, kind: str, data: Mapping[str, Any], branch: str, span: str) -> None:
+    def add(self, kind: str, data: Mapping[str, object], branch: str, span: str) -> None:
         """One event more."""
         keys = _TOLD.get(kind)
         if keys is None:

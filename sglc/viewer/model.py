@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Thought(NamedTuple):
@@ -31,7 +31,7 @@ class Token:
     top: tuple[Thought, ...] = ()
     alpha: float | None = None
     chernoff: float | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, object] = field(default_factory=dict)
     shown: str = ""
     """The part of it that stands in the value; a character of several tokens stands in the last of them."""
     taken_back: bool = False
@@ -114,7 +114,7 @@ class Fill:
     walks: list[Walk] = field(default_factory=list)
     beams: list[Beam] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
-    end: Mapping[str, Any] | None = None
+    end: Mapping[str, object] | None = None
     value: str | None = None
     """The text of the value. None where the hole did not end; of a repair that failed, what was legal."""
     before: str = ""

@@ -6,7 +6,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from sglc.viewer.filling import repaired
 from sglc.viewer.model import Correction, Fill, Forced, Pruned, Token
@@ -108,11 +108,11 @@ def facts(fill: Fill) -> list[tuple[str, str]]:
     return found + ([] if fill.end is None else brief_items(_untold(fill.end)))
 
 
-def _untold(end: Mapping[str, Any]) -> dict[str, Any]:
+def _untold(end: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in end.items() if key not in _SHOWN}
 
 
-def brief_items(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+def brief_items(data: Mapping[str, object]) -> list[tuple[str, str]]:
     """Keys and values as short text, at most a dozen."""
     return [(key, brief(value)) for key, value in list(data.items())[:12]]
 

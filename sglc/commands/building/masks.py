@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sglc.automata.term import Language
 from sglc.automata.term_digest import TooDeep
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sglc.bytecode.code import Instruction
+    from sglc.runtime.tokenizer import Tokenizer
 
 _TEXT = BY_NAME["TEXT"].number
 _LINE = BY_NAME["LINE"].number
@@ -191,7 +192,7 @@ def _cached(hole: _HoleLanguages, vocabulary: Vocabulary) -> MaskTables | None:
 
 
 def _hole_languages(
-    program: Program, tokenizer: Any, vocabulary: Vocabulary, built: Built
+    program: Program, tokenizer: Tokenizer, vocabulary: Vocabulary, built: Built
 ) -> Iterator[_HoleLanguages]:
     """All that a run may ask for, as far as it does not depend on values of the run that nobody knows."""
     for index, hole in enumerate(program.holes):
@@ -271,7 +272,7 @@ def _said(program: Program, code: Code, instruction: Instruction) -> tuple[Value
 
 
 def _prefixes(
-    program: Program, index: int, value: Language, tokenizer: Any, vocabulary: Vocabulary
+    program: Program, index: int, value: Language, tokenizer: Tokenizer, vocabulary: Vocabulary
 ) -> set[bytes]:
     """What the hole may begin with, once the last tokens of the literal text before it are taken back."""
     found: set[bytes] = set()
@@ -318,7 +319,7 @@ def _text_before(program: Program, instructions: Sequence[Instruction]) -> str:
     return text
 
 
-def read_tokenizer(invocation: Invocation, model: str) -> Any:
+def read_tokenizer(invocation: Invocation, model: str) -> Tokenizer:
     """The tokenizer of a model; one that cannot be had ends the command."""
     from sglc.runtime.model.load import load_tokenizer
     from sglc.runtime.model.weights.errors import ModelError

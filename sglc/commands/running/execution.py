@@ -235,7 +235,7 @@ class Runner:
         kept = sum(each.accounts.kept for each in self._remote)
         return {"kept": kept} if kept else {}
 
-    def wait(self, work: Coroutine[Any, Any, R]) -> R:
+    def wait(self, work: Coroutine[object, object, R]) -> R:
         """Run a coroutine to its end, in a loop in which connections of models elsewhere are closed too."""
 
         async def whole() -> R:
