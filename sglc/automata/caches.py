@@ -62,9 +62,9 @@ class LeastUsed(Generic[K, V]):
     def get(self, key: K) -> V | None: ...
 
     @overload
-    def get(self, key: K, missing: Any) -> Any: ...
+    def get(self, key: K, missing: object) -> Any: ...
 
-    def get(self, key: K, missing: Any = None) -> Any:
+    def get(self, key: K, missing: object = None) -> Any:
         """The value of a key; `missing` if it is not kept."""
         values = self._values
         found = values.get(key, missing)
@@ -122,9 +122,9 @@ class BoundedCache(LeastUsed[K, V]):
     def get(self, key: K) -> V | None: ...
 
     @overload
-    def get(self, key: K, missing: Any) -> Any: ...
+    def get(self, key: K, missing: object) -> Any: ...
 
-    def get(self, key: K, missing: Any = None) -> Any:
+    def get(self, key: K, missing: object = None) -> Any:
         """The value of a key; `missing` if it is not kept."""
         with self._lock:
             return super().get(key, missing)
@@ -169,7 +169,7 @@ def size_of(value: object) -> int:
     return total if len(seen) < _MOST_OBJECTS else sys.maxsize
 
 
-_found: BoundedCache[tuple[Any, ...], tuple[Any, ...]] = BoundedCache(DEFAULT_BYTES, size_of)
+_found: BoundedCache[tuple[object, ...], tuple[object, object, int]] = BoundedCache(DEFAULT_BYTES, size_of)
 """Of all functions: (arguments, value, work that it has cost) by function and arguments."""
 _small: list[Callable[[], None]] = []
 

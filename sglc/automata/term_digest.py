@@ -70,7 +70,7 @@ def _members(value: frozenset[Any], known: dict[int, bytes], depth: int) -> byte
     return b"{%d:" % len(value) + b"".join(sorted(_encoded(item, known, depth + 1) for item in value))
 
 
-def _term(value: Any, known: dict[int, bytes], depth: int) -> bytes:
+def _term(value: object, known: dict[int, bytes], depth: int) -> bytes:
     found = known.get(id(value))
     if found is None:
         if depth > _DEEPEST:

@@ -321,7 +321,7 @@ def _meets(value: Plain, conditions: Iterable[Any]) -> bool:
     return all(_is_data(each) and _is_scalar(value) and condition.holds(each, value) for each in conditions)
 
 
-def _are_data(conditions: Iterable[Any]) -> bool:
+def _are_data(conditions: Iterable[object]) -> bool:
     return all(map(_is_data, conditions))
 
 

@@ -70,7 +70,7 @@ class Semantics:
     gives "" if there is none.
     """
 
-    context: Any
+    context: object
     leaves: Mapping[str, Callable[[int, int], object]]
     instead: Callable[[Run, str, int], str]
 

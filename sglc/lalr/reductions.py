@@ -11,7 +11,7 @@ from sglc.lalr.tables import Rule, Step
 BuildFunction = Callable[..., object]
 """Makes a value from a context, the start and end of its extent in the text, and its parts in order."""
 
-Reduction = Callable[[Any, list[Any], int, int], object]
+Reduction = Callable[[object, list[Any], int, int], object]
 """Makes the value of one rule from a context, the values of its symbols, and its extent in the text."""
 
 
@@ -41,7 +41,7 @@ def reduction(rule: Rule, function: BuildFunction | None) -> Reduction:
         return lambda context, values, start, end: function(context, start, end, values[one], values[two])
     pick = itemgetter(*indices)
 
-    def reduce(context: Any, values: list[Any], start: int, end: int) -> object:
+    def reduce(context: object, values: list[Any], start: int, end: int) -> object:
         values.append(None)
         return function(context, start, end, *pick(values))
 
@@ -53,14 +53,14 @@ def _appending(steps: tuple[Step, ...]) -> Reduction:
     if len(steps) == 2 and isinstance(steps[1], int):
         only = steps[1]
 
-        def append(context: Any, values: list[Any], start: int, end: int) -> object:
+        def append(context: object, values: list[Any], start: int, end: int) -> object:
             values[0].append(values[only])
             return values[0]
 
         return append
     rest = steps[1:]
 
-    def extend(context: Any, values: list[Any], start: int, end: int) -> object:
+    def extend(context: object, values: list[Any], start: int, end: int) -> object:
         target = values[0]
         for step in rest:
             if isinstance(step, tuple):
@@ -85,7 +85,7 @@ def _gathering(steps: tuple[Step, ...], function: BuildFunction | None) -> Reduc
                 context, start, end, values[head], *values[spliced]
             )
 
-    def gather(context: Any, values: list[Any], start: int, end: int) -> object:
+    def gather(context: object, values: list[Any], start: int, end: int) -> object:
         parts: list[Any] = []
         for step in steps:
             if isinstance(step, tuple):

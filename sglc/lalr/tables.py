@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -85,7 +85,7 @@ def build(grammar: str, starts: tuple[str, ...], strict: bool = False) -> TableD
     With `strict` a shift/reduce conflict raises lark's GrammarError.
     """
     from lark import Lark
-    from lark.lexer import Lexer
+    from lark.lexer import Lexer, Token
     from lark.parsers.lalr_analysis import LALR_Analyzer, Shift
 
     class NoLexer(Lexer):
@@ -94,7 +94,7 @@ def build(grammar: str, starts: tuple[str, ...], strict: bool = False) -> TableD
         def __init__(self, lexer_conf: object) -> None:
             pass
 
-        def lex(self, lexer_state: object, parser_state: object) -> Any:
+        def lex(self, lexer_state: object, parser_state: object) -> Iterator[Token]:
             return iter(())
 
     lark = Lark(grammar, parser="lalr", lexer=NoLexer, start=list(starts), maybe_placeholders=True)
@@ -109,7 +109,7 @@ def build(grammar: str, starts: tuple[str, ...], strict: bool = False) -> TableD
     states: dict[int, int] = {table.start_states[start]: number for number, start in enumerate(starts)}
     waiting = list(states)
     rules: list[RuleData] = []
-    numbers: dict[Any, int] = {}
+    numbers: dict[object, int] = {}
     rows: list[dict[str, int]] = []
     for state in waiting:
         row: dict[str, int] = {}

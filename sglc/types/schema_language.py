@@ -171,7 +171,7 @@ def _terms_in(term: Term) -> Iterator[Term]:
             waiting += [getattr(part, field.name) for field in fields(part)]
 
 
-def _with_parts(value: Any, known: dict[int, Term]) -> Any:
+def _with_parts(value: object, known: dict[int, Term]) -> Any:
     """A field of a term, with what was made of the terms in it."""
     if isinstance(value, tuple):
         return tuple(_with_parts(item, known) for item in value)

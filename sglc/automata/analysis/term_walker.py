@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from sglc.automata import term as t
 from sglc.automata import work
@@ -37,7 +37,7 @@ class _Place:
 
     __slots__ = ("head", "opened", "rest", "sorted", "steps")
 
-    def __init__(self, head: Any, rest: _Place | None) -> None:
+    def __init__(self, head: object, rest: _Place | None) -> None:
         self.head = head
         self.rest = rest
         self.opened: tuple[_Place | None, ...] | None = None
@@ -95,7 +95,7 @@ class Walker:
         """The place before the first character of the root."""
         return self.place(self.language.root, None)
 
-    def place(self, head: Any, rest: Place) -> Place:
+    def place(self, head: object, rest: Place) -> Place:
         """The place where `head` comes next and `rest` follows; equal ones are the same object."""
         match head:
             case Chars(text):

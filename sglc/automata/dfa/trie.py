@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
+
+Char = TypeVar("Char", str, int)
+"""A character, or a byte."""
 
 Place = tuple[int, int, int]
 """(first, last + 1, depth): the words that begin alike, and how many characters of them have been read."""
 
 
-def ends(words: Sequence[Any], place: Place) -> bool:
+def ends(words: Sequence[Sequence[Char]], place: Place) -> bool:
     """Whether a place is a word."""
     first, last, depth = place
     return first < last and len(words[first]) == depth
 
 
-def children(words: Sequence[Any], place: Place) -> dict[Any, Place]:
+def children(words: Sequence[Sequence[Char]], place: Place) -> dict[Char, Place]:
     """The places below, by character (or byte), in order."""
     first, last, depth = place
     if ends(words, place):
@@ -30,7 +33,7 @@ def children(words: Sequence[Any], place: Place) -> dict[Any, Place]:
     return found
 
 
-def child(words: Sequence[Any], place: Place, char: Any) -> Place | None:
+def child(words: Sequence[Sequence[Char]], place: Place, char: Char) -> Place | None:
     """The place below by one character (or byte)."""
     first, last, depth = place
     if ends(words, place):
@@ -41,7 +44,7 @@ def child(words: Sequence[Any], place: Place, char: Any) -> Place | None:
     return first, _until(words, char, first, last, depth), depth + 1
 
 
-def _until(words: Sequence[Any], char: Any, first: int, last: int, depth: int) -> int:
+def _until(words: Sequence[Sequence[Char]], char: Char, first: int, last: int, depth: int) -> int:
     if words[last - 1][depth] == char:
         return last
     return bisect_right(words, char, first, last, key=lambda word: word[depth])

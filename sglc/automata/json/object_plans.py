@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from sglc.automata import work
 from sglc.automata.json.counters import MOST_STEPS, Vector
@@ -13,7 +12,9 @@ from sglc.automata.json.unit_propagation import bits_of
 Plan = list[tuple[int, int]]
 """(label, option) of each entry to come, in no special order."""
 
-_Reached = dict[tuple[int, Vector, bool], tuple[int, Any]]
+_Chain = tuple["_Chain", int, int] | None
+"""Entries from the last to the first: (those before, label, option)."""
+_Reached = dict[tuple[int, Vector, bool], tuple[int, _Chain]]
 """By (entries, counters, whether an entry has been added): the least cost, and the entries as a chain."""
 
 

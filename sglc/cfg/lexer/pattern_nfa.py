@@ -131,14 +131,16 @@ class Builder:
             raise PatternError("possessive quantifiers and atomic groups are not supported")
         raise PatternError(f"{str(op).lower()} is not supported")
 
-    def condition(self, inner: Any, flags: int, ahead: bool, negative: bool, width: int, after: int) -> int:
+    def condition(
+        self, inner: object, flags: int, ahead: bool, negative: bool, width: int, after: int
+    ) -> int:
         """The state before a look ahead or behind of `width` characters."""
         state = self.state()
         self.sources.append((inner, flags, ahead, negative, width))
         self.conditions[state] = (len(self.sources) - 1, after)
         return state
 
-    def add_anchor(self, kind: Any, flags: int, after: int) -> int:
+    def add_anchor(self, kind: object, flags: int, after: int) -> int:
         """The state before a boundary. Raises PatternError for one that is not supported."""
         if kind is sre.AT_END_STRING or (kind is sre.AT_END and flags & re.MULTILINE):
             these = ALL if kind is sre.AT_END_STRING else invert(((0x0A, 0x0A),))

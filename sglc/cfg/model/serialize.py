@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.parameters import given_parts
 from sglc.cfg.model.validate import check_names
+
+if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData
 
 MAX_DEPTH = 400
 """Lists inside of each other, which are read by recursion: more than any notation makes of one rule."""
@@ -71,7 +74,7 @@ def from_text(text: str) -> tuple[str, g.Grammar]:
     return name, found
 
 
-def _data(body: g.Expression) -> Any:
+def _data(body: g.Expression) -> list[JsonData]:
     match body:
         case g.Literal(text, ignore_case):
             return ["i" if ignore_case else "l", text]
@@ -142,7 +145,7 @@ def _demand(true: bool) -> None:
         raise ValueError
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     _demand(isinstance(value, str))
     return str(value)
 

@@ -9,7 +9,7 @@ from typing import Any
 from sglc.source import Source, Span
 
 
-def walk(node: Any) -> Iterator[Any]:
+def walk(node: object) -> Iterator[Any]:
     """A node and all nodes in it, in the order of their fields."""
     if isinstance(node, tuple):
         for each in node:
@@ -20,7 +20,7 @@ def walk(node: Any) -> Iterator[Any]:
             yield from walk(getattr(node, field.name))
 
 
-def moved(node: Any, place: Callable[[Span], Span]) -> Any:
+def moved(node: object, place: Callable[[Span], Span]) -> Any:
     """A copy of a node, or of a tuple of nodes, with every span put elsewhere."""
     if isinstance(node, Span):
         return place(node)
