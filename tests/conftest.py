@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -19,10 +20,13 @@ from late import LOADED_BY_COLLECTION
 _ROOT = Path(__file__).resolve().parent.parent
 sys.path[:] = [entry for entry in sys.path if Path(entry or os.curdir).resolve() != _ROOT]
 
+COLLECTED_AFTER = 7_000
+"""New objects before a search for garbage: ten times what Python takes, a seventh of what commands take."""
+
 # Timing never decides a test, and runs are repeatable.
 settings.register_profile(
     "sglc",
-    max_examples=examples(50),
+    max_examples=examples(25),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
@@ -37,6 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     heavy = {"torch", "transformers.modeling_utils"} & set(sys.modules)
     session.config.stash[LOADED_BY_COLLECTION] = sorted(heavy)
+    # Thousands of tests live to the end: searches for garbage leave them out, and come less often.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from sglc.automata.analysis.certain_text import LONGEST, MOST_PLACES, certain_beginning, certain_end
 from sglc.automata.analysis.emptiness import shortest_words
 from sglc.automata.dfa.operations import TooLarge
@@ -48,7 +49,7 @@ def certain(described: Language) -> tuple[str, str]:
 
 @pytest.mark.slow
 @given(data=st.data(), described=languages())
-@settings(max_examples=300)
+@settings(max_examples=examples(120))
 def test_every_word_of_random_languages_has_both(data: st.DataObject, described: Language) -> None:
     begins, ends = certain(described)
     try:
@@ -62,7 +63,7 @@ def test_every_word_of_random_languages_has_both(data: st.DataObject, described:
 
 @pytest.mark.slow
 @given(drawn=types())
-@settings(max_examples=300)
+@settings(max_examples=examples(120))
 def test_every_text_of_random_types_has_both(drawn: tuple[Any, Any]) -> None:
     described = language(*drawn)
     begins, ends = certain(described)
@@ -102,7 +103,7 @@ def small_types(draw: st.DrawFn) -> tuple[Any, dict[str, Any]]:
 
 @pytest.mark.slow
 @given(drawn=small_types())
-@settings(max_examples=500)
+@settings(max_examples=examples(200))
 def test_of_small_types_they_are_the_longest(drawn: tuple[Any, dict[str, Any]]) -> None:
     described = language(*drawn)
     words = [word.decode() for word in shortest_words(described, FEW)]

@@ -64,7 +64,7 @@ def test_subsets_are_the_automaton_of_the_pattern(pattern: str, anchored: bool) 
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(24))
 @given(patterns(), st.sampled_from(("raw", "json", "json-any")))
 def test_questions_about_patterns_are_those_about_texts(pattern: str, encoding: str) -> None:
     assume(not re.search(r"\(\?<?[=!]", pattern))

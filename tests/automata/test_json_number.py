@@ -154,7 +154,7 @@ def is_spelling(text: str, numbers: NumberSet, spelling: str) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(24))
 @given(st.data(), number_sets(), SPELLINGS)
 def test_automata_hold_the_spellings_of_the_members(data, numbers, spelling):
     automaton = numbers.text(spelling)

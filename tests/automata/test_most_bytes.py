@@ -17,7 +17,7 @@ from strategies.typed_values import languages, words_of
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(described=languages().filter(lambda each: not is_empty(each)), data=st.data())
 def test_no_word_is_longer(described: Language, data: st.DataObject) -> None:
     bound = most_bytes(described)

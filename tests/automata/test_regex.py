@@ -32,7 +32,7 @@ NOT_WORD = r"(?:\B|\A\Z)"
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(120))
 @given(patterns(), TEXTS, st.sampled_from(("", "(?i)", "(?s)", "(?m)", "(?a)", "(?im)", "(?ai)")))
 def test_the_python_dialect_matches_what_python_matches(pattern, text, flags):
     pattern = flags + pattern
@@ -75,7 +75,7 @@ def as_python(pattern: str, multi_line: bool) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(120))
 @given(patterns(), TEXTS, st.booleans())
 def test_the_ecma_dialect_matches_what_its_translation_matches(pattern, text, multi_line):
     compiled = re.compile(as_python(pattern, multi_line))
@@ -110,7 +110,7 @@ def giving_nothing_back(draw: st.DrawFn, depth: int = 0) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(120))
 @given(giving_nothing_back(), st.lists(st.text("abc", max_size=7), min_size=1, max_size=5))
 def test_what_gives_nothing_back_matches_what_python_matches(pattern, texts):
     try:
@@ -153,7 +153,7 @@ FRAMES = st.sampled_from(("{}", "^{}$", "^{}", "{}$", "^(?:{})$", "^{}$|^b{{2,3}
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(80))
 @given(counted_patterns() | patterns())
 def test_what_cannot_match_changes_no_automaton(pattern):
     """Patterns that ask for no neighbours, and that stand between anchors, are made in shorter ways."""
@@ -171,7 +171,7 @@ def test_what_cannot_match_changes_no_automaton(pattern):
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(80))
 @given(counted_patterns(), FRAMES, SHORT, st.booleans(), st.integers(0, 3))
 def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, unrolled):
     pattern = frame.format(pattern)

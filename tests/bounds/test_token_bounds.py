@@ -69,7 +69,7 @@ def case_of(typed: tuple[Type, dict[str, DeclaredType]], random: Random) -> Seam
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(typed=types(), seed=st.integers(0, 1 << 20))
 def test_every_run_keeps_the_bounds(typed: tuple[Type, dict[str, DeclaredType]], seed: int) -> None:
     random = Random(seed)
@@ -89,7 +89,7 @@ def test_every_run_keeps_the_bounds(typed: tuple[Type, dict[str, DeclaredType]],
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(typed=types(), seed=st.integers(0, 1 << 20))
 def test_bounds_behind_text_that_is_not_known_hold(
     typed: tuple[Type, dict[str, DeclaredType]], seed: int

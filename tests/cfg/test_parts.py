@@ -77,7 +77,7 @@ def marked(text: str, parts: list[str]) -> set[str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(6))
 @given(char_grammars())
 def test_parts_are_those_of_a_tree(grammar: Grammar) -> None:
     """With its parts replaced it is a text of the grammar whose rule is replaced."""

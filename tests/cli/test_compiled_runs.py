@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkout import EXAMPLES
+from example_budget import examples
 from sglc.bytecode.serial import HEADER, dumps, loads, sign
 from sglc.driver import compile_file, compile_source
 from sglc.options import CompileOptions
@@ -63,7 +64,7 @@ FILES = {
 
 @pytest.mark.slow
 @given(st.sampled_from(sorted(FILES)), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(24))
 def test_changed_programs_that_pass_the_verifier_run_or_fail_as_programs_do(
     name: str, data: st.DataObject
 ) -> None:

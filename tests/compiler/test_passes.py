@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from golden_case import GoldenCase, golden_cases
 from oracles.ir_interpreter import Interpreter
 from sglc.ir.literal import print_literal
@@ -71,7 +72,7 @@ def test_goldens(name: str, case: GoldenCase, golden) -> None:
 
 @pytest.mark.slow
 @given(module=modules(), argument=st.sampled_from(["", "x", "two\nlines"]))
-@settings(max_examples=150)
+@settings(max_examples=examples(60))
 def test_a_pass_keeps_the_module_sound_and_what_an_observer_sees(module: Module, argument: str) -> None:
     assert verify(module) == []
     before = Interpreter(module).run("main", (argument,))
@@ -83,7 +84,7 @@ def test_a_pass_keeps_the_module_sound_and_what_an_observer_sees(module: Module,
 
 @pytest.mark.slow
 @given(module=modules())
-@settings(max_examples=50)
+@settings(max_examples=examples(20))
 def test_a_second_run_of_a_pass_changes_nothing(module: Module) -> None:
     for name in (*PASSES, "start_early"):
         once = run_pass(name, module)

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkout import ROOT
+from example_budget import examples
 from golden_case import golden_cases, render_all
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.source import Source, Span
@@ -239,7 +240,7 @@ def check_any(text: str) -> None:
     tokens(source)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(60))
 @given(st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=40).map(" ".join)))
 def test_any_text_gives_a_module(text):
     check_any(text)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from fakes.small_models import FickleModel, small_tokenizer
 from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import compile_regex
@@ -185,7 +186,7 @@ def test_a_hole_is_always_a_legal_value(
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(16), deadline=None)
 @given(
     type=st.sampled_from(TYPES),
     seed=st.integers(0, 10**6),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from fakes.small_models import FickleModel, small_tokenizer
 from sglc.driver import compile_source
 from sglc.runtime.decoding import validated
@@ -233,7 +234,7 @@ def test_a_value_of_only_one_text_is_judged() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(seed=st.integers(0, 10**6), prompt=st.sampled_from(["", "the ", "x = ", "an"]))
 def test_a_stop_ends_only_good_text(seed: int, prompt: str) -> None:
     def judge(text: str) -> str:

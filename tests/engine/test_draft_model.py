@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from fakes.copying_executor import CopyingExecutor
 from fakes.draft_bench import DRAFTS, SAMPLINGS, Bench, draft_of, draft_price, engine_of, plain, target_price
 from fakes.noisy_executor import NoisyExecutor
@@ -40,7 +41,7 @@ def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     bonus=st.sampled_from([0.0, 4.0]),
@@ -73,7 +74,7 @@ def test_a_draft_model_leaves_no_trace(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(seed=st.integers(0, 10**6), sampling=SAMPLINGS, type=st.sampled_from(TYPES))
 def test_the_model_itself_drafts_what_comes(seed: int, sampling: Sampling, type: Type) -> None:
     """Masks, noise, positions, forced text and ends of the draft's chain are those of the hole: a draft model

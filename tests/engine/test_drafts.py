@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from fakes.copying_executor import CopyingExecutor
 from fakes.priced_cost import PricedCost, flat, steep
 from fakes.small_models import small_tokenizer
@@ -105,7 +106,7 @@ def plain(result: HoleResult) -> tuple[Any, ...]:
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     bonus=st.sampled_from([0.0, 4.0, 15.0]),

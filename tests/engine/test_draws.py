@@ -370,7 +370,7 @@ moves = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(moves, min_size=1, max_size=4),
     st.integers(9, 40),

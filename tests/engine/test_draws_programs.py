@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkout import EXAMPLES
+from example_budget import examples
 from fakes.drawing_executor import DrawingFake
 from fakes.fake_executor import FakeExecutor, FakeModel
 from fakes.small_models import CHAT, small_definition, small_tokenizer
@@ -335,7 +336,7 @@ def test_programs_side_by_side_give_what_each_gives_on_the_host_alone(crowded: b
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(6))
 @given(
     failing=st.sets(st.integers(1, 60), max_size=8),
     unpicked=st.sets(st.integers(1, 60), max_size=8),

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from fakes.fake_executor import FakeExecutor, FakeModel
 from fakes.small_models import small_tokenizer
 from sglc.driver import compile_source
@@ -402,7 +403,7 @@ def test_a_tier_that_cannot_be_written_is_a_tier_without_blocks(tmp_path: Path) 
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(10))
 @given(
     failing=st.sets(st.integers(1, 60), max_size=12),
     cancelled=st.dictionaries(st.integers(1, 40), st.integers(0, len(THINGS) - 1), max_size=4),

@@ -151,7 +151,7 @@ def needed(walks: LexemeWalks, boundaries: np.ndarray, row: np.ndarray) -> list[
     st.sets(st.sampled_from((0x22, 0x2C, 0x61, 0x80, 0xC2))),
     st.data(),
 )
-@settings(deadline=None, max_examples=examples(100))
+@settings(deadline=None, max_examples=examples(40))
 def test_characters_are_walked_as_rows_are(
     tokens: list[bytes],
     dfa: CharDfa,
@@ -294,7 +294,7 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
 
 @pytest.mark.slow
 @given(st.lists(texts(), min_size=1, max_size=60), automata(), encodings)
-@settings(deadline=None, max_examples=examples(100))
+@settings(deadline=None, max_examples=examples(40))
 def test_what_is_looked_up_and_walked_is_all(tokens: list[bytes], dfa: CharDfa, encoding: Encoding) -> None:
     vocabulary = Vocabulary(tokens)
     walks = LexemeWalks(vocabulary, 10)
@@ -365,7 +365,7 @@ def test_first_bytes_and_steps(
     st.sets(st.lists(characters, max_size=3).map(lambda points: "".join(map(chr, points))), max_size=6),
     st.data(),
 )
-@settings(deadline=None, max_examples=examples(100))
+@settings(deadline=None, max_examples=examples(40))
 def test_keys_are_walked_as_rows_are(
     tokens: list[bytes], families: list[CharDfa], encoding: Encoding, names: set[str], data: st.DataObject
 ) -> None:
@@ -419,7 +419,7 @@ def test_keys_are_walked_as_rows_are(
     st.integers(0, 2),
     st.none() | st.integers(2, 4),
 )
-@settings(deadline=None, max_examples=examples(100))
+@settings(deadline=None, max_examples=examples(40))
 def test_spans_are_walked_as_rows_are(
     tokens: list[bytes], text: str, encoding: Encoding, least: int, most: int | None
 ) -> None:

@@ -143,7 +143,7 @@ def picked(given_cases: list[Case]) -> list[tuple[int, float, float, tuple[Candi
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(cases(), min_size=1, max_size=5))
 def test_tokens_are_those_of_the_sampler(given_cases: list[Case]) -> None:
     """Rows of all kinds in one batch: ties, NaN, forbidden and impossible tokens included."""

@@ -60,7 +60,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @settings(
-    max_examples=examples(60),
+    max_examples=examples(24),
     deadline=None,
     suppress_health_check=[
         HealthCheck.too_slow,

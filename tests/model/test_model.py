@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from fakes.gguf_models import tiny_llama
 from fakes.model_folders import VOCABULARY, folder_of, random_model
 from sglc.runtime.engine.reference_engine import ReferenceEngine
@@ -64,7 +65,7 @@ def test_logits_equal_those_of_plain_transformers(family: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@settings(max_examples=examples(6))
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=5), st.integers(1, 30), st.booleans())
 @pytest.mark.parametrize("family", FAMILIES)
 def test_chunks_cuts_and_copies_do_not_change_logits(

@@ -58,7 +58,7 @@ def test_every_run_of_random_programs_keeps_its_bounds(monkeypatch: pytest.Monke
     """Loops that are left, conditions, parts, forks, retries and budgets, three runs of each program."""
     monkeypatch.setattr(token_graph, "EFFORT", 1_000_000)
     compared = 0
-    for number in range(examples(60)):
+    for number in range(examples(25)):
         made = source_program(Random(number))
         program = compile_source(Source("case.sgl", made.text)).program
         assert program is not None, made.text
@@ -81,4 +81,4 @@ def test_every_run_of_random_programs_keeps_its_bounds(monkeypatch: pytest.Monke
             if whole and not cut:
                 compared += 1
                 assert main.least <= total, (number, total, main.least)
-    assert compared >= examples(60)
+    assert compared >= examples(25)

@@ -238,7 +238,7 @@ part asked(y: str):
 @pytest.mark.slow
 @given(st.lists(st.lists(st.sampled_from(LINES), min_size=1, max_size=5), min_size=1, max_size=4))
 @example([["| ${x}", "| ${RULES}"]])
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(60))
 def test_of_random_programs_each_edit_shares_what_it_says(messages: list[list[str]]) -> None:
     """And nothing but the order of lines changes, and what the look at the tree leaves out has no finding."""
     roles = ("system", "user", "assistant", "user")

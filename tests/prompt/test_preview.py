@@ -279,7 +279,7 @@ def slips_noted() -> Iterator[list[object]]:
 
 @pytest.mark.slow
 @given(source_programs())
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(24))
 def test_what_is_shown_of_random_programs_is_in_every_run_without_an_error(program: SourceProgram) -> None:
     """Previews go on as if nothing failed: runs that catch an error, or are drawn again, tell nothing."""
     code = compiled(program.text)
@@ -303,7 +303,7 @@ def test_what_is_shown_of_random_programs_is_in_every_run_without_an_error(progr
 @pytest.mark.slow
 @given(program=source_programs())
 @settings(
-    max_examples=examples(40),
+    max_examples=examples(16),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     phases=(Phase.explicit, Phase.generate),  # shrinking a whole program takes minutes
 )

@@ -193,7 +193,7 @@ def test_results_become_json_and_come_back(module: Module, rex: Any) -> None:
 
 @pytest.mark.slow
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=6, min_value=-(10**15), max_value=10**15))
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_decimals_keep_their_digits(value: Decimal) -> None:
     module = sglc.loads(TEXT)
     assert module.paid(json.loads(json.dumps(sglc.to_json(value)))) == value

@@ -112,7 +112,7 @@ def test_texts_of_patterns(data: st.DataObject) -> None:
 
 @pytest.mark.slow
 @given(st.data())
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(24))
 def test_all_kinds_of_functions_agree(data: st.DataObject) -> None:
     """A text at once, pieces, either of them awaited, blocking and in an event loop: the same result."""
     schema = data.draw(st.sampled_from(SCHEMAS))

@@ -61,7 +61,7 @@ ARMS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(ARMS, st.lists(OBJECTS, min_size=4, max_size=12), st.sampled_from(["anyOf", "oneOf"]))
 def test_a_union_of_objects_has_their_values(arms: list[Any], values: list[Any], word: str) -> None:
     schema = {word: arms}

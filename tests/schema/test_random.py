@@ -146,7 +146,7 @@ def compiled(schema: Any, options: SchemaOptions) -> Language:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("draft", VALIDATORS)
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_language_holds_the_valid_instances(draft: Draft, data: st.DataObject) -> None:
     schema = data.draw(schemas(draft))

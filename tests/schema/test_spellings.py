@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from sglc.automata.analysis.membership import is_word
 from sglc.schema.compile import compile_schema
 from sglc.schema.core.options import SchemaOptions
@@ -28,7 +29,7 @@ def accepted(schema: Any, texts: list[str], spelling: Spelling) -> list[str]:
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(16), deadline=None)
 def test_a_constant_may_be_written_as_json_dumps_writes_it(values: list[float]) -> None:
     texts = [json.dumps(value) for value in values]
     for spelling in SPELLINGS:

@@ -55,7 +55,7 @@ def written(program: HostileProgram, target: str, hole: str = "") -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(24), suppress_health_check=list(HealthCheck))
 @given(hostile_tables())
 def test_tables_of_types(table) -> None:
     schema = json.loads(json_schema.write_types(table).text)
@@ -73,7 +73,7 @@ def test_tables_of_types(table) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
 @given(hostile_programs())
 def test_programs(program: HostileProgram) -> None:
     source = Source("p.sgl", program.text)

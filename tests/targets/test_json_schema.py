@@ -51,7 +51,7 @@ def accepts(type: Type, data: object, table=None) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(24), suppress_health_check=list(HealthCheck))
 @given(types(), SEEDS, st.data())
 def test_a_schema_accepts_exactly_the_values(case, seed, data) -> None:
     type, table = case

@@ -74,7 +74,7 @@ def projected(type, backend: str, table=None, condition: Condition | None = None
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
 @given(types(), SEEDS, st.data())
 def test_no_answer_of_a_server_that_enforces_is_illegal(case, seed, data) -> None:
     """Of `value` every answer under the schema is read as a text of the hole; of `exact` all texts are."""

@@ -54,7 +54,7 @@ def test_the_examples_have_the_values_and_messages_of_the_machine(path: Path) ->
 
 @pytest.mark.slow
 @given(source_programs())
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(12))
 def test_random_programs_have_the_values_and_messages_of_the_machine(program: SourceProgram) -> None:
     agree(Source("random.sgl", program.text), "main", dict(program.arguments), seeds=2)
 

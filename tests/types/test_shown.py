@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from sglc.importers.core.fault import SourceFault
 from sglc.importers.typescript.reader import read_typescript
 from sglc.types.language.language import language
@@ -97,7 +98,7 @@ def in_few_digits(data: Any) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=examples(32))
 @given(types(), st.data())
 def test_json_schema_refuses_what_the_type_refuses(typed: Any, data: st.DataObject) -> None:
     type, table = typed
@@ -118,7 +119,7 @@ def test_json_schema_refuses_what_the_type_refuses(typed: Any, data: st.DataObje
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=examples(24))
 @given(types(), st.data())
 def test_typescript_of_any_type_reads_back_as_one_that_has_its_values(
     typed: Any, data: st.DataObject

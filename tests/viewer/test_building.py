@@ -94,7 +94,7 @@ def contained(items: list[Item]) -> int:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(40))
 @given(traces)
 def test_no_filling_is_lost(rows: list[dict[str, Any]]) -> None:
     run, _ = read(lines_of(rows))

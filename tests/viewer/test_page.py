@@ -72,7 +72,7 @@ def texts_of(rows: list[dict[str, Any]]) -> list[str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(40))
 @given(traces)
 def test_any_events_make_a_page_that_has_all_text_and_no_code_of_it(rows: list[dict[str, Any]]) -> None:
     run, reading = read(lines_of(rows))

@@ -88,7 +88,7 @@ def test_a_line_without_end_is_not_held_in_memory(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(24))
 @given(st.one_of(st.binary(), traces.map(lines_of)), st.data())
 def test_no_file_is_too_damaged(data: bytes, draw: st.DataObject) -> None:
     cut = draw.draw(st.integers(0, len(data)))

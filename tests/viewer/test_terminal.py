@@ -31,7 +31,7 @@ def test_runs(case: GoldenCase, golden: Golden) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(24))
 @given(traces, st.sampled_from([40, 100]), st.booleans())
 def test_any_events_make_lines_that_fit_and_steer_nothing(
     rows: list[dict[str, Any]], columns: int, color: bool

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from oracles.ir_interpreter import Interpreter
 from sglc.analysis import prefix as prefixes
 from sglc.analysis.prefix import constant_prefixes
@@ -219,7 +220,7 @@ class Listening(Interpreter):
 
 @pytest.mark.slow
 @given(module=modules(), argument=st.sampled_from(["", "x", "two\nlines"]))
-@settings(max_examples=500)
+@settings(max_examples=examples(200))
 def test_every_hole_of_random_modules_stands_behind_the_prefix(module: Module, argument: str) -> None:
     found = constant_prefixes(module)
     listening = Listening(module)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from sglc.check.patterns.case_forms import WILD, AnyOf, Constructed, NumberRange, OfType, Wild
 from sglc.check.patterns.constructors import RecordKey
 from sglc.check.patterns.exhaustive import TooComplex, judge
@@ -190,7 +191,7 @@ def _fits(value, pattern) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.data())
 def test_a_match_is_judged_as_by_trying_every_value(data):
     """Which cases are reached, guards among them, whether a value is missing, and which."""

@@ -332,8 +332,8 @@ class Walked(tuple):
 def test_work_grows_with_the_program(program):
     """Four times the members, fields, statements take four times the calls; a square law takes sixteen."""
     build(program(8))  # what is made once for all programs
-    small, large = (calls_of(lambda n=n: build(program(n))) for n in (75, 300))
-    assert large < 5 * small, f"{small:,} calls for 75, {large:,} for 300"
+    small, large = (calls_of(lambda n=n: build(program(n))) for n in (50, 200))
+    assert large < 5 * small, f"{small:,} calls for 50, {large:,} for 200"
 
 
 @pytest.mark.slow
@@ -347,7 +347,7 @@ def test_work_grows_with_the_faults(program):
 
     found(8)
     assert has_errors(check(Source("program.sgl", program(8)), Library())[1])
-    size = 500 if program in (unknown_types, unknown_among_many) else 150
+    size = 500 if program in (unknown_types, unknown_among_many) else 80
     small, large = found(size), found(4 * size)
     assert large < 5 * small, f"{small:,} calls for {size}, {large:,} for {4 * size}"
 
@@ -374,8 +374,8 @@ def test_work_grows_with_the_names_that_are_imported(tmp_path, kind):
         return calls_of(compiled)
 
     counted(8)
-    small, large = counted(150), counted(600)
-    assert large < 5 * small, f"{small:,} calls for 150, {large:,} for 600"
+    small, large = counted(75), counted(300)
+    assert large < 5 * small, f"{small:,} calls for 75, {large:,} for 300"
 
 
 def test_commands_seldom_look_for_garbage_while_they_check(tmp_path, monkeypatch):

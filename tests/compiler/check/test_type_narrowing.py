@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from sglc.automata.analysis.emptiness import is_finite
 from sglc.automata.analysis.membership import is_word
 from sglc.types import type as t
@@ -189,7 +190,7 @@ WORDS = [
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_integers(data):
     values = Values()
@@ -202,7 +203,7 @@ def test_integers(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(48), deadline=None)
 @given(st.data())
 def test_decimals(data):
     values = Values()
@@ -213,7 +214,7 @@ def test_decimals(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_texts(data):
     values = Values()
@@ -270,7 +271,7 @@ PEOPLE = [
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(48), deadline=None)
 @given(st.data())
 def test_fields_of_records(data):
     values = Values()

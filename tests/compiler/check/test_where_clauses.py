@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from sglc.automata.analysis.membership import is_word
 from sglc.check.program import check
 from sglc.library import Library
@@ -120,14 +121,14 @@ def agree(type: str, condition: str, values, environment=None) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(48), deadline=None)
 @given(combined(ABOUT_NUMBERS | NAMED), ENVIRONMENTS)
 def test_conditions_on_integers(condition, environment):
     agree("int in -3..25", condition, [(v, -3 <= v <= 25) for v in range(-8, 32)], environment)
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(48), deadline=None)
 @given(combined(ABOUT_TEXTS | NAMED_TEXTS), ENVIRONMENTS)
 def test_conditions_on_texts(condition, environment):
     agree("str max 5 chars", condition, [(word, True) for word in WORDS], environment)

@@ -459,7 +459,7 @@ EDITS = st.lists(
 
 @pytest.mark.slow
 @given(EDITS, st.integers(1, MODULES - 1))
-@settings(max_examples=examples(25), deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_after_random_edits_what_is_kept_is_what_a_first_check_finds(
     tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[int, str, int]], main: int
 ) -> None:

@@ -41,7 +41,7 @@ def computes(module: Module) -> list[ops.Op]:
 
 @pytest.mark.slow
 @given(module=operations())
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(120))
 def test_folding_an_operation_gives_what_the_machine_gives(module: Module) -> None:
     assume(not verify(module) and not verified(emit(module))[1])  # a type of nothing is refused
     folded = fold.run(module)

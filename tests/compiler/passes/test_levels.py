@@ -25,7 +25,7 @@ from strategies.programs.source_programs import SourceProgram, source_programs
     faults=st.sampled_from([0, 0, 0, 20]),
     max_tokens=st.sampled_from([None, None, None, 3, 20]),
 )
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(16))
 def test_every_level_gives_the_same_value_error_and_trace(
     program: SourceProgram, seed: int, delays: int, faults: int, max_tokens: int | None
 ) -> None:

@@ -83,7 +83,7 @@ def check(found: list[Region], flow: Graph, root: str) -> None:
 
 @pytest.mark.slow
 @given(functions())
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(60))
 def test_regions_are_those_of_the_definition(function: Function) -> None:
     blocks = {block.label: block for block in function.blocks}
     flow = expected_flow(function, frozenset({"Odd"}))

@@ -207,7 +207,7 @@ class Watch:
 
 @pytest.mark.slow
 @given(program=source_programs())
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(16))
 def test_where_no_error_comes_every_start_is_that_of_the_next_call(program: SourceProgram) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
         watch = Watch(monkeypatch)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from fakes.copying_executor import CopyingExecutor
 from fakes.draft_bench import DRAFTS, SAMPLINGS, Bench, draft_of, engine_of, plain
 from fakes.noisy_executor import NoisyExecutor
@@ -79,7 +80,7 @@ def target(seed: int, bonus: float = 0.0, trees: bool = True) -> CopyingExecutor
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     bonus=st.sampled_from([0.0, 4.0]),

@@ -287,7 +287,7 @@ MOVES = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(MOVES, min_size=1, max_size=4), st.integers(9, 40), st.sampled_from([1, 5, 64]))
 def test_any_branches_with_trees_see_the_logits_of_their_own_tokens(
     programs: list[list[tuple[str, Any]]], blocks: int, most: int

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
+
 pytest.importorskip("llvmlite")
 
 from sglc.kernels.dsl.language import Kernel, Specialised, run
@@ -214,7 +216,7 @@ def test_queries_are_two_bytes_each(seed: int, size: int) -> None:
 
 @pytest.mark.slow
 @given(SEEDS, st.sampled_from(SIZES), st.integers(1, 3), st.integers(1, 90), st.integers(1, 90))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(24), deadline=None)
 def test_attention_is_that_of_the_numbers(
     seed: int, size: int, together: int, length: int, window: int
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_budget import examples
 from sglc.automata.term import Anything, Bytes, Language, Sequence, Words
 from sglc.runtime.mask.artifact import pack as packs
 from sglc.runtime.mask.artifact.build import tabulate
@@ -61,7 +62,7 @@ def test_a_pack_without_tables_has_none() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=examples(80))
 @given(st.data())
 def test_damage_is_noticed_or_not_met(data: st.DataObject) -> None:
     """A changed byte is noticed where the pack is opened, where tables are found, or where they are read."""

@@ -70,7 +70,7 @@ def searched(dfas: tuple[CharDfa, ...], places: tuple[int, ...]) -> ReachableFac
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(automata(), min_size=1, max_size=3), st.randoms(use_true_random=False))
 def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -> None:
     some, rows = tuple(dfas), tuple(map(RowKinds, dfas))
@@ -84,7 +84,7 @@ def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(automata(), st.randoms(use_true_random=False))
 def test_leaves_know_what_a_search_finds(dfa: CharDfa, random: Any) -> None:
     lexeme = TextLexeme(TextTable(dfa, "raw"))
@@ -99,7 +99,7 @@ NEAR = st.sampled_from([bound + step for bound in BOUNDS for step in (-1, 0, 1)]
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.lists(st.tuples(NEAR, NEAR), max_size=12), st.booleans())
 def test_groups_of_a_class_beyond_ascii(pairs: list[tuple[int, int]], all_but: bool) -> None:
     taken = [range(min(pair), max(pair) + 1) for pair in pairs]

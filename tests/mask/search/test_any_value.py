@@ -104,7 +104,7 @@ def schemas(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(schemas(), st.sampled_from(OPTIONS), st.data())
 def test_masks_around_any_value_are_exact(
     schema: dict[str, Any], options: SchemaOptions, data: st.DataObject

@@ -154,7 +154,7 @@ def compare(language: Language, vocabulary: Vocabulary, text: bytes) -> list[set
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=examples(12))
+@settings(SETTINGS, max_examples=examples(6))
 @given(st.data(), char_grammars())
 def test_masks_of_random_grammars(data: st.DataObject, grammar: Grammar) -> None:
     try:

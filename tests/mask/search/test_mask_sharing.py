@@ -122,7 +122,7 @@ def compare(matchers: tuple[Matcher, Matcher], choose: Any, steps: int) -> None:
     free=st.booleans(),
     random=st.randoms(use_true_random=False),
 )
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(24), deadline=None)
 def test_masks_by_shape_are_masks(some: list[Any], free: bool, random: Any) -> None:
     options = SchemaOptions(order="any", spelling="any") if free else SchemaOptions()
     for schema in some:

@@ -178,7 +178,7 @@ def test_texts_before_quotes(tokens: list[bytes]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map(b"".join), min_size=1, max_size=60),
     st.integers(0, 5),
@@ -246,7 +246,7 @@ FIRST_AND_REST = [
 ]
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(24), deadline=None)
 @given(
     st.sampled_from(FIRST_AND_REST),
     st.lists(st.text("tabx<>0é字\U0001f600\n", max_size=5).map(str.encode), max_size=40),

@@ -19,7 +19,7 @@ NODES = st.sets(st.integers(0, SIZE - 1), max_size=12)
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 3), NODES), max_size=12))
 def test_nodes_are_fresh_once(visits: list[tuple[int, set[int]]]) -> None:
     naive: dict[int, set[int]] = {}

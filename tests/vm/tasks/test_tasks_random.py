@@ -47,7 +47,7 @@ def with_hints(program: SourceProgram, random: Random, level: int) -> Program:
     delays=st.integers(0, 5),
     turns=st.integers(0, 300),
 )
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(12))
 def test_a_run_that_is_cancelled_has_told_a_beginning_of_its_trace_and_ends_all_tasks(
     program: SourceProgram, hints: int, seed: int, delays: int, turns: int
 ) -> None:
@@ -83,7 +83,7 @@ def test_a_run_that_is_cancelled_has_told_a_beginning_of_its_trace_and_ends_all_
     level=st.sampled_from([0, 1, 2]),
     concurrency=st.sampled_from([1, 2, 8]),
 )
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(24))
 def test_calls_that_run_ahead_change_nothing_but_time(
     program: SourceProgram,
     hints: int,
