@@ -82,14 +82,17 @@ class BoundedProtocol(HttpToolsProtocol):
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A connection has come; its headers have so much time."""
         super().connection_made(transport)
         self._await_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """It has gone."""
         self._headers_there()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Bytes came. Headers with too many of them are refused with 431."""
         if self._in_headers:
             self._header_bytes += len(data)
             if self._header_bytes > HEADER_BYTES + len(data) or (
@@ -101,10 +104,12 @@ class BoundedProtocol(HttpToolsProtocol):
         super().data_received(data)
 
     def on_message_begin(self) -> None:
+        """A request begins."""
         self._await_headers()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
+        """Its headers are there."""
         self._headers_there()
         super().on_headers_complete()
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from checkout import ROOT
 from source_tree import source_files
 
-MOST: dict[str, int] = {"sglc": 415}
+MOST: dict[str, int] = {"kernels": 4, "runtime": 104, "sglc": 415}
 """By package: what was counted last, in code, docstrings and texts alike (`git grep -ow Any -- sglc`)."""
 
 
