@@ -47,11 +47,19 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where processes share the tests, files with slow ones come first: short files fill the end."""
+    if hasattr(config, "workerinput"):
+        slow = {item.path for item in items if item.get_closest_marker("slow")}
+        items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """All tests of a file run in one process, where what they share (models, tables) is made once."""
     from xdist.scheduler import LoadFileScheduling
 
+    config.option.loadscopereorder = False  # keeps the order of the collection
     return LoadFileScheduling(config, log)
 
 

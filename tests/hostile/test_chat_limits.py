@@ -322,7 +322,7 @@ print(slowest, peak_bytes())
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs limits of a process")
 def test_templates_at_random_stay_within_limits() -> None:
-    count = max(60, int(os.environ.get("SGLC_TEST_EXAMPLES", "0")) // 5)
+    count = max(30, int(os.environ.get("SGLC_TEST_EXAMPLES", "0")) // 5)
     code = RANDOM.format(folders=FOLDERS, count=count)
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stderr[-3000:]

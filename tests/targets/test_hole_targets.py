@@ -41,7 +41,7 @@ SMALL = 300
 
 @pytest.mark.slow
 @given(st.data())
-@settings(max_examples=examples(6))
+@settings(max_examples=examples(10))
 def test_a_grammar_has_the_texts_of_its_type(data: st.DataObject) -> None:
     type_, table = data.draw(types())
     assume(has_words(type_, table))
