@@ -16,7 +16,8 @@ def is_text(grammar: g.Grammar, text: str) -> bool:
 
     @cache
     def of_rule(name: str, at: int) -> frozenset[int]:
-        return ends(grammar.rules[name].body, at)
+        part = grammar.rules.get(name) or grammar.terminals[name]
+        return ends(part.body, at)
 
     def ends(body: g.Expression, at: int) -> frozenset[int]:
         match body:

@@ -27,7 +27,17 @@ from sglc.diagnostics.diagnostic import has_errors
 from sglc.driver import write_target
 from sglc.source import Source
 from sglc.targets.grammars.print_w3c import to_w3c
-from sglc.targets.projection.grammars.lark_text import DEEPEST, INSIDE, MOST_SYMBOLS, lark_text, symbols
+from sglc.targets.projection.grammars import lark_text as lark_texts
+from sglc.targets.projection.grammars.lark_text import (
+    DEEPEST,
+    FEW,
+    INSIDE,
+    LONGEST_PATTERN,
+    MOST_COUNTED,
+    MOST_SYMBOLS,
+    lark_text,
+    symbols,
+)
 from sglc.targets.projection.grammars.print_regex import to_regex
 from sglc.targets.projection.grammars.term_grammar import MOST_RANGES, MOST_STATES, Refused, TermGrammar
 from sglc.types.language.language import language
@@ -153,7 +163,67 @@ def test_lark_has_no_terminal_that_may_be_empty(inside: int) -> None:
     rules: dict[str, g.Expression] = {f"r{n}": g.Reference(f"r{n + 1}") for n in range(inside)}
     rules[f"r{inside}"] = g.Repeat(g.Characters(((97, 122),)), 0, 3)
     found = lark_text(grammar(root=g.Reference("r0"), **rules))
-    assert ("/[a-z]{0,3}/" in found) == (inside > INSIDE)
+    assert found == ("start: /[a-z]{0,3}/\n" if inside > INSIDE else "start: /[a-z]{1,3}/ | ()\n")
+
+
+LETTERS = g.Characters(((97, 122),))
+EMPTY = {
+    "all parts may be empty": g.Sequence((g.Repeat(LETTERS, 0, 2), g.Repeat(g.Literal("1"), 0, 1))),
+    "an option": g.Alternatives((g.Literal(""), g.Literal("ab"), g.Reference("more"))),
+    "some of what may be empty": g.Repeat(g.Repeat(LETTERS, 0, 2), 0, 2),
+    "at least two of what may be empty": g.Repeat(g.Alternatives((LETTERS, g.Literal(""))), 2, None),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_lark_of_what_may_be_empty_has_the_same_texts(name: str) -> None:
+    written = grammar(root=EMPTY[name], more=g.Repeat(g.Literal("x"), 0, 2))
+    pattern, found = re.compile(to_regex(written)), read_lark(lark_text(written))
+    texts = ["", "a", "ab", "1", "ab1", "x", "xx", "xxx", "abcde", "b1a", "11"]
+    assert [is_text(found, text) for text in texts] == [bool(pattern.fullmatch(text)) for text in texts]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_terminal_with_a_long_pattern_is_made_of_others(more: int) -> None:
+    """Rules that are used twice are written once then; the lexer still sees one terminal."""
+    half = "a" * (LONGEST_PATTERN // 2 - 1)
+    rules = {"part": g.Sequence((g.Literal(half), g.Literal("b" + "c" * more)))}
+    found = lark_text(grammar(root=g.Sequence((g.Reference("part"), g.Reference("part"))), **rules))
+    assert (
+        found.startswith("start: WHOLE\n" if more else "start: /aaa")
+        and len(found.splitlines()) == 1 + 2 * more
+    )
+
+
+def test_a_terminal_made_of_others_has_the_same_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lark_texts, "LONGEST_PATTERN", 10)
+    part = g.Sequence((g.Repeat(LETTERS, 1, 2), g.Literal("-")))
+    found = lark_text(grammar(root=g.Repeat(g.Reference("part"), 0, 2), part=part))
+    assert found == 'start: WHOLE | ()\nWHOLE: X_PART~1..2\nX_PART: /[a-z]/~1..2 "-"\n'
+    for text, legal in (
+        ("", True),
+        ("ab-", True),
+        ("a-bc-", True),
+        ("abc-", False),
+        ("a-b-c-", False),
+        ("-", False),
+    ):
+        assert lark_accepts(lark_of(found), text) == is_text(read_lark(found), text) == legal
+
+
+@pytest.mark.parametrize(
+    ("letters", "count", "is_read"),
+    [(FEW, None, True), (FEW + 1, None, False), (26, MOST_COUNTED, True), (26, MOST_COUNTED + 1, False)],
+)
+def test_free_text_in_what_contains_itself_is_short(letters: int, count: int | None, is_read: bool) -> None:
+    """Its characters are read one by one, which takes more of llguidance's parser than it gives."""
+    text = g.Repeat(g.Characters(((97, 96 + letters),)), 1, count)
+    written = grammar(root=g.Alternatives((text, g.Sequence((g.Literal("("), g.Reference("root"))))))
+    if is_read:
+        assert lark_text(written).startswith("start: /[a-")
+    else:
+        with pytest.raises(GrammarError, match="contains itself"):
+            lark_text(written)
 
 
 def test_lark_of_what_contains_itself_reads_single_characters() -> None:

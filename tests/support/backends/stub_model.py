@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sglc.cfg.model import grammar as g
 from sglc.cfg.notation.reader import read_grammar
 from sglc.runtime.mask import Vocabulary, compile_constraint
 from sglc.runtime.mask.constraint import Constraint
@@ -90,4 +91,27 @@ def constraint_from(kind: str, value: Any) -> Constraint:
         case "regex":
             return compile_constraint(regex=value, dialect="python")
     assert kind in ("gbnf", "lark"), kind
-    return compile_constraint(grammar=read_grammar(value, kind))  # type: ignore[arg-type]
+    grammar = read_grammar(value, kind)  # type: ignore[arg-type]
+    return _of_one_terminal(grammar) if kind == "lark" and len(grammar.rules) == 1 else _of(grammar)
+
+
+def _of(grammar: g.Grammar) -> Constraint:
+    return compile_constraint(grammar=grammar)
+
+
+def _of_one_terminal(grammar: g.Grammar) -> Constraint:
+    """Of a grammar whose text is one terminal, or empty. llguidance makes states of terminals as they are
+    reached; ours are made at once, so it is read as a pattern, or terminals as rules."""
+    start = grammar.rules[grammar.start].body
+    match start:
+        case g.Pattern(regex):
+            return compile_constraint(regex=regex, dialect="python")
+        case g.Alternatives((g.Pattern(regex), g.Literal(""))):
+            return compile_constraint(regex=f"(?:{regex})?", dialect="python")
+    assert all(isinstance(each, g.Reference) or each == g.Literal("") for each in _arms(start)), start
+    rules = {name: g.Rule(name, terminal.body) for name, terminal in grammar.terminals.items()}
+    return _of(replace(grammar, rules={**rules, grammar.start: g.Rule(grammar.start, start)}, terminals={}))
+
+
+def _arms(body: g.Expression) -> tuple[g.Expression, ...]:
+    return body.arms if isinstance(body, g.Alternatives) else (body,)
