@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import ParameterSpec
@@ -235,5 +236,5 @@ def _word(name: str) -> str:
 
 
 def _stem(program: str) -> str:
-    """The name of a program without the ending of its file."""
-    return program.removesuffix(".sgl")
+    """The name of a program without the folder and the ending of its file."""
+    return PurePath(program).stem
