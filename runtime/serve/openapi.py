@@ -28,18 +28,34 @@ OPTIONS: JsonObject = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "seed": {"type": "integer", "minimum": 0, "maximum": MOST_SEED, "description": "Seed of every draw."},
-        "max_tokens": {"type": "integer", "minimum": 1, "description": "Most tokens of all holes together."},
-        "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "Most seconds, with waiting."},
+        "seed": {
+            "type": ["integer", "null"],
+            "minimum": 0,
+            "maximum": MOST_SEED,
+            "description": "Seed of every draw.",
+        },
+        "max_tokens": {
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "description": "Most tokens of all holes together.",
+        },
+        "timeout": {
+            "type": ["number", "null"],
+            "exclusiveMinimum": 0,
+            "description": "Most seconds, with waiting.",
+        },
         "priority": {
-            "type": "integer",
+            "type": ["integer", "null"],
             "minimum": -MOST_PRIORITY,
             "maximum": MOST_PRIORITY,
             "description": "Those with more go first.",
         },
-        "tokens": {"type": "boolean", "description": "Tell of each token, where events are asked for."},
+        "tokens": {
+            "type": ["boolean", "null"],
+            "description": "Tell of each token, where events are asked for.",
+        },
         "keep": {
-            "type": "number",
+            "type": ["number", "null"],
             "minimum": 0,
             "description": "Seconds that the run goes on, and its events are kept, without a client.",
         },
@@ -149,7 +165,7 @@ class _Operation:
         request: JsonObject = {
             "type": "object",
             "additionalProperties": False,
-            "properties": {"arguments": arguments, "options": {"$ref": f"{COMPONENTS}sglc.Options"}},
+            "properties": {"arguments": arguments, "options": _maybe(f"{COMPONENTS}sglc.Options")},
         }
         if needed:
             request["required"] = ["arguments"]
@@ -228,6 +244,11 @@ class _Operation:
             problem: JsonObject = {MEDIA_TYPE: {"schema": {"$ref": f"{COMPONENTS}sglc.Problem"}}}
             found[str(status)] = {"description": told, "content": problem}
         return found
+
+
+def _maybe(reference: str) -> JsonObject:
+    """What a reference leads to, or null."""
+    return {"anyOf": [{"$ref": reference}, {"type": "null"}]}
 
 
 def _word(name: str) -> str:

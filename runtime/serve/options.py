@@ -55,7 +55,7 @@ _KINDS: Mapping[str, str] = {
     "tokens": "true or false",
     "keep": "seconds from 0 on",
 }
-"""Options of a call, and what each is."""
+"""Options of a call, and what each is. Null is as if it were not there."""
 
 
 def call_options(given: object, limits: ServeLimits) -> CallOptions:
@@ -71,7 +71,8 @@ def call_options(given: object, limits: ServeLimits) -> CallOptions:
             raise refusal(400, "Arguments", f"there is no option `{name}`", hint=hint)
     timeout = _seconds(given, "timeout", 0.0, exclusive=True)
     keep = _seconds(given, "keep", 0.0) or 0.0
-    tokens = given.get("tokens", False)
+    tokens = given.get("tokens")
+    tokens = False if tokens is None else tokens
     if not isinstance(tokens, bool):
         raise _wrong("tokens")
     return CallOptions(
@@ -88,6 +89,8 @@ def _whole(given: Mapping[str, object], name: str, least: int, most: int | None)
     value = given.get(name)
     if value is None:
         return None
+    if isinstance(value, Decimal | float) and value == value // 1:
+        value = int(value)  # 1.0 is a whole number of JSON
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise _wrong(name)
     if most is not None and value > most:
