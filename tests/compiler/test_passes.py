@@ -72,7 +72,7 @@ def test_goldens(name: str, case: GoldenCase, golden) -> None:
 
 @pytest.mark.slow
 @given(module=modules(), argument=st.sampled_from(["", "x", "two\nlines"]))
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(150))
 def test_a_pass_keeps_the_module_sound_and_what_an_observer_sees(module: Module, argument: str) -> None:
     assert verify(module) == []
     before = Interpreter(module).run("main", (argument,))
