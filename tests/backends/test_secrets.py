@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import sglc.runtime.backends
+from backends.canary import KEY, LINE, everything, says
 from backends.servers.raw_server import Seen, raw_server
 from backends.servers.raw_server import reply as raw_reply
 from backends.servers.traffic_server import GivenTransport, PlainBackend, Reply
@@ -44,7 +45,6 @@ from sglc.runtime.mask.explanation import byte_vocabulary
 from sglc.runtime.session import Session
 from sglc.source import Source
 
-KEY = "sk-canary-5d41402abc4b"
 SECRET_NAMES = re.compile(r"^(keys?|api_key|secrets?|tokens?_secret|password|environment|authorization)$")
 
 
@@ -120,14 +120,7 @@ async def _other(transport: ReplayingTransport) -> None:
 
 # -- real connections, and everything that may be shown of what goes wrong ---------------------------------
 
-SENDING = ("/backends/protocols/", "/backends/policy/", "http_transport", "httpx2", "httpcore2")
-"""Parts of files whose frames may know a request."""
 STREAM = "content-type: text/event-stream\r\n"
-LINE = """pub fn f() -> str:
-    user: | q
-    assistant: | ?{x: line max 20 chars}
-    return x
-"""
 
 
 def echoes(key: str) -> dict[str, bytes]:
@@ -153,23 +146,6 @@ def echoes(key: str) -> dict[str, bytes]:
         "no HTTP": f"{key} {key}\r\n\r\n".encode(),
         "nothing": b"",
     }
-
-
-def everything(error: BaseException) -> str:
-    """All that can be shown of an error: its chain with notes, and our frames with what is in them."""
-    seen, waiting, texts = set(), [error], []
-    while waiting:
-        each = waiting.pop()
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
-        texts += [str(each), repr(each), repr(vars(each)), *getattr(each, "__notes__", ())]
-        texts += traceback.format_exception(each)
-        for frame, _ in traceback.walk_tb(each.__traceback__):
-            if any(part in frame.f_code.co_filename for part in SENDING):
-                texts += [repr(value) for value in frame.f_locals.values()]
-        waiting += [other for other in (each.__cause__, each.__context__) if other is not None]
-    return "\n".join(texts)
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "vllm"])
@@ -208,12 +184,6 @@ def test_servers_that_say_the_key_back(kind: str, caplog: pytest.LogCaptureFixtu
     kept = [each.splitlines()[0] for each in shown if says(each)]
     assert not kept
     assert not says("\n".join(each.getMessage() for each in caplog.records if each.name.startswith("sglc")))
-
-
-def says(text: str) -> bool:
-    """Whether the key is in a text, or most of it."""
-    coded = base64.b64encode(KEY.encode()).decode()
-    return KEY in text or coded in text or "canary-5d41402a" in text
 
 
 def opened(kind: str, url: str) -> Backend:

@@ -19,6 +19,7 @@ from sglc.runtime.backends.protocols.core.protocol_backend import ProtocolBacken
 from sglc.runtime.backends.protocols.core.service import Service, service_of
 from sglc.runtime.backends.protocols.openai import constraint
 from sglc.runtime.backends.registry import Opening, missing_package
+from sglc.runtime.backends.secrets import Redactor
 from sglc.targets.projection.core.capabilities import Capabilities
 
 _SERVER_FAULTS = ("APIConnectionError", "Timeout", "InternalServerError", "ServiceUnavailableError")
@@ -32,10 +33,11 @@ def open_backend(opening: Opening) -> Backend:
     except ImportError:
         raise missing_package("litellm", "litellm") from None
     service = service_of(opening, url=opening.url or "litellm:")
-    protocol = LiteLlm(service, litellm, opening.name.model, opening.capabilities, opening.key, opening.url)
-    return ProtocolBackend(
-        opening.name.text, service.url, opening.capabilities, protocol, hidden=opening.hidden
+    hidden = opening.hidden
+    protocol = LiteLlm(
+        service, litellm, opening.name.model, opening.capabilities, opening.key, opening.url, hidden
     )
+    return ProtocolBackend(opening.name.text, service.url, opening.capabilities, protocol, hidden=hidden)
 
 
 class Chunk(Protocol):
@@ -57,7 +59,8 @@ class Package(Protocol):
 
 @dataclass(slots=True)
 class LiteLlm:
-    """The protocol: calls of the package. `service` only says how errors in a stream are told."""
+    """The protocol: calls of the package. `service` only says how errors in a stream are told, `hidden` knows
+    the keys that the package finds by itself."""
 
     service: Service
     package: Package
@@ -65,6 +68,7 @@ class LiteLlm:
     capabilities: Capabilities
     key: str = field(repr=False)
     url: str
+    hidden: Redactor
 
     async def answer(self, query: Query) -> AsyncIterator[Event]:
         """The pieces of an answer and its ending. Raises BackendFault, also for every exception of the
@@ -106,7 +110,8 @@ class LiteLlm:
     def _fault(self, problem: Exception) -> BackendFault:
         """What an exception of the package means. It says what went wrong, with or without a status."""
         status = getattr(problem, "status_code", None)
-        message = line(str(problem), [self.key])
+        # Before a message is cut: of a key that was cut none would be found.
+        message = line(self.hidden.text(str(problem)), [self.key])
         if isinstance(status, int) and status >= 400:
             response = getattr(problem, "response", None)
             headers = {name.lower(): value for name, value in getattr(response, "headers", {}).items()}
