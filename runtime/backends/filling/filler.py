@@ -232,7 +232,12 @@ class RemoteFill:
             return None
         gaps, projection = together
         level, self._work.level = self._work.level, projection.level
-        answer = await self._answer(self._query((), gaps, projection))
+        try:
+            answer = await self._answer(self._query((), gaps, projection))
+        except SglError as error:
+            self._keep(gaps.begun(error.partial or "", projection))
+            error.partial = self.partial or None
+            raise
         texts = gaps.texts(answer, projection)
         if texts and await self._is_right(texts[0]):
             self.result.ahead = tuple(texts[1:])
@@ -241,7 +246,7 @@ class RemoteFill:
         return None
 
     async def _answer(self, query: Query) -> str:
-        """One whole answer."""
+        """One whole answer. The errors of one that breaks off have what came of it as `partial`."""
         parts: list[str] = []
         try:
             async for event in self._backend.stream(query):
@@ -250,10 +255,14 @@ class RemoteFill:
         except BackendFault as fault:
             if fault.differs:
                 return ""
-            raise self._failed(fault) from fault
+            error = self._failed(fault)
+            error.partial = max(fault.partial, "".join(parts), key=len)
+            raise error from fault
         ending = self._backend.ending
         if ending is not None and ending.reason in ("refused", "filtered"):
-            raise self._refused(ending)
+            error = self._refused(ending)
+            error.partial = "".join(parts)
+            raise error
         return "".join(parts)
 
     async def _alone(self) -> str:

@@ -5,6 +5,8 @@ The message is shown as a text with gaps. The answer is an object with a field f
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 
 from sglc.runtime.decoding.filling.filler import FillRequest
@@ -19,6 +21,10 @@ from sglc.types.text.scalar_printer import PrintError
 from sglc.types.type import FieldType, LanguageError, Named, RecordType, Type, TypeTable
 
 _NAME = "Gaps"
+_KEY = re.compile(r'\{\s*("(?:[^"\\]|\\.)*")\s*:\s*')
+"""The beginning of an object, and its first key."""
+_STRING = re.compile(r'"(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\["\\/bfnrt])*')
+"""A string of JSON as far as its characters are whole."""
 
 
 class Gaps:
@@ -72,6 +78,19 @@ class Gaps:
                 break
             found.append(text)
         return found
+
+    def begun(self, answer: str, projection: Projection) -> str:
+        """What an answer that broke off has of the first gap, as a text that the matcher of its hole may go
+        beyond: what a string says, or the JSON of another value up to where it broke off."""
+        at = answer.find("{")
+        if projection.enforced is not None and projection.enforced.reading == "wrapped":
+            at = answer.find("{", at + 1)
+        key = _KEY.match(answer, at) if at >= 0 else None
+        if key is None or key[1] != json.dumps(self._fields[0].name, ensure_ascii=False):
+            return ""
+        rest = answer[key.end() :]
+        string = _STRING.match(rest)
+        return rest if string is None else str(json.loads(string[0] + '"', strict=False))
 
     def _printed(self, data: object, type: Type) -> str | None:
         try:

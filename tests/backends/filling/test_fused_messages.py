@@ -15,8 +15,9 @@ import pytest
 from backends.fake_backend import Answer, FakeBackend
 from sglc.bytecode.code import Program
 from sglc.driver import compile_source
-from sglc.runtime.backends.exchange import Query
+from sglc.runtime.backends.exchange import BackendFault, Ending, Query
 from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.errors import SglError
 from sglc.runtime.results import RunResult
 from sglc.runtime.session import Session
 from sglc.runtime.vm.holes.following import MOST_TOGETHER, known_text
@@ -44,6 +45,8 @@ VALUES: Mapping[str, object] = {
     "pet": {"kind": "cat"},
     "last": "Bye.",
 }
+NOTHING = "Name: "
+"""Where nothing of a hole came, `partial` is the message so far."""
 TEXT = 'Name: Ada. I am 36,\nfrom Rome and glad today\n{"kind": "cat"}\nBye.'
 
 
@@ -159,6 +162,51 @@ def test_a_text_is_taken_only_where_it_was_foreseen() -> None:
     assert known_text(right, 3) == "x" and len(right.ahead) == 1
     assert known_text(other, 4) is None and not other.ahead
     assert known_text(elsewhere, 3) is None and not elsewhere.ahead
+
+
+@pytest.mark.parametrize(
+    ("came", "partial"),
+    [
+        ('{"name": "Ad', "Ad"),
+        ('Here it is:\n{\n  "name" : "Ada", "age": 3', "Ada"),
+        ('{"name": "A\\u00e9\\u00', "Aé"),
+        ('{"name": "A\\', "A"),
+        ('{"name": "far too long for this hole', "far too l"),
+        ('{"na', NOTHING),
+        ('{"age": 36, "name": "Ada"', NOTHING),
+        ("I would say", NOTHING),
+        ("", NOTHING),
+    ],
+)
+def test_an_answer_that_breaks_off_leaves_what_came_of_its_first_hole(came: str, partial: str) -> None:
+    fault = BackendFault("connection", "it broke off", partial=came)
+    with pytest.raises(SglError) as caught:
+        run(FIVE, FakeBackend([fault]))
+    assert (caught.value.name, caught.value.partial) == ("Backend", partial)
+
+
+@pytest.mark.parametrize(
+    ("came", "partial"), [('{"pet": {"kind":"ca', '{"kind": "ca'), ('{"pet": {"kind": 7', '{"kind": ')]
+)
+def test_of_a_record_that_breaks_off_its_legal_beginning_is_left(came: str, partial: str) -> None:
+    text = FIVE.replace(
+        '| Name: ?{name: line max 9 chars until "."}. I am ?{age: int in 1..99},',
+        "| ?{pet: Pet}, ?{age: int in 1..99}",
+    )
+    text = text.replace(
+        '        | from ${town} and ?{mood: choose ["glad", "sad"]} today\n        | ?{pet: Pet}\n', ""
+    )
+    text = text.replace('[name, "${age}", mood, "${pet}", last]', '["${age}", "${pet}", last]')
+    with pytest.raises(SglError) as caught:
+        run(text, FakeBackend([BackendFault("connection", "it broke off", partial=came)]))
+    assert caught.value.partial == partial
+
+
+def test_a_refusal_in_its_middle_leaves_what_came() -> None:
+    backend = FakeBackend([['{"name": "Ad']], ending=lambda text: Ending("filtered"))
+    with pytest.raises(SglError) as caught:
+        run(FIVE, backend)
+    assert (caught.value.name, caught.value.partial) == ("Refused", "Ad")
 
 
 def test_a_weaker_guarantee_is_not_taken() -> None:
