@@ -36,6 +36,7 @@ from sglc.automata.term import (
     Text,
     Words,
 )
+from sglc.automata.work import WorkAccount, charged
 from sglc.types.language.language import language
 from strategies.typed_values import languages, terms, types
 
@@ -164,6 +165,26 @@ def test_a_junction_is_clear_exactly_if_no_text_has_two_readings(lang, stop):
             found[:cut] for cut in range(len(found)) if term_oracle.accepts(lang, found[:cut].encode())
         ]
         assert any((found + stop).startswith(word + stop) for word in shorter)
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_long_texts_before_a_junction_cost_no_more(goes_on):
+    """Their characters are not counted where a value goes on behind its shortest word, or never does."""
+    more = Bytes(b"-b")
+
+    def spent(chars: int) -> int:
+        long = text("a[ab]*a|aa*b", 1, chars)
+        lang = Language(Sequence((long, Bytes(b";"), Choice((Bytes(b""), more)) if goes_on else more)))
+        with charged(WorkAccount()) as account:
+            assert (junction_conflict(lang, "-") is not None) == goes_on
+        return account.spent
+
+    assert spent(100_000) == spent(10) < 400
+
+
+def test_a_text_is_walked_exactly_where_its_characters_could_go_on():
+    assert junction_conflict(Language(text("a-a")), "-") is None
+    assert junction_conflict(Language(text("ab|cda(-b)?", 2, 5)), "-") == "cda-b"
 
 
 @given(types(), st.sampled_from(('"', "}", "]", ",", "0", " ")))

@@ -14,7 +14,8 @@ from sglc.automata import term as t
 from sglc.automata import work
 from sglc.automata.alphabet import may_write
 from sglc.automata.analysis.bracket_balance import is_bracketed
-from sglc.automata.analysis.term_walker import LIMIT, Place, Walker
+from sglc.automata.analysis.emptiness import shortest_words
+from sglc.automata.analysis.term_walker import LIMIT, Place, Walker, apart
 from sglc.automata.dfa.operations import nice_char
 
 _PAIR, _STEP = 2, 2
@@ -35,27 +36,63 @@ def junction_conflict(language: t.Language, stop: str) -> str | None:
 
     With some shorter word w: the text begins with w + stop, or it is w + p where p + stop begins with the
     stop (`x<` before `<<`). Then it cannot be told from the text alone where the value ended.
+
+    A shortest word is tried first, for what may follow a value has mostly been left out of it. Then every
+    string of the characters of a text is taken for it: that admits more words and has few pairs, and where it
+    has no conflict, the language has none. The exact walk comes last; of long values, its pairs may be too
+    many before the first word ends.
     """
     if not stop:
         return None
     if is_bracketed(language) or not may_write(language, stop[0]):
         return None
-    walker = Walker(language)
-    overlaps = [size for size in range(1, len(stop)) if (stop[:size] + stop).startswith(stop)]
-    seen: set[Place] = set()
-    for pair in _pairs(walker, walker):
-        second = pair.second
-        if pair.first is not None or second in seen:
-            continue
-        seen.add(second)
-        endings = [walker.ending(place) for place in walker.after(second, stop)]
+    exact = _Junction(Walker(language), stop)
+    if found := exact.behind_shortest(language):
+        return found
+    wide = _Junction(Walker(language, widen=True), stop)
+    found = wide.conflict()
+    return exact.conflict() if found and wide.walker.widened else found
+
+
+class _Junction:
+    """The walk through the words of a language whose values a stop text follows."""
+
+    def __init__(self, walker: Walker, stop: str) -> None:
+        self.walker = walker
+        self.stop = stop
+        self.overlaps = [size for size in range(1, len(stop)) if (stop[:size] + stop).startswith(stop)]
+
+    def conflict(self) -> str | None:
+        """A word that goes on from a shortest shorter one like the stop text, or None if none was found."""
+        seen: set[Place] = set()
+        for pair in _pairs(self.walker, self.walker):
+            if pair.first is not None or pair.second in seen:
+                continue
+            seen.add(pair.second)
+            if more := self.goes_on(pair.second):
+                return pair.text() + more
+        return None
+
+    def behind_shortest(self, language: t.Language) -> str | None:
+        """As `conflict`, but only from a shortest word of all; no pairs are made."""
+        for word in shortest_words(language, 1):
+            text = word.decode("utf-8", "replace")
+            places = self.walker.after_start(text)
+            more = None in places and next(filter(None, map(self.goes_on, places)), None)
+            if more:
+                return text + more
+        return None
+
+    def goes_on(self, place: Place) -> str | None:
+        """How a word goes on from an opened place like the stop text; None if none does."""
+        endings = [self.walker.ending(after) for after in self.walker.after(place, self.stop)]
         found = [ending for ending in endings if ending is not None]
         if found:
-            return pair.text() + stop + min(found, key=len)
-        for size in overlaps:
-            if None in walker.after(second, stop[:size]):
-                return pair.text() + stop[:size]
-    return None
+            return self.stop + min(found, key=len)
+        for size in self.overlaps:
+            if None in self.walker.after(place, self.stop[:size]):
+                return self.stop[:size]
+        return None
 
 
 class _Pair:
@@ -80,15 +117,24 @@ class _Pair:
 
 
 def _pairs(left: Walker, right: Walker) -> Iterator[_Pair]:
-    """Pairs of positions that one text leads to, each once."""
-    seen = set()
+    """Pairs of positions that one text leads to, each once; not those whose fixed texts differ."""
+    seen: set[tuple[Place, Place]] = set()
+    entered: set[tuple[Place, Place]] = set()
     queue: list[_Pair] = []
-    for both in product(left.open(left.start()), right.open(right.start())):
-        if both not in seen:
-            seen.add(both)
-            queue.append(_Pair(*both, None, 0))
-        if len(queue) > LIMIT:
-            break
+
+    def enter(after: tuple[Place, Place], before: _Pair | None, low: int, high: int) -> None:
+        opened = left.open(after[0]), right.open(after[1])
+        work.spend(_STEP + len(opened[0]) * len(opened[1]))
+        entered.add(after)
+        point = nice_char([(low, high)])
+        for both in product(*opened):
+            if len(queue) > LIMIT:
+                return
+            if both not in seen and not apart(*both):
+                seen.add(both)
+                queue.append(_Pair(*both, before, point))
+
+    enter((left.start(), right.start()), None, 0, 0)
     for pair in queue:
         yield pair
         if len(queue) > LIMIT:
@@ -96,10 +142,5 @@ def _pairs(left: Walker, right: Walker) -> Iterator[_Pair]:
         work.spend(_PAIR)
         for low, high, after_a in left.steps(pair.first):
             for first, last, after_b in right.sorted_steps(pair.second).meeting(low, high):
-                point = nice_char([(max(low, first), min(high, last))])
-                opened = left.open(after_a), right.open(after_b)
-                work.spend(_STEP + len(opened[0]) * len(opened[1]))
-                for both in product(*opened):
-                    if both not in seen:
-                        seen.add(both)
-                        queue.append(_Pair(*both, pair, point))
+                if (after_a, after_b) not in entered:
+                    enter((after_a, after_b), pair, max(low, first), min(high, last))

@@ -15,7 +15,7 @@ from sglc.automata import work
 from sglc.automata.analysis.membership_entries import ItemChoices, KeyChoices
 from sglc.automata.analysis.positions import Chars, InListed, InPattern, InSpan, InText, Items, Parts, Units
 from sglc.automata.analysis.shortest_words import entry, separated
-from sglc.automata.charset import ALL
+from sglc.automata.charset import ALL, ranges
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.dfa import trie as word_trie
 from sglc.automata.dfa.operations import nice_char
@@ -82,11 +82,14 @@ class Walker:
     """Steps through the words of a language, one character of the written text at a time.
 
     Terms are told apart by identity, which is exact enough: equal terms at different places only make more
-    places. `kept` holds what is made on the way, so that no identity is used twice.
+    places. `made` holds what is made on the way, so that no identity is used twice. With `widen`, every
+    string of the characters of a text stands for it, and `widened` says whether there was such a text.
     """
 
-    def __init__(self, language: t.Language) -> None:
+    def __init__(self, language: t.Language, *, widen: bool = False) -> None:
         self.language = language
+        self.widen = widen
+        self.widened = False
         self.places: dict[tuple[object, ...], _Place] = {}
         self.made: dict[tuple[object, ...], object] = {}
         self.endings: dict[Place, str | None] = {}
@@ -243,7 +246,9 @@ class Walker:
                 yield place
             case t.Text():
                 if head.dfa.edges:
-                    yield self.place(self.in_text(head, 0, 0), rest)
+                    text = self.make((id(head), "wide"), lambda: _wide(head)) if self.widen else head
+                    self.widened = self.widened or text is not head
+                    yield self.place(self.in_text(text, 0, 0), rest)
             case InText(term, state, count):
                 if state in term.dfa.accepting and count >= term.min_chars:
                     yield rest
@@ -363,9 +368,16 @@ class Walker:
                 ]
                 yield 92, 92, self.place(Units(tuple(sets[1:])), after)
 
+    def after_start(self, text: str) -> list[Place]:
+        """Opened places after a text that begins a word."""
+        return self._after(self.open(self.start()), text)
+
     def after(self, place: Place, text: str) -> list[Place]:
-        """Opened places after a text."""
-        current: dict[Place, None] = {place: None}
+        """Opened places after a text that goes on from an opened place."""
+        return self._after((place,), text)
+
+    def _after(self, places: tuple[Place, ...], text: str) -> list[Place]:
+        current = dict.fromkeys(places)
         for char in text:
             point = ord(char)
             work.spend(sum([1 + len(self.steps(position)) // _LOOKED_AT for position in current]))
@@ -401,6 +413,14 @@ class Walker:
         return None
 
 
+def apart(one: Place, other: Place) -> bool:
+    """Whether fixed texts follow that differ, as two escapes do: no text leads on from both."""
+    if one is None or other is None or not (isinstance(one.head, Chars) and isinstance(other.head, Chars)):
+        return False
+    size = min(len(one.head.text), len(other.head.text))
+    return one.head.text[:size] != other.head.text[:size]
+
+
 def _hexadecimal(digits: Digits) -> tuple[tuple[int, int], ...]:
     """The characters of a range of digits."""
     low, high = digits
@@ -409,6 +429,14 @@ def _hexadecimal(digits: Digits) -> tuple[tuple[int, int], ...]:
         low = max(low, 10) - 10
         found += [(0x41 + low, 0x41 + high - 10), (0x61 + low, 0x61 + high - 10)]
     return tuple(found)
+
+
+def _wide(term: t.Text) -> t.Text:
+    """All strings of the characters of a text term; the term itself if it has no others."""
+    these = ranges((low, high) for edges in term.dfa.edges for low, high, _ in edges)
+    wide = dfa.all_words(these)
+    same = term.dfa == wide and not term.min_chars and term.max_chars is None
+    return term if same else t.Text(wide, term.encoding)
 
 
 def _without(term: t.Text, words: frozenset[bytes]) -> t.Text:

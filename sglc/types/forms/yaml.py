@@ -13,6 +13,7 @@ import re
 from functools import cache
 from itertools import product
 
+from sglc.automata.caches import remembered
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa.nfa_union import repeated
 from sglc.automata.dfa.operations import (
@@ -271,11 +272,22 @@ def _end(text: str, at: int, quoted: bool) -> int:
 
 
 def _term(dfa: CharDfa, low: int, high: int | None, quoted: bool) -> Term:
+    if quoted:
+        return _in_quotes(intersect(dfa, legal()), low, high)
+    plain, rest = _apart(dfa)
+    return choice(raw(plain, low, high), _in_quotes(rest, low, high))
+
+
+def _in_quotes(dfa: CharDfa, low: int, high: int | None) -> Term:
+    inside: Term = Nothing() if not dfa.edges else Text(dfa, "json", low, high)
+    return sequence(Bytes(b'"'), inside, Bytes(b'"'))
+
+
+@remembered
+def _apart(dfa: CharDfa) -> tuple[CharDfa, CharDfa]:
+    """The words that stand plain, and those in quotes."""
     dfa = intersect(dfa, legal())
-    bare: Term = Nothing() if quoted else raw(intersect(dfa, _plain_words()), low, high)
-    rest = dfa if quoted else difference(dfa, _plain_words())
-    inside: Term = Nothing() if not rest.edges else Text(rest, "json", low, high)
-    return choice(bare, sequence(Bytes(b'"'), inside, Bytes(b'"')))
+    return intersect(dfa, _plain_words()), difference(dfa, _plain_words())
 
 
 def _grown(text: str) -> str:

@@ -76,6 +76,23 @@ def test_text_glued_from_the_next_line_ends_a_hole_too():
     assert hole("| ?{n: int}\\\n| ").stops == ("\n",)
 
 
+@pytest.mark.parametrize(
+    ("last", "stop"),
+    [
+        ("note?: str max 400 chars", "\n\n"),
+        ("steps: [str max 400 chars; 1..3]", "\n\n"),
+        ("note?: str max 400 chars\n    size: int in 1..3", "\n"),
+        ("steps: [str max 400 chars; 3]", "\n"),
+    ],
+)
+def test_a_newline_ends_yaml_only_where_no_line_may_follow(last, stop):
+    """However long the texts before that place may be."""
+    record = f"record Recipe:\n    title: str min 3 chars max 400 chars\n    {last}\n\n"
+    module = checked(f"{record}pub fn f():\n    user: | a\n    assistant: | ?{{n: Recipe as yaml}}\n")
+    (facts,) = module.holes.values()
+    assert facts.stops == (stop,)
+
+
 def test_only_a_bare_str_gets_its_stop_from_the_text_after_it():
     assert hole("| ?{n: str}; x").type == Str(until=("; x",))
     assert hole('| ?{n: str until "."}. x').type == Str(until=(".",))
