@@ -1,0 +1,90 @@
+"""`sglc serve` as a process, and what it refuses before it serves."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from command_line import GOOD, Cli, cli  # noqa: F401
+
+PUBLIC = GOOD.replace("\nfn feel", "\npub fn feel")
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Path:
+    path = tmp_path / "public.sgl"
+    path.write_text(PUBLIC, encoding="utf-8")
+    return path
+
+
+def test_a_server_serves_and_ends(public: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    script.write_text('{"feel.mood": "furious"}')
+    command = [sys.executable, "-m", "sglc", "serve", public, "--model", f"scripted:{script}", "--port", "0"]
+    process = subprocess.Popen([*map(str, command)], stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        found = re.search(r"serving 1 function on scripted:\S+ at (http://127\.0\.0\.1:\d+)", first)
+        assert found is not None, first
+        assert "/v1/functions/feel" in process.stderr.readline()
+        body = json.dumps({"arguments": {"text": "a private text"}}).encode()
+        asked = Request(f"{found[1]}/v1/functions/feel", body, {"content-type": "application/json"})
+        with urlopen(asked, timeout=30) as reply:
+            assert json.load(reply)["value"] == "furious"
+        with urlopen(f"{found[1]}/metrics", timeout=30) as reply:
+            assert b'sglc_runs_total{function="feel"' in reply.read()
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read()
+        assert process.wait(20) == 0
+        assert "POST /v1/functions/feel 200" in rest and "private" not in rest
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_programs_that_cannot_be_served(cli: Cli, tmp_path: Path, public: Path) -> None:  # noqa: F811
+    hidden = tmp_path / "hidden.sgl"
+    hidden.write_text("fn one() -> int:\n    return 1\n")
+    code, _, told = cli("serve", hidden, "--port", "0")
+    assert code == 1 and "E0828" in told and "`pub fn`" in told
+    twin = tmp_path / "twin.sgl"
+    twin.write_text(PUBLIC)
+    script = tmp_path / "script.json"
+    script.write_text("{}")
+    code, _, told = cli("serve", public, twin, "--port", "0", "--model", f"scripted:{script}")
+    assert code == 1 and "E0828" in told and "`feel`" in told
+
+
+def test_places_that_cannot_be_had(cli: Cli, tmp_path: Path, public: Path) -> None:  # noqa: F811
+    code, _, told = cli("serve", public, "--host", "0.0.0.0", "--port", "0")
+    assert code == 1 and "E0829" in told and "needs keys" in told
+    code, _, told = cli("serve", public, "--keys", tmp_path / "none.toml")
+    assert code == 1 and "E0829" in told
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, _, told = cli("serve", public, "--port", taken.getsockname()[1])
+        assert code == 1 and "E0811" in told
+    code, _, told = cli("serve", public, "--tls", f"{tmp_path}/a.pem,{tmp_path}/b.pem")
+    assert code == 1 and "E0811" in told and "a.pem" in told
+    assert cli("serve", public, "--tls", "a.pem")[0] == 2
+
+
+def test_a_new_key_has_a_table_that_is_read(cli: Cli, tmp_path: Path) -> None:  # noqa: F811
+    from sglc.runtime.serve.access import digest_of, read_keys
+
+    code, key, table = cli("serve", "--new-key", "bill")
+    assert code == 0
+    path = tmp_path / "keys.toml"
+    path.write_text(table)
+    assert tomllib.loads(table)["keys"]["bill"]["digest"] == digest_of(key.strip())
+    assert key.strip() not in table and [each.name for each in read_keys(path)] == ["bill"]
+    assert cli("serve", "--new-key", "a b")[0] == 2
