@@ -13,6 +13,8 @@ from sglc.cfg.notation.reader import read_grammar
 from sglc.runtime.mask import Vocabulary, compile_constraint
 from sglc.runtime.mask.constraint import Constraint
 
+NOTHING = (g.Literal(""), g.Sequence(()))
+"""The empty text in a grammar, as it may be read."""
 _BYTES = Vocabulary([bytes([byte]) for byte in range(256)])
 
 
@@ -106,9 +108,9 @@ def _of_one_terminal(grammar: g.Grammar) -> Constraint:
     match start:
         case g.Pattern(regex):
             return compile_constraint(regex=regex, dialect="python")
-        case g.Alternatives((g.Pattern(regex), g.Literal(""))):
+        case g.Alternatives((g.Pattern(regex), nothing)) if nothing in NOTHING:
             return compile_constraint(regex=f"(?:{regex})?", dialect="python")
-    assert all(isinstance(each, g.Reference) or each == g.Literal("") for each in _arms(start)), start
+    assert all(isinstance(each, g.Reference) or each in NOTHING for each in _arms(start)), start
     rules = {name: g.Rule(name, terminal.body) for name, terminal in grammar.terminals.items()}
     return _of(replace(grammar, rules={**rules, grammar.start: g.Rule(grammar.start, start)}, terminals={}))
 
