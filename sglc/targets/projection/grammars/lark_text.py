@@ -145,8 +145,8 @@ def _counted(body: g.Expression, times: int, grammar: g.Grammar, within: frozens
 
 
 def _bodies(grammar: g.Grammar) -> Iterator[g.Expression]:
-    for each in (*grammar.rules.values(), *grammar.terminals.values()):
-        yield each.body
+    yield from (rule.body for rule in grammar.rules.values())
+    yield from (terminal.body for terminal in grammar.terminals.values())
 
 
 def symbols(body: g.Expression) -> int:
@@ -179,9 +179,10 @@ def may_be_empty(body: g.Expression, grammar: g.Grammar, within: frozenset[str] 
 
 def depth(grammar: g.Grammar) -> int:
     """Rules inside each other, each where it is first used."""
-    parts = {**grammar.rules, **grammar.terminals}
+    parts = {name: rule.body for name, rule in grammar.rules.items()}
+    parts |= {name: terminal.body for name, terminal in grammar.terminals.items()}
     seen = {grammar.start}
-    ways = [_references(parts[grammar.start].body)]
+    ways = [_references(parts[grammar.start])]
     deepest = 1
     while ways:
         name = next((name for name in ways[-1] if name not in seen), None)
@@ -189,7 +190,7 @@ def depth(grammar: g.Grammar) -> int:
             ways.pop()
             continue
         seen.add(name)
-        ways.append(_references(parts[name].body))
+        ways.append(_references(parts[name]))
         deepest = max(deepest, len(ways))
     return deepest
 
