@@ -237,6 +237,52 @@ def test_lark_of_what_contains_itself_reads_single_characters() -> None:
     assert lark_text(grammar(root=g.Sequence((g.Literal("ab"), arms.arms[0])))) == "start: /abab/\n"
 
 
+def _quoted(opening: str = "'", closing: str = "'", inside: int = 40) -> g.Expression:
+    return g.Sequence(
+        (g.Literal(f"={opening}"), g.Repeat(g.Characters(((97, 122),)), 1, inside), g.Literal(f"{closing};"))
+    )
+
+
+def test_quoted_text_in_what_contains_itself_is_a_terminal() -> None:
+    itself = g.Sequence((g.Literal("("), g.Reference("root"), g.Literal(")")))
+    found = lark_text(grammar(root=g.Alternatives((itself, _quoted()))))
+    assert found == 'start: "(" start ")" | "=" QUOTED_0 ";"\nQUOTED_0: "\'" /[a-z]/~1..40 "\'"\n'
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (g.Literal("it's"),),
+        (g.Characters(((0x20, 0x2F),)),),
+        (_quoted(inside=41),),
+        (_quoted(closing="x"),),
+    ],
+    ids=["its opening stands elsewhere", "in a set", "two with one opening", "its end may stand inside"],
+)
+def test_quoted_text_without_one_match_is_no_terminal(others: tuple[g.Expression, ...]) -> None:
+    itself = g.Sequence((g.Literal("("), g.Reference("root"), g.Literal(")")))
+    with pytest.raises(GrammarError, match="contains itself"):
+        lark_text(grammar(root=g.Alternatives((itself, _quoted(), *others))))
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.data())
+def test_quoted_terminals_have_the_same_texts(data: st.DataObject) -> None:
+    """Random parts around quoted ones: the grammar with terminals against the one without."""
+    literals = st.sampled_from(["a", "'", "<", ">", "b'", "ab"]).map(g.Literal)
+    inside = st.sampled_from([((97, 98),), ((60, 62), (97, 98))]).map(g.Characters)
+    parts = st.one_of(literals, st.builds(g.Repeat, inside, st.integers(0, 1), st.integers(1, 2)))
+    rows = st.lists(parts, min_size=2, max_size=4).map(lambda row: g.Sequence(tuple(row)))
+    itself = g.Sequence((g.Literal("("), g.Reference("root"), g.Literal(")")))
+    written = grammar(root=g.Alternatives((itself, *data.draw(st.lists(rows, min_size=1, max_size=3)))))
+    plain = read_lark(to_lark(lark_texts._in_characters(written))[0])
+    quoted = read_lark(lark_text(written))
+    for text in data.draw(st.lists(st.text("ab'<>()", max_size=7), min_size=10, max_size=10)):
+        assert (
+            is_text(plain, text) == is_text(quoted, text) == lark_accepts(lark_of(lark_text(written)), text)
+        )
+
+
 def test_lark_of_a_backslash_before_a_quote() -> None:
     """Lark takes a backslash before a quote out of a pattern, also the second of an escaped one."""
     found = lark_text(

@@ -2,7 +2,7 @@
 
 Its lexer takes the longest match of each terminal and never a shorter one, as its page on syntax says. So of
 `/[a-z]*/ "x"` it reads no text. Two ways are safe: one terminal that is the whole text, and terminals of one
-character each, which have no longer match.
+character each, which have no longer match; beside these, quoted text (quoted_text.py).
 
 The first is the better one. llguidance makes the states of a terminal as they are reached: one that stands
 for 3,000,000 characters is read in 2 ms, and a mask of it takes 8 ms with a vocabulary of 200,000 tokens.
@@ -18,6 +18,7 @@ from sglc.cfg.model import grammar as g
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.print_lark import to_lark
 from sglc.targets.projection.grammars.print_regex import to_regex
+from sglc.targets.projection.grammars.quoted_text import with_quotes
 
 DEEPEST = 500
 """Rules that are reached through each other only. llguidance 1.9.1 goes down them on the stack of its thread:
@@ -40,13 +41,13 @@ def lark_text(grammar: g.Grammar) -> str:
     """A grammar over characters in Lark's notation, which starts with `start`.
 
     Where no rule comes to itself, all is one terminal: a pattern, or, where that would be long, a terminal
-    made of others. Any other grammar has a terminal for each character. Raises GrammarError where that is
-    more than a reader takes.
+    made of others. Any other grammar has a terminal for each character, and for each quoted text. Raises
+    GrammarError where that is more than a reader takes.
     """
     if is_nested(grammar):
         found = _one_terminal(grammar)
     else:
-        found = _in_characters(grammar)
+        found = _in_characters(with_quotes(grammar))
         if counted(found) > MOST_COUNTED:
             raise GrammarError(f"texts of more than {MOST_COUNTED} characters within what contains itself")
     if sum(symbols(body) for body in _bodies(found)) > MOST_SYMBOLS:
@@ -139,7 +140,7 @@ def _counted(body: g.Expression, times: int, grammar: g.Grammar, within: frozens
             return _counted(item, times * most, grammar, within)
         case g.Sequence(parts) | g.Alternatives(parts):
             return max((_counted(part, times, grammar, within) for part in parts), default=0)
-        case g.Reference(name) if times > 1 and name not in within:
+        case g.Reference(name) if times > 1 and name in grammar.rules and name not in within:
             return _counted(grammar.rules[name].body, times, grammar, within | {name})
     return 0
 
@@ -208,12 +209,13 @@ def _references(body: g.Expression) -> Iterator[str]:
 
 
 def _in_characters(grammar: g.Grammar) -> g.Grammar:
-    """The grammar with terminals of one character each, and the rule `start`."""
+    """The grammar with terminals of one character each, besides those that it has, and the rule `start`."""
     names = {name: "start" if name == grammar.start else f"x.{name}" for name in grammar.rules}
+    names |= {name: name for name in grammar.terminals}
     rules = {
         names[name]: g.Rule(names[name], _single(rule.body, names)) for name, rule in grammar.rules.items()
     }
-    return g.Grammar(rules, {}, (), "start", "lark")
+    return g.Grammar(rules, grammar.terminals, (), "start", "lark")
 
 
 def _single(body: g.Expression, names: Mapping[str, str]) -> g.Expression:
