@@ -229,6 +229,13 @@ def serve(
     return ServedModels({name: made[id(each)] for name, each in engines.items()}, chains)
 
 
+def served_alone(engine: Engine) -> Served:
+    """A model of this process without a program: holes are filled behind conversations that others write."""
+    found = _served(engine, Constraints(), None, own=True)
+    assert isinstance(found, Served)
+    return found
+
+
 def _served(
     model: Engine | RemoteModel, constraints: Constraints, masks: MaskPlaces | None, *, own: bool
 ) -> Served | ServedElsewhere:

@@ -273,6 +273,12 @@ class Constraints:
         """Of the value alone, after a literal prefix."""
         return self._get((request.key, request.excluded, prefix, None), request, prefix, None)
 
+    def keep(self, request: HoleRequest, made: Constraint) -> None:
+        """Keep what was compiled elsewhere, as in another thread, for the value of a request without a prefix
+        before it."""
+        kept, most = (self._passing, PASSING) if request.passing else (self._compiled, COMPILED)
+        self._keep(kept, most, (request.key, request.excluded, b"", None), made)
+
     def hole(self, request: HoleRequest, prefix: bytes = b"") -> Constraint | TabledConstraint:
         """Of the value, a stop and anything after."""
         if not request.stops:
@@ -306,7 +312,16 @@ class Constraints:
             made = self._places.find(language, self._vocabulary)
         if made is None:
             made = compile_constraint(language=language)
-        if len(kept) >= most:
+        self._keep(kept, most, key, made)
+        return made
+
+    @staticmethod
+    def _keep(
+        kept: dict[Hashable, Constraint | TabledConstraint],
+        most: int,
+        key: Hashable,
+        made: Constraint | TabledConstraint,
+    ) -> None:
+        if key not in kept and len(kept) >= most:
             kept.pop(next(iter(kept)))
         kept[key] = made
-        return made

@@ -1,23 +1,65 @@
-"""The functions that are served: the `pub` ones of each program, by name."""
+"""What is served: work that has an answer. The functions are the `pub` ones of each program, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Protocol
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.signatures import signature
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.errors import ArgumentError, SglError
+from sglc.runtime.results import RunResult
+from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.serve.problems import Problem, of_error
 from sglc.runtime.session import Session
+from sglc.runtime.vm.state.trace import Listener
 from sglc.types.language.membership import MemberError
 from sglc.types.text.decode import DecodeError, decode_partial
 from sglc.types.text.partial import MISSING, Growing, Partial, PartialFields
-from sglc.types.text.plain_json import dumps, parse_json
+from sglc.types.text.plain_json import dumps, parse_json, write_json
 from sglc.types.type import TAG, Type
 from sglc.types.values import EnumValue, RecordValue, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a run: its value as JSON text and what it took, or the problem."""
+
+    value: str = "null"
+    usage: Mapping[str, object] = field(default_factory=dict)
+    checks: tuple[Mapping[str, object], ...] = ()
+    problem: Problem | None = None
+
+    def text(self, run: str) -> str:
+        """The JSON object that a client gets."""
+        if self.problem is not None:
+            return write_json({**self.problem.data(), "id": run})
+        head = write_json({"id": run})[:-1]
+        tail = write_json({"usage": self.usage, "checks": list(self.checks)})[1:]
+        return f'{head}, "value": {self.value}, {tail}'
+
+
+class Job(Protocol):
+    """What a run does: a call of a function, or another question to a model."""
+
+    @property
+    def name(self) -> str:
+        """What logs call it."""
+
+    def check(self, arguments: Mapping[str, object]) -> None:
+        """Raises ArgumentError for arguments that do not fit, before the call waits for its turn."""
+
+    async def answer(self, arguments: Mapping[str, object], options: CallOptions, hear: Listener) -> Answer:
+        """Do it; `hear` is told what happens. Raises SglError, and Refusal for what cannot be asked."""
+
+    def problem(self, error: SglError) -> Problem:
+        """A failure of a run, its fields as plain data."""
+
+    def partial(self, hole: str, text: str) -> object:
+        """What is certain of a hole's value whose text has come so far, as plain data; None for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +83,20 @@ class ServedFunction:
     def check(self, arguments: Mapping[str, object]) -> None:
         """Raises ArgumentError for arguments that do not fit, before the call waits for its turn."""
         self.session.bind(self.code, arguments)
+
+    async def answer(self, arguments: Mapping[str, object], options: CallOptions, hear: Listener) -> Answer:
+        """See `Job.answer`."""
+        result = await self.session.run(
+            self.name,
+            arguments,
+            seed=options.seed,
+            max_tokens=options.max_tokens,
+            timeout=options.timeout,
+            priority=options.priority,
+            on_event=hear,
+            detailed=options.tokens,
+        )
+        return Answer(self.value_text(result.value), usage_of(result), tuple(_checks(result)))
 
     def value_text(self, value: Value) -> str:
         """A result as JSON, decimals exact."""
@@ -66,6 +122,22 @@ class ServedFunction:
             return _plain(decode_partial(text, type, self.program.table))
         except DecodeError:
             return None
+
+
+def usage_of(result: RunResult) -> dict[str, object]:
+    """What a run took, for its client."""
+    found = result.statistics
+    return {
+        "output_tokens": found.output_tokens,
+        "forced_tokens": found.forced_tokens,
+        "forwards": found.forwards,
+        "retries": found.retries,
+        "seconds": round(found.seconds, 3),
+    }
+
+
+def _checks(result: RunResult) -> list[Mapping[str, object]]:
+    return [{"passed": check.passed, "reason": check.reason} for check in result.checks]
 
 
 def _plain(value: object) -> object:

@@ -12,13 +12,12 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from sglc.runtime.errors import ArgumentError, SglError
-from sglc.runtime.results import RunResult
 from sglc.runtime.serve.access import Access, Key
 from sglc.runtime.serve.admission import Admission
-from sglc.runtime.serve.functions import ServedFunction
+from sglc.runtime.serve.functions import Answer, Job
 from sglc.runtime.serve.options import CallOptions, ServeLimits
 from sglc.runtime.serve.problems import Problem, Refusal, internal, of_arguments, refusal
 from sglc.runtime.vm.state.trace import PIECES, Event
@@ -45,24 +44,6 @@ class Told:
     def last(self) -> bool:
         """Whether nothing follows."""
         return self.name in ("value", "error")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of a run: its value as JSON text and what it took, or the problem."""
-
-    value: str = "null"
-    usage: Mapping[str, object] = field(default_factory=dict)
-    checks: tuple[Mapping[str, object], ...] = ()
-    problem: Problem | None = None
-
-    def text(self, run: str) -> str:
-        """The JSON object that a client gets."""
-        if self.problem is not None:
-            return write_json({**self.problem.data(), "id": run})
-        head = write_json({"id": run})[:-1]
-        tail = write_json({"usage": self.usage, "checks": list(self.checks)})[1:]
-        return f'{head}, "value": {self.value}, {tail}'
 
 
 class Log:
@@ -99,7 +80,7 @@ class Log:
 class Run:
     """A call that is going on, or has ended."""
 
-    def __init__(self, function: ServedFunction, options: CallOptions, key: Key, told: bool) -> None:
+    def __init__(self, function: Job, options: CallOptions, key: Key, told: bool) -> None:
         self.id = secrets.token_urlsafe(12)
         self.function = function
         self.options = options
@@ -207,7 +188,7 @@ class Runs:
 
     def start(
         self,
-        function: ServedFunction,
+        function: Job,
         arguments: Mapping[str, object],
         options: CallOptions,
         key: Key,
@@ -266,17 +247,9 @@ class Runs:
                 async with self.admission.place(run.key.tenant, min(options.priority, run.key.priority)):
                     waiting.reschedule(None)  # the run's own time says better what was late
                     left = None if ends is None else max(0.001, ends - time.monotonic())
-                    result = await function.session.run(
-                        function.name,
-                        arguments,
-                        seed=options.seed,
-                        max_tokens=options.max_tokens,
-                        timeout=left,
-                        priority=min(options.priority, run.key.priority),
-                        on_event=run.hear,
-                        detailed=options.tokens,
-                    )
-            run.answer = Answer(function.value_text(result.value), usage_of(result), tuple(_checks(result)))
+                    priority = min(options.priority, run.key.priority)
+                    within = replace(options, timeout=left, priority=priority)
+                    run.answer = await function.answer(arguments, within, run.hear)
         except asyncio.CancelledError:
             why = run.ending or Problem(503, "Cancelled", "the call was cancelled")
             run.answer = Answer(problem=replace(why, partial=run.partial or None))
@@ -318,19 +291,3 @@ class Runs:
         for run in late:
             run.cancel(Problem(503, "Cancelled", "the server has ended"))
         await asyncio.gather(*(run.task for run in late if run.task is not None), return_exceptions=True)
-
-
-def usage_of(result: RunResult) -> dict[str, object]:
-    """What a run took, for its client."""
-    found = result.statistics
-    return {
-        "output_tokens": found.output_tokens,
-        "forced_tokens": found.forced_tokens,
-        "forwards": found.forwards,
-        "retries": found.retries,
-        "seconds": round(found.seconds, 3),
-    }
-
-
-def _checks(result: RunResult) -> list[Mapping[str, object]]:
-    return [{"passed": check.passed, "reason": check.reason} for check in result.checks]

@@ -52,7 +52,7 @@ def _new_key(context: click.Context, parameter: click.Parameter, name: str | Non
 
 
 @click.command("serve")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @models_option("What functions run on, as of `sglc run`; smollm2 by default.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 for any.")
@@ -123,13 +123,17 @@ def command(
     required: Level | None,
     engine: EngineOptions,
 ) -> None:
-    """Serve the public functions of programs over HTTP, as typed calls, events and WebSocket.
+    """Serve public functions of programs over HTTP, and models in OpenAI's protocol.
+
+    Functions are typed calls, with events, and WebSocket; those of one text are also models, `sgl/NAME`.
+    Without FILES a model is served alone.
 
     Without --keys only the machine itself is served. What there is, is at /openapi.json.
 
     \b
     Examples:
       sglc serve examples/triage.sgl
+      sglc serve --model smollm2
       sglc serve crew.sgl mails.sgl --model llama:http://localhost:8080 --port 9000
       sglc serve --new-key billing 2>> keys.toml
       sglc serve crew.sgl --host 0.0.0.0 --keys keys.toml --tls cert.pem,key.pem
@@ -177,10 +181,10 @@ def command(
         address = network.address_of(place, socket)
 
         def ready() -> None:
+            model = models.own or programs.model or DEFAULT_MODEL
             number = counted(len(programs.table.by_name), "function")
-            click.echo(
-                f"serving {number} on {models.own or programs.model or DEFAULT_MODEL} at {address}", err=True
-            )
+            click.echo(f"serving {f'{number} on ' if files else ''}{model} at {address}", err=True)
+            click.echo(f"  POST {address}/v1/chat/completions    in OpenAI's protocol", err=True)
             for each in programs.table.by_name.values():
                 click.echo(f"  POST {address}/v1/functions/{each.name}    {each.signature}", err=True)
 

@@ -103,6 +103,7 @@ WHOLE = (
         "sglc.kernels",
         "sglc.runtime.metrics",
         "sglc.runtime.serve",
+        "sglc.runtime.serve.openai",
         "sglc.runtime.repair",
         "sglc.viewer",
         "sglc.recorded",
@@ -197,6 +198,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
     "sglc.runtime.serve": RUNTIME,
+    "sglc.runtime.serve.openai": RUNTIME | {"sglc.runtime.serve", "sglc.cfg"},
     "sglc.plan": LEAVES
     | {"sglc.project", "sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
     | {"sglc.runtime.bounds", "sglc.runtime.mask", "sglc.runtime.decoding", "sglc.runtime.errors"},
@@ -254,7 +256,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "prometheus_client": {"sglc.runtime.metrics"},
     "opentelemetry": {"sglc.runtime.metrics"},
     "pytest": {"sglc.pytest_plugin"},
-    "starlette": {"sglc.runtime.serve"},
+    "starlette": {"sglc.runtime.serve", "sglc.runtime.serve.openai"},
     "uvicorn": {"sglc.runtime.serve"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
 from typing import Any
 
@@ -22,6 +22,7 @@ from sglc.runtime.serve.admission import Admission
 from sglc.runtime.serve.app import AppOptions, application
 from sglc.runtime.serve.functions import FunctionTable
 from sglc.runtime.serve.listening import Listening, bound, listen
+from sglc.runtime.serve.openai.face import OpenAiFace
 from sglc.runtime.serve.options import ServeLimits
 from sglc.runtime.serve.runs import Runs
 from sglc.runtime.session import Session
@@ -119,12 +120,13 @@ def serving(
     options: AppOptions | None = None,
     running: int = 4,
     pace: float = 0.0,
+    model: PacedModel | None = None,
 ) -> Iterator[Server]:
     """Serve a program while the block runs; it must end within ten seconds then."""
     limits, access = limits or ServeLimits(grace=0.0), access or Access()
     compiled = compile_source(Source("served.sgl", text))
     assert compiled.program is not None, compiled.diagnostics
-    model = PacedModel(answers, pace)
+    model = model or PacedModel(answers, pace)
     engine = ReferenceEngine(model)
     socket = bound(Listening(port=0))
     started = threading.Event()
@@ -140,7 +142,8 @@ def serving(
         port = socket.getsockname()[1]
         stop = lambda: loop.call_soon_threadsafe(ended.set)  # noqa: E731
         made.append(Server(port, runs, model, loop, stop, faults))
-        app = application(table, runs, access, options or AppOptions())
+        face = OpenAiFace(table, runs, [engine])
+        app = application(table, runs, access, replace(options or AppOptions(), routes=face.routes))
         await listen(app, runs, Listening(port=port), socket, started.set, ended)
 
     def main() -> None:

@@ -16,7 +16,7 @@ from sglc.commands.running.settings import engine_of, models_of, project_for
 from sglc.commands.shared.invocation import Invocation, fail
 from sglc.commands.shared.programs import load_program
 from sglc.externs.modules import access_for
-from sglc.project.file import Project
+from sglc.project.file import FILE, Project
 from sglc.runtime.backends.filling.loaded import LoadedModels
 from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.engine.base import Engine
@@ -30,6 +30,7 @@ from sglc.runtime.serve.admission import Admission
 from sglc.runtime.serve.app import AppOptions, application
 from sglc.runtime.serve.functions import FunctionTable
 from sglc.runtime.serve.listening import Listening, listen
+from sglc.runtime.serve.openai.face import OpenAiFace
 from sglc.runtime.serve.options import ServeLimits
 from sglc.runtime.serve.runs import Runs
 from sglc.runtime.served_models import check_names, check_unknown
@@ -49,7 +50,7 @@ class ServedPrograms:
     models: tuple[LoadedModels, ...]
     collector: Collector
     model: str
-    """The name of the first program's own model."""
+    """The name of the first program's own model, or of the one that is served alone."""
 
     @classmethod
     @contextmanager
@@ -61,7 +62,8 @@ class ServedPrograms:
         engine: EngineOptions,
         required: Level | None,
     ) -> Iterator[ServedPrograms]:
-        """Compile the programs and load their models, each once. What cannot be served ends the command."""
+        """Compile the programs and load their models, each once; without programs load a model alone. What
+        cannot be served ends the command."""
         made: dict[object, Engine | RemoteModel] = {}
         collector = Collector()
         sessions: list[Session] = []
@@ -85,6 +87,10 @@ class ServedPrograms:
                 for call in calls:
                     if call.code.kind != "pure":
                         tell_levels(invocation, call, sessions[-1])
+            if not files:
+                found = LoadedModels()
+                loaded.append(found)
+                first = _load_alone(invocation, models, engine, found, made)
             yield cls(FunctionTable(sessions), tuple(loaded), collector, first)
         except ArgumentError as problem:
             raise fail(invocation, problem.diagnostic()) from None
@@ -103,7 +109,9 @@ class ServedPrograms:
     ) -> None:
         """Serve until the process is told to end. Connections of models elsewhere are closed then."""
         runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access)
-        options = AppOptions(hosts, origins, self._metrics())
+        engines = [each.engine for each in self.models if each.engine is not None]
+        face = OpenAiFace(self.table, runs, engines)
+        options = AppOptions(hosts, origins, self._metrics(), face.routes)
         try:
             await listen(application(self.table, runs, access, options), runs, place, socket, ready)
         finally:
@@ -126,6 +134,33 @@ class ServedPrograms:
         others = {name: engine for each in self.models for name, engine in each.engines.items()}
         source = prometheus.MetricsSource(self.collector, own, others)
         return lambda: prometheus.text(source)
+
+
+def _load_alone(
+    invocation: Invocation,
+    models: Models,
+    engine: EngineOptions,
+    found: LoadedModels,
+    made: dict[object, Engine | RemoteModel],
+) -> str:
+    """Load the model of a server without programs; its name. What cannot be had ends the command."""
+    project = project_for(invocation, Path.cwd() / FILE)
+    if models.named:
+        name = next(iter(models.named))
+        raise ArgumentError(
+            "E0721", f"no program names a model `{name}`", hint="give `--model MODEL`, or the program's file"
+        )
+    name = models.own or project.models.get(MAIN) or DEFAULT_MODEL
+    known = tuple(project.settings.values())
+    load_models(invocation, {MAIN: name}, known, engine_of(project, engine), None, found, made=made)
+    if found.engine is None:
+        raise ArgumentError(
+            "E0828",
+            f"{name} cannot be served without a program",
+            reason="it is a model elsewhere, which answers its clients itself",
+            hint="name a model of this machine, or give the file of a program",
+        )
+    return name
 
 
 def _calls(

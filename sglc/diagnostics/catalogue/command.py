@@ -190,7 +190,8 @@ ENTRIES: tuple[Entry, ...] = (
         "E0828",
         "functions that cannot be served",
         "`sglc serve` answers calls of the functions that have `pub` before them, by their names: a program "
-        "without one has nothing to serve, and two programs cannot both have a function of the same name.",
+        "without one has nothing to serve, and two programs cannot both have a function of the same name. "
+        "Without a program it serves a model of this machine; one elsewhere answers its clients itself.",
     ),
     Entry(
         "E0829",

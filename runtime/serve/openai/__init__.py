@@ -1,0 +1,1 @@
+"""OpenAI's protocol: chat completions and completions of the loaded models, and functions as models."""

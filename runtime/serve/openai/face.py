@@ -1,0 +1,169 @@
+"""What is answered at which path: models, chat completions, completions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Iterable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from sglc.runtime.engine.base import Engine
+from sglc.runtime.serve.functions import FunctionTable, ServedFunction
+from sglc.runtime.serve.openai.answering import Answering, ChatModel, Completion, FunctionAnswer
+from sglc.runtime.serve.openai.asked import Asked, read_chat, read_completion
+from sglc.runtime.serve.openai.chunks import Chunks
+from sglc.runtime.serve.openai.errors import error_response, no_model, unsupported, wrong
+from sglc.runtime.serve.openai.shapes import ChatShape, Shape, TextShape
+from sglc.runtime.serve.options import CallOptions
+from sglc.runtime.serve.problems import Refusal
+from sglc.runtime.serve.requests import json_body, json_response, until_gone
+from sglc.runtime.serve.rest import key_of
+from sglc.runtime.serve.runs import Run, Runs
+from sglc.types.text.plain_json import write_json
+from sglc.types.type import AliasType, Named, Str, Type, TypeTable
+
+FUNCTIONS = "sgl/"
+"""Before the name of a function that is asked as a model."""
+_SEEDS = 2**63
+Handler = Callable[[Request], Awaitable[Response | Chunks]]
+
+
+class OpenAiFace:
+    """OpenAI's protocol on the models of a server and on its functions of one text."""
+
+    def __init__(self, table: FunctionTable, runs: Runs, engines: Iterable[Engine]) -> None:
+        self._runs = runs
+        self._models: dict[str, ChatModel] = {}
+        for engine in engines:
+            if engine.model.name not in self._models:
+                self._models[engine.model.name] = ChatModel(engine)
+        self._functions = {
+            FUNCTIONS + name: (function, parameter)
+            for name, function in table.by_name.items()
+            if (parameter := text_parameter(function)) is not None
+        }
+        self._since = int(time.time())
+
+    @property
+    def names(self) -> list[str]:
+        """All models."""
+        return [*self._models, *self._functions]
+
+    @property
+    def routes(self) -> list[Route]:
+        """What it answers."""
+        return [
+            Route("/v1/models", _told(self.models), methods=["GET"]),
+            Route("/v1/models/{name:path}", _told(self.model), methods=["GET"]),
+            Route("/v1/chat/completions", _told(self.chat), methods=["POST"]),
+            Route("/v1/completions", _told(self.complete), methods=["POST"]),
+        ]
+
+    async def models(self, request: Request) -> Response:
+        """All models."""
+        return json_response(
+            write_json({"object": "list", "data": [self._shown(each) for each in self.names]})
+        )
+
+    async def model(self, request: Request) -> Response:
+        """One model."""
+        name = request.path_params["name"]
+        if name not in self.names:
+            raise no_model(name, self.names)
+        return json_response(write_json(self._shown(name)))
+
+    def _shown(self, name: str) -> dict[str, object]:
+        return {"id": name, "object": "model", "created": self._since, "owned_by": "sglc"}
+
+    async def chat(self, request: Request) -> Response | Chunks:
+        """A chat completion."""
+        asked = read_chat(await json_body(request, self._runs.limits.body))
+        arguments: dict[str, object] = {}
+        work: Answering
+        if asked.model in self._functions:
+            function, parameter = self._functions[asked.model]
+            work, arguments = FunctionAnswer(function), {parameter: _question(asked)}
+        else:
+            work = self._completion(asked)
+        run = self._run(request, work, arguments, asked)
+        shape = ChatShape(run.id, asked.model, asked.top is not None)
+        return await self._answer(request, run, work, shape, asked)
+
+    async def complete(self, request: Request) -> Response | Chunks:
+        """A plain completion."""
+        asked = read_completion(await json_body(request, self._runs.limits.body))
+        if asked.model in self._functions:
+            raise wrong("model", f"{asked.model} is a function: ask it at /v1/chat/completions")
+        work = self._completion(asked)
+        run = self._run(request, work, {}, asked)
+        return await self._answer(request, run, work, TextShape(run.id, asked.model), asked)
+
+    def _completion(self, asked: Asked) -> Completion:
+        model = self._models.get(asked.model)
+        if model is None:
+            raise no_model(asked.model, self.names)
+        return Completion(model, asked)
+
+    def _run(self, request: Request, work: Answering, arguments: dict[str, object], asked: Asked) -> Run:
+        seed = (asked.seed or 0) % _SEEDS
+        options = CallOptions(seed, asked.most, self._runs.limits.seconds)
+        return self._runs.start(work, arguments, options, key_of(request), told=False)
+
+    async def _answer(
+        self, request: Request, run: Run, work: Answering, shape: Shape, asked: Asked
+    ) -> Response | Chunks:
+        if asked.stream:
+            return Chunks(self._runs, run, work, shape, usage=asked.usage, logprobs=asked.top is not None)
+        assert run.task is not None
+        self._runs.enter(run)
+        try:
+            await until_gone(request.receive, run.task)
+        finally:
+            self._runs.leave(run)
+        if run.answer is None:
+            return Response(status_code=204)  # nobody reads it
+        if run.answer.problem is not None:
+            return error_response(run.answer.problem)
+        return json_response(write_json(shape.whole(work)))
+
+
+def _told(handler: Handler) -> Handler:
+    """A handler whose refusals are errors of this protocol."""
+
+    async def handling(request: Request) -> Response | Chunks:
+        try:
+            return await handler(request)
+        except Refusal as refused:
+            return error_response(refused.problem)
+
+    return handling
+
+
+def text_parameter(function: ServedFunction) -> str | None:
+    """The name of the only parameter of a function, if it is a text."""
+    parameters = function.code.parameters
+    program = function.program
+    if len(parameters) != 1 or not _is_text(program.types[parameters[0].type], program.table):
+        return None
+    return parameters[0].name
+
+
+def _is_text(type: Type, table: TypeTable) -> bool:
+    while isinstance(type, Named):
+        declared = table.get(type.name)
+        if not isinstance(declared, AliasType):
+            return False
+        type = declared.type
+    return isinstance(type, Str)
+
+
+def _question(asked: Asked) -> str:
+    """The last message of the user. Raises Refusal for parameters that are the program's own."""
+    for name in asked.chosen:
+        raise unsupported(name, f"the program of {asked.model} says it")
+    for message in reversed(asked.conversations[0]):
+        if message.role == "user":
+            return message.text
+    raise wrong("messages", f"{asked.model} answers the last message of the user, and there is none")
