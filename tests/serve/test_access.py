@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from serving import serving
+from serving.server import serving
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.serve.access import DAY, Access, Key, digest_of, new_key, read_keys
 from sglc.runtime.serve.app import AppOptions

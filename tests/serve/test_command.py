@@ -36,6 +36,7 @@ def test_a_server_serves_and_ends(public: Path, tmp_path: Path) -> None:
         first = process.stderr.readline()
         found = re.search(r"serving 1 function on scripted:\S+ at (http://127\.0\.0\.1:\d+)", first)
         assert found is not None, first
+        assert "/v1/chat/completions" in process.stderr.readline()
         assert "/v1/functions/feel" in process.stderr.readline()
         body = json.dumps({"arguments": {"text": "a private text"}}).encode()
         asked = Request(f"{found[1]}/v1/functions/feel", body, {"content-type": "application/json"})

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from serving import Reply, serving
+from serving.server import Reply, serving
 from sglc.runtime.serve import listening
 from sglc.runtime.serve.access import Access, Key, new_key
 from sglc.runtime.serve.functions import ServedFunction

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from example_budget import examples
-from serving import Server, serving
+from serving.server import Server, serving
 
 PROGRAM = """
 pub fn double(x: int in 0..1000, note: str = "") -> int:

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from serving import Reply, Server, serving
+from serving.server import Reply, Server, serving
 
 PROGRAM = """
 enum Mood: calm, annoyed

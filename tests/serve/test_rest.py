@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from serving import Server, serving
+from serving.server import Server, serving
 
 PROGRAM = """
 ## One member of a crew.

@@ -11,7 +11,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from serving import Server, serving
+from serving.server import Server, serving
 from sglc.runtime.serve.access import Access, Key, new_key
 
 PROGRAM = """

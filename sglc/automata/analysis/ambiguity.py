@@ -40,13 +40,16 @@ def junction_conflict(language: t.Language, stop: str) -> str | None:
     A shortest word is tried first, for what may follow a value has mostly been left out of it. Then every
     string of the characters of a text is taken for it: that admits more words and has few pairs, and where it
     has no conflict, the language has none. The exact walk comes last; of long values, its pairs may be too
-    many before the first word ends.
+    many before the first word ends. A grammar is walked exactly at once: its values go on soon, and there are
+    far more words of the characters of its texts than of the grammar.
     """
     if not stop:
         return None
     if is_bracketed(language) or not may_write(language, stop[0]):
         return None
     exact = _Junction(Walker(language), stop)
+    if language.grammar:
+        return exact.conflict()
     if found := exact.behind_shortest(language):
         return found
     wide = _Junction(Walker(language, widen=True), stop)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from serving import Reply, Server, serving
+from serving.server import Reply, Server, serving
 from sglc.runtime.serve.access import Access, Key, digest_of
 from sglc.runtime.serve.options import ServeLimits
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from example_budget import examples
-from serving import Reply, Server, serving
+from serving.server import Reply, Server, serving
 
 PROGRAM = "pub fn add(a: int, b: int) -> int:\n    return a + b\n"
 HOT: dict[str, Any] = {"temperature": 2, "max_tokens": 400}

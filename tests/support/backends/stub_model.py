@@ -94,7 +94,18 @@ def constraint_from(kind: str, value: Any) -> Constraint:
             return compile_constraint(regex=value, dialect="python")
     assert kind in ("gbnf", "lark"), kind
     grammar = read_grammar(value, kind)  # type: ignore[arg-type]
-    return _of_one_terminal(grammar) if kind == "lark" and len(grammar.rules) == 1 else _of(grammar)
+    return _of_one_terminal(grammar) if kind == "lark" and _is_one_terminal(grammar) else _of(grammar)
+
+
+def _is_one_terminal(grammar: g.Grammar) -> bool:
+    """Whether the start is the only rule, and a terminal or nothing."""
+    arms = _arms(grammar.rules[grammar.start].body)
+    named = all(not isinstance(each, g.Reference) or each.name in grammar.terminals for each in arms)
+    return (
+        len(grammar.rules) == 1
+        and named
+        and all(isinstance(each, g.Reference | g.Pattern) or each in NOTHING for each in arms)
+    )
 
 
 def _of(grammar: g.Grammar) -> Constraint:
@@ -110,7 +121,6 @@ def _of_one_terminal(grammar: g.Grammar) -> Constraint:
             return compile_constraint(regex=regex, dialect="python")
         case g.Alternatives((g.Pattern(regex), nothing)) if nothing in NOTHING:
             return compile_constraint(regex=f"(?:{regex})?", dialect="python")
-    assert all(isinstance(each, g.Reference) or each in NOTHING for each in _arms(start)), start
     rules = {name: g.Rule(name, terminal.body) for name, terminal in grammar.terminals.items()}
     return _of(replace(grammar, rules={**rules, grammar.start: g.Rule(grammar.start, start)}, terminals={}))
 
