@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from command_line import GOOD, Cli, cli  # noqa: F401
+from sglc.types.model_use import MAIN
 
 PUBLIC = GOOD.replace("\nfn feel", "\npub fn feel")
 
@@ -89,3 +90,41 @@ def test_a_new_key_has_a_table_that_is_read(cli: Cli, tmp_path: Path) -> None:  
     assert tomllib.loads(table)["keys"]["bill"]["digest"] == digest_of(key.strip())
     assert key.strip() not in table and [each.name for each in read_keys(path)] == ["bill"]
     assert cli("serve", "--new-key", "a b")[0] == 2
+
+
+TWO_MODELS = """
+pub fn pick(text: str) -> "a" | "b" using big:
+    assistant: | ?{answer: "a" | "b"}
+    return answer
+"""
+
+
+def test_a_model_by_name_is_for_the_programs_that_name_it(cli: Cli, tmp_path: Path, public: Path) -> None:  # noqa: F811
+    """Others are served beside them; a name that no program has is an error, and so is one that lacks."""
+    two, script = tmp_path / "two.sgl", tmp_path / "script.json"
+    two.write_text(TWO_MODELS)
+    script.write_text("{}")
+    model = f"scripted:{script}"
+    for named, words in (([f"--model=bog={model}"], "bog"), ([], "big")):
+        code, _, told = cli("serve", public, two, "--model", model, *named, "--port", 0)
+        assert code == 1 and "E0721" in told and words in told
+    names = _names([public, two], {"big": model, MAIN: model})
+    assert names == [(), ("big",)]
+
+
+def _names(files: list[Path], models: dict[str, str]) -> list[tuple[str, ...]]:
+    """The models by name that the calls of each program have."""
+    from sglc.commands.running.run_options import Models
+    from sglc.commands.serving.programs import calls_of
+    from sglc.commands.shared.invocation import Invocation
+    from sglc.commands.shared.programs import load_program
+    from sglc.project.file import Project
+    from sglc.runtime.engine.core.options import EngineOptions
+
+    invocation, given = Invocation(), Models(models[MAIN], {k: v for k, v in models.items() if k != MAIN})
+    found = []
+    for file in files:
+        program = load_program(invocation, file)
+        calls = calls_of(invocation, program, Project(), given, EngineOptions(), file, None)
+        found.append(tuple(calls[0].models))
+    return found

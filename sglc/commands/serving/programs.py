@@ -70,17 +70,17 @@ class ServedPrograms:
         loaded: list[LoadedModels] = []
         first = ""
         try:
-            for file in files:
-                program = load_program(invocation, file)
+            programs = [load_program(invocation, file) for file in files]
+            _check_named(programs, models)
+            for file, program in zip(files, programs, strict=True):
                 project = project_for(invocation, file)
-                calls = _calls(invocation, program, project, models, engine, file, required)
+                calls = calls_of(invocation, program, project, models, engine, file, required)
                 found = LoadedModels()
                 loaded.append(found)
                 if any(call.code.kind != "pure" for call in calls):
                     call = calls[0]
                     first = first or call.model
                     check_names(program, call.models)
-                    check_unknown(program, call.models)
                     names = {MAIN: call.model, **call.models}
                     load_models(invocation, names, call.known, call.engine, None, found, made=made)
                 sessions.append(_session(program, found, calls, collector, file))
@@ -163,7 +163,7 @@ def _load_alone(
     return name
 
 
-def _calls(
+def calls_of(
     invocation: Invocation,
     program: Program,
     project: Project,
@@ -174,6 +174,7 @@ def _calls(
 ) -> list[Call]:
     """A call of each public function: what it is run on, and by which options."""
     own, named = models_of(project, models, program)
+    named = {name: model for name, model in named.items() if name in program.models}
     engine = engine_of(project, engine)
     masks, access = program_masks(file), access_for(file, invocation.python)
     return [
@@ -190,6 +191,13 @@ def _calls(
         )
         for code in _public(program)
     ]
+
+
+def _check_named(programs: Sequence[Program], models: Models) -> None:
+    """Raises ArgumentError for a model that is given a name which no program has."""
+    unknown = [name for name in models.named if all(name not in program.models for program in programs)]
+    if programs and unknown:
+        check_unknown(programs[0], unknown)
 
 
 def _public(program: Program) -> list[Code]:
