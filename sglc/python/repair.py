@@ -32,6 +32,7 @@ from sglc.types.text.decode import decode
 from sglc.types.type import Named
 
 if TYPE_CHECKING:
+    from sglc.automata.json.data import JsonData
     from sglc.runtime.engine.base import Engine
 
 
@@ -62,7 +63,7 @@ class RepairOptions(TypedDict, total=False):
     trace            a function that is called with each `Event`, as `trace_` of a run is (docs/trace.md)
     """
 
-    json_schema: object
+    json_schema: JsonData
     schema_options: SchemaOptions
     regex: str
     grammar: str
