@@ -15,7 +15,7 @@ from sglc.runtime.serve.functions import FunctionTable
 from sglc.runtime.serve.openapi import document
 from sglc.runtime.serve.options import CallOptions, call_options
 from sglc.runtime.serve.problems import Refusal, of_arguments, refusal
-from sglc.runtime.serve.requests import json_body, json_response, members, problem_response, until_gone
+from sglc.runtime.serve.requests import json_body, json_response, members, problem_response
 from sglc.runtime.serve.runs import Run, Runs
 from sglc.types.text.plain_json import write_json
 
@@ -97,12 +97,7 @@ class Rest:
         return Response(status_code=204)
 
     async def _answer(self, request: Request, run: Run) -> Response:
-        assert run.task is not None
-        self._runs.enter(run)
-        try:
-            await until_gone(request.receive, run.task)
-        finally:
-            self._runs.leave(run)
+        await self._runs.attend(run, request.receive)
         return _answered(run) if run.answer is not None else json_response(_state(run), 202)
 
 

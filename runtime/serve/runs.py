@@ -14,12 +14,15 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from starlette.types import Receive
+
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.serve.access import Access, Key
 from sglc.runtime.serve.admission import Admission
 from sglc.runtime.serve.functions import Answer, Job
 from sglc.runtime.serve.options import CallOptions, ServeLimits
 from sglc.runtime.serve.problems import Problem, Refusal, internal, of_arguments, refusal
+from sglc.runtime.serve.requests import until_gone
 from sglc.runtime.vm.state.trace import PIECES, Event
 from sglc.types.text.plain_json import write_json
 
@@ -232,6 +235,15 @@ class Runs:
             self.by_id.pop(run.id, None)
         else:
             asyncio.get_running_loop().call_later(run.options.keep, self._expire, run)
+
+    async def attend(self, run: Run, receive: Receive) -> None:
+        """Wait for a run's end, or until its client has gone, which leaves the run."""
+        assert run.task is not None
+        self.enter(run)
+        try:
+            await until_gone(receive, run.task)
+        finally:
+            self.leave(run)
 
     def _expire(self, run: Run) -> None:
         if not run.readers and time.monotonic() - run.left_at >= run.options.keep - 0.01:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPSConnection
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from serving.server import Reply, serving
+from serving.server import Reply, Server, serving
 from sglc.runtime.serve import listening
-from sglc.runtime.serve.access import Access, Key, new_key
+from sglc.runtime.serve.access import ANYONE, Access, Key, new_key
+from sglc.runtime.serve.event_stream import EventStream
 from sglc.runtime.serve.functions import ServedFunction
-from sglc.runtime.serve.options import ServeLimits
+from sglc.runtime.serve.options import CallOptions, ServeLimits
+from sglc.runtime.serve.runs import Run
 
 PROGRAM = """
 pub fn long(theme: str) -> str:
@@ -127,3 +135,50 @@ def test_headers_that_do_not_come_are_not_waited_for(monkeypatch: pytest.MonkeyP
                 connection.settimeout(10)
                 connection.sendall(beginning)
                 assert connection.recv(100) == b""
+
+
+def test_a_client_that_reads_nothing_loses_its_run() -> None:
+    """A write that is not taken is given up, and the run ends at its next token."""
+
+    async def never(message: object = None) -> Any:
+        await asyncio.Event().wait()
+
+    async def stuck(message: Any) -> None:
+        if message["type"] == "http.response.body":
+            await never()
+
+    async def read_nothing(server: Server) -> Run:
+        function = server.table.get("long")
+        run = server.runs.start(function, {"theme": "x"}, CallOptions(), ANYONE, told=True)
+        await EventStream(server.runs, run)({}, never, stuck)
+        assert run.task is not None
+        await run.task
+        return run
+
+    limits = ServeLimits(idle=0.2, grace=0)
+    with serving(PROGRAM, {"long.text": "a" * 3000}, pace=0.001, limits=limits) as server:
+        run = asyncio.run_coroutine_threadsafe(read_nothing(server), server.loop).result(30)
+        assert run.answer is not None and run.answer.problem is not None
+        assert "read nothing" in run.answer.problem.detail and server.model.passes < 3000
+        assert server.call("one").data["value"] == 1
+
+
+def test_https(tmp_path: Path) -> None:
+    """A certificate of the test's own; a client that trusts it alone is answered."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl to make a certificate")
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(
+        [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+        + ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)],
+        check=True,
+        capture_output=True,
+    )
+    listening.check_tls(listening.Listening(tls=(certificate, key)))
+    with serving(PROGRAM, tls=(certificate, key)) as server:
+        trusting = ssl.create_default_context(cafile=str(certificate))
+        connection = HTTPSConnection("localhost", server.port, timeout=20, context=trusting)
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read() == b"ok\n"
+        connection.close()

@@ -18,7 +18,7 @@ from sglc.runtime.serve.openai.errors import error_response, no_model, unsupport
 from sglc.runtime.serve.openai.shapes import ChatShape, Shape, TextShape
 from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.serve.problems import Refusal
-from sglc.runtime.serve.requests import json_body, json_response, until_gone
+from sglc.runtime.serve.requests import json_body, json_response
 from sglc.runtime.serve.rest import key_of
 from sglc.runtime.serve.runs import Run, Runs
 from sglc.types.text.plain_json import write_json
@@ -116,12 +116,7 @@ class OpenAiFace:
     ) -> Response | Chunks:
         if asked.stream:
             return Chunks(self._runs, run, work, shape, usage=asked.usage, logprobs=asked.top is not None)
-        assert run.task is not None
-        self._runs.enter(run)
-        try:
-            await until_gone(request.receive, run.task)
-        finally:
-            self._runs.leave(run)
+        await self._runs.attend(run, request.receive)
         if run.answer is None:
             return Response(status_code=204)  # nobody reads it
         if run.answer.problem is not None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ class Server:
 
     port: int
     runs: Runs
+    table: FunctionTable
     model: PacedModel
     loop: asyncio.AbstractEventLoop
     stop: Callable[[], None]
@@ -121,6 +123,7 @@ def serving(
     running: int = 4,
     pace: float = 0.0,
     model: PacedModel | None = None,
+    tls: tuple[Path, Path] | None = None,
 ) -> Iterator[Server]:
     """Serve a program while the block runs; it must end within ten seconds then."""
     limits, access = limits or ServeLimits(grace=0.0), access or Access()
@@ -141,10 +144,10 @@ def serving(
         loop = asyncio.get_running_loop()
         port = socket.getsockname()[1]
         stop = lambda: loop.call_soon_threadsafe(ended.set)  # noqa: E731
-        made.append(Server(port, runs, model, loop, stop, faults))
+        made.append(Server(port, runs, table, model, loop, stop, faults))
         face = OpenAiFace(table, runs, [engine])
         app = application(table, runs, access, replace(options or AppOptions(), routes=face.routes))
-        await listen(app, runs, Listening(port=port), socket, started.set, ended)
+        await listen(app, runs, Listening(port=port, tls=tls), socket, started.set, ended)
 
     def main() -> None:
         try:
