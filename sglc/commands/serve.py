@@ -6,7 +6,9 @@ import asyncio
 import logging
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,6 +25,9 @@ from sglc.commands.shared.invocation import (
 )
 from sglc.runtime.engine.core.options import EngineOptions
 from sglc.targets.projection.core.capabilities import Level
+
+if TYPE_CHECKING:
+    from sglc.runtime.serve.faces import MakeFace
 
 
 def _tls(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[Path, Path] | None:
@@ -176,19 +181,25 @@ def command(
             else f"cannot serve at {host}:{port} with {tls[0]}, {tls[1]}"
         )
         raise fail(invocation, fault("E0811", what, reason=problem.strerror or str(problem))) from None
+    faces: list[MakeFace] = []
     limits = ServeLimits(running=running, waiting=waiting, seconds=timeout, grace=grace)
     with ServedPrograms.open(invocation, files, models, engine, required) as programs, socket:
         address = network.address_of(place, socket)
 
-        def ready() -> None:
+        def ready(others: Sequence[str]) -> None:
             model = models.own or programs.model or DEFAULT_MODEL
             number = counted(len(programs.table.by_name), "function")
             click.echo(f"serving {f'{number} on ' if files else ''}{model} at {address}", err=True)
             click.echo(f"  POST {address}/v1/chat/completions    in OpenAI's protocol", err=True)
             for each in programs.table.by_name.values():
                 click.echo(f"  POST {address}/v1/functions/{each.name}    {each.signature}", err=True)
+            for line in others:
+                click.echo(f"  {line}", err=True)
 
-        asyncio.run(programs.serve(limits, access, place, socket, frozenset(hosts), cors, ready))
+        try:
+            asyncio.run(programs.serve(limits, access, place, socket, frozenset(hosts), cors, faces, ready))
+        except ArgumentError as problem:
+            raise fail(invocation, problem.diagnostic()) from None
 
 
 def _log(access: bool) -> None:

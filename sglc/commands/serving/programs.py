@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from socket import socket
@@ -28,6 +28,7 @@ from sglc.runtime.metrics.packages import MissingPackage
 from sglc.runtime.serve.access import Access
 from sglc.runtime.serve.admission import Admission
 from sglc.runtime.serve.app import AppOptions, application
+from sglc.runtime.serve.faces import MakeFace, Served
 from sglc.runtime.serve.functions import FunctionTable
 from sglc.runtime.serve.listening import Listening, listen
 from sglc.runtime.serve.openai.face import OpenAiFace
@@ -105,15 +106,25 @@ class ServedPrograms:
         socket: socket,
         hosts: frozenset[str],
         origins: tuple[str, ...],
-        ready: Callable[[], None],
+        faces: Sequence[MakeFace],
+        ready: Callable[[Sequence[str]], None],
     ) -> None:
-        """Serve until the process is told to end. Connections of models elsewhere are closed then."""
+        """Serve until the process is told to end. Connections of models elsewhere are closed then.
+
+        `ready` gets the lines that tell where `faces` are reached.
+        """
         runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access)
         engines = [each.engine for each in self.models if each.engine is not None]
-        face = OpenAiFace(self.table, runs, engines)
-        options = AppOptions(hosts, origins, self._metrics(), face.routes)
+        made = [make(Served(self.table, runs, access)) for make in faces]
+        routes = [route for face in made for route in face.routes]
+        routes += OpenAiFace(self.table, runs, engines).routes
+        options = AppOptions(hosts, origins, self._metrics(), routes)
+        app = application(self.table, runs, access, options)
         try:
-            await listen(application(self.table, runs, access, options), runs, place, socket, ready)
+            async with AsyncExitStack() as beside:
+                entered = [await beside.enter_async_context(face.running()) for face in made]
+                lines = [line for each in entered for line in each]
+                await listen(app, runs, place, socket, lambda: ready(lines))
         finally:
             for each in self.models:
                 for remote in each.remote:

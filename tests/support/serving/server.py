@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
 from pathlib import Path
@@ -21,6 +21,7 @@ from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
 from sglc.runtime.serve.access import Access
 from sglc.runtime.serve.admission import Admission
 from sglc.runtime.serve.app import AppOptions, application
+from sglc.runtime.serve.faces import MakeFace, Served
 from sglc.runtime.serve.functions import FunctionTable
 from sglc.runtime.serve.listening import Listening, bound, listen
 from sglc.runtime.serve.openai.face import OpenAiFace
@@ -124,6 +125,7 @@ def serving(
     pace: float = 0.0,
     model: PacedModel | None = None,
     tls: tuple[Path, Path] | None = None,
+    faces: Sequence[MakeFace] = (),
 ) -> Iterator[Server]:
     """Serve a program while the block runs; it must end within ten seconds then."""
     limits, access = limits or ServeLimits(grace=0.0), access or Access()
@@ -145,9 +147,13 @@ def serving(
         port = socket.getsockname()[1]
         stop = lambda: loop.call_soon_threadsafe(ended.set)  # noqa: E731
         made.append(Server(port, runs, table, model, loop, stop, faults))
-        face = OpenAiFace(table, runs, [engine])
-        app = application(table, runs, access, replace(options or AppOptions(), routes=face.routes))
-        await listen(app, runs, Listening(port=port, tls=tls), socket, started.set, ended)
+        others = [make(Served(table, runs, access)) for make in faces]
+        routes = [route for face in (*others, OpenAiFace(table, runs, [engine])) for route in face.routes]
+        app = application(table, runs, access, replace(options or AppOptions(), routes=routes))
+        async with AsyncExitStack() as beside:
+            for face in others:
+                await beside.enter_async_context(face.running())
+            await listen(app, runs, Listening(port=port, tls=tls), socket, started.set, ended)
 
     def main() -> None:
         try:
