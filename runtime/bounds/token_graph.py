@@ -124,7 +124,7 @@ class TokenGraph:
     def _ends_inside(self, nodes: np.ndarray) -> bool:
         """Whether some token goes on behind the end of a value with what may follow it."""
         trie = self._vocabulary.trie
-        numbers = np.unique(nodes)
+        numbers = np.flatnonzero(np.bincount(nodes))
         ending = [n for n in numbers.tolist() if n and self._accepts(self._steps.config_of(n))]
         for node in np.flatnonzero(np.isin(nodes, ending)).tolist():
             for below in range(node + 1, int(trie.end[node])):

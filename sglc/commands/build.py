@@ -138,12 +138,13 @@ def command(
         show(invocation, diagnostics)
         click.echo(summary(diagnostics), err=True)
         raise CommandFailed(1)
+    tokenizer = None
     if model is not None and built.program is not None:
         from sglc.commands.building.dead_ends import dead_ends
         from sglc.commands.building.masks import read_tokenizer
 
-        vocabulary = read_tokenizer(invocation, model).vocabulary()
-        diagnostics = [*diagnostics, *dead_ends(built.program, vocabulary, model)]
+        tokenizer = read_tokenizer(invocation, model)
+        diagnostics = [*diagnostics, *dead_ends(built.program, tokenizer.vocabulary(), model)]
     if not as_json:
         show(invocation, diagnostics)
     data, functions = built.data, built.functions
@@ -151,10 +152,10 @@ def command(
     masks = None
     place = target
     written = data
-    if model is not None and built.program is not None:
+    if tokenizer is not None and built.program is not None:
         from sglc.commands.building.masks import build_masks, pack_beside, packed_before
 
-        masks = build_masks(invocation, built.program, model, mask_bytes)
+        masks = build_masks(invocation, built.program, tokenizer, mask_bytes)
         place = target if packed else pack_beside(target)
         content = masks.pack(packed_before(place))
         if packed:

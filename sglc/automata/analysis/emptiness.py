@@ -212,9 +212,27 @@ def _best_of(known: Known) -> Callable[[t.Term, int], tuple[bytes, ...]]:
 
 
 def _pairs(left: tuple[bytes, ...], right: tuple[bytes, ...], count: int) -> tuple[bytes, ...]:
+    """The `count` shortest words of one of `left` and one of `right`, both the shortest first."""
     if len(left) == 1 and len(right) == 1:
         return (left[0] + right[0],)
-    return _take((a + b for a in left for b in right), count)
+    lefts, rights = _by_size(left), _by_size(right)
+    found: dict[bytes, None] = {}
+    for size in sorted({a + b for a in lefts for b in rights}):
+        for first, words in lefts.items():
+            ends = rights.get(size - first, ())
+            for word in words if ends else ():
+                found.update(dict.fromkeys([word + end for end in ends]))
+                if len(found) >= count:
+                    return tuple(found)[:count]
+    return tuple(found)
+
+
+def _by_size(words: tuple[bytes, ...]) -> dict[int, list[bytes]]:
+    """Words by their number of bytes."""
+    found: dict[int, list[bytes]] = {}
+    for word in words:
+        found.setdefault(len(word), []).append(word)
+    return found
 
 
 def _repeat_words(term: t.Repeat, known: Known, count: int) -> tuple[bytes, ...]:

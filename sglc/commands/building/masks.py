@@ -101,13 +101,14 @@ class _HoleLanguages:
     alone: Language | None
 
 
-def build_masks(invocation: Invocation, program: Program, model: str, most: int | None = None) -> Built:
-    """Expand the constraints of a program's holes for a model, within `most` bytes.
+def build_masks(
+    invocation: Invocation, program: Program, tokenizer: Tokenizer, most: int | None = None
+) -> Built:
+    """Expand the constraints of a program's holes for a model's tokenizer, within `most` bytes.
 
     What the cache has already is not made again. Constraints that cannot be expanded are left to the run; the
-    result says why. A model that cannot be had ends the command.
+    result says why.
     """
-    tokenizer = read_tokenizer(invocation, model)
     vocabulary = tokenizer.vocabulary()
     built = Built(left_out=dict(_left_to_the_run(program)))
     wanted = list(_hole_languages(program, tokenizer, vocabulary, built))
