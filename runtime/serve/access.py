@@ -159,6 +159,13 @@ class Access:
         self._take(found)
         return found
 
+    def replace(self, keys: tuple[Key, ...]) -> None:
+        """Let in by other keys from now on. What a key of the same name has used stays counted."""
+        self.keys = keys
+        for key in keys:
+            if key.name in self._spent and key.rate is not None:
+                self._spent[key.name].left = min(self._spent[key.name].left, float(key.rate))
+
     def _take(self, key: Key) -> None:
         """Count a request. Raises Refusal where the key has none left."""
         spent = self._of(key)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.signatures import signature
@@ -22,6 +22,8 @@ from sglc.types.text.partial import MISSING, Growing, Partial, PartialFields
 from sglc.types.text.plain_json import dumps, parse_json, write_json
 from sglc.types.type import TAG, Type
 from sglc.types.values import EnumValue, RecordValue, Value
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,26 +166,18 @@ class FunctionTable:
 
     def __init__(self, sessions: Iterable[Session]) -> None:
         """Raises ArgumentError where two public functions have the same name, or there is none."""
+        self.version = 0
+        """How often the functions were replaced."""
         self.sessions = tuple(sessions)
-        self.by_name: dict[str, ServedFunction] = {}
-        for session in self.sessions:
-            for name, code in session.functions.items():
-                if not code.public:
-                    continue
-                before = self.by_name.get(name)
-                if before is not None:
-                    raise ArgumentError(
-                        "E0828",
-                        f"two programs have a public function `{name}`",
-                        reason=f"they are {before.program.name} and {session.program.name}",
-                        hint="give one of them another name, or take `pub` away",
-                    )
-                self.by_name[name] = ServedFunction(session.program, code, session)
-        if self.sessions and not self.by_name:
-            names = ", ".join(session.program.name for session in self.sessions)
-            raise ArgumentError(
-                "E0828", f"{names} has no public function to serve", hint="write `pub fn` before one"
-            )
+        self.by_name: Mapping[str, ServedFunction] = _public(self.sessions)
+
+    def replace(self, sessions: Iterable[Session]) -> None:
+        """Serve the functions of other sessions from now on. Raises ArgumentError, as above; then nothing
+        changes."""
+        new = tuple(sessions)
+        self.by_name = _public(new)
+        self.sessions = new
+        self.version += 1
 
     def get(self, name: str) -> ServedFunction:
         """A function by name. Raises ArgumentError (E0712) with the nearest one."""
@@ -193,6 +187,47 @@ class FunctionTable:
             hint = f"did you mean `{near}`?" if near else "functions: " + (", ".join(self.by_name) or "none")
             raise ArgumentError("E0712", f"there is no function `{name}`", hint=hint)
         return found
+
+
+def _public(sessions: tuple[Session, ...]) -> dict[str, ServedFunction]:
+    """The public functions of sessions by name."""
+    found: dict[str, ServedFunction] = {}
+    for session in sessions:
+        for name, code in session.functions.items():
+            if not code.public:
+                continue
+            before = found.get(name)
+            if before is not None:
+                raise ArgumentError(
+                    "E0828",
+                    f"two programs have a public function `{name}`",
+                    reason=f"they are {before.program.name} and {session.program.name}",
+                    hint="give one of them another name, or take `pub` away",
+                )
+            found[name] = ServedFunction(session.program, code, session)
+    if sessions and not found:
+        names = ", ".join(session.program.name for session in sessions)
+        raise ArgumentError(
+            "E0828", f"{names} has no public function to serve", hint="write `pub fn` before one"
+        )
+    return found
+
+
+class OfTable(Generic[T]):
+    """What `make` makes of the functions of a table: made again where they were replaced."""
+
+    def __init__(self, table: FunctionTable, make: Callable[[FunctionTable], T]) -> None:
+        self._table = table
+        self._make = make
+        self._version = table.version
+        self._made = make(table)
+
+    @property
+    def now(self) -> T:
+        """As the functions are now."""
+        if self._version != self._table.version:
+            self._made, self._version = self._make(self._table), self._table.version
+        return self._made
 
 
 def parsed_body(text: str) -> dict[str, Value]:

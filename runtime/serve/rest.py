@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,7 +12,7 @@ from starlette.routing import Route
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.serve.access import Key
 from sglc.runtime.serve.event_stream import MEDIA_TYPE, EventStream
-from sglc.runtime.serve.functions import FunctionTable
+from sglc.runtime.serve.functions import FunctionTable, OfTable
 from sglc.runtime.serve.openapi import document
 from sglc.runtime.serve.options import CallOptions, call_options
 from sglc.runtime.serve.problems import Refusal, of_arguments, refusal
@@ -29,7 +30,7 @@ class Rest:
     def __init__(self, table: FunctionTable, runs: Runs, keyed: bool) -> None:
         self._table = table
         self._runs = runs
-        self._document = document(table, keyed=keyed)
+        self._document = OfTable(table, partial(document, keyed=keyed))
 
     @property
     def routes(self) -> list[Route]:
@@ -44,7 +45,7 @@ class Rest:
 
     async def openapi(self, request: Request) -> Response:
         """The description of all functions, OpenAPI 3.1."""
-        return json_response(self._document)
+        return json_response(self._document.now)
 
     async def list(self, request: Request) -> Response:
         """The functions by name, with their signatures and comments."""

@@ -7,6 +7,7 @@ import logging
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,7 @@ def _new_key(context: click.Context, parameter: click.Parameter, name: str | Non
     metavar="SECONDS",
     help="Time of runs at the end.",
 )
+@click.option("--reload", is_flag=True, help="Take programs and keys over when their files change.")
 @click.option(
     "--access-log/--no-access-log", default=True, show_default=True, help="One line a request, without texts."
 )
@@ -124,6 +126,7 @@ def command(
     waiting: int,
     timeout: float,
     grace: float,
+    reload: bool,
     access_log: bool,
     required: Level | None,
     engine: EngineOptions,
@@ -151,6 +154,7 @@ def command(
         )
         raise fail(invocation, found) from None
     from sglc.commands.serving.programs import ServedPrograms
+    from sglc.commands.serving.reloading import Reloading
     from sglc.runtime.errors import ArgumentError
     from sglc.runtime.serve.access import Access, read_keys
     from sglc.runtime.serve.guard import LOCAL
@@ -185,6 +189,7 @@ def command(
     limits = ServeLimits(running=running, waiting=waiting, seconds=timeout, grace=grace)
     with ServedPrograms.open(invocation, files, models, engine, required) as programs, socket:
         address = network.address_of(place, socket)
+        faces.append(partial(Reloading, invocation, programs, keys, reload))
 
         def ready(others: Sequence[str]) -> None:
             model = models.own or programs.model or DEFAULT_MODEL

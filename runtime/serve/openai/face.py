@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sglc.runtime.engine.base import Engine
-from sglc.runtime.serve.functions import FunctionTable, ServedFunction
+from sglc.runtime.serve.functions import FunctionTable, OfTable, ServedFunction
 from sglc.runtime.serve.openai.answering import Answering, ChatModel, Completion, FunctionAnswer
 from sglc.runtime.serve.openai.asked import Asked, read_chat, read_completion
 from sglc.runtime.serve.openai.chunks import Chunks
@@ -39,17 +39,13 @@ class OpenAiFace:
         for engine in engines:
             if engine.model.name not in self._models:
                 self._models[engine.model.name] = ChatModel(engine)
-        self._functions = {
-            FUNCTIONS + name: (function, parameter)
-            for name, function in table.by_name.items()
-            if (parameter := text_parameter(function)) is not None
-        }
+        self._functions = OfTable(table, _functions)
         self._since = int(time.time())
 
     @property
     def names(self) -> list[str]:
         """All models."""
-        return [*self._models, *self._functions]
+        return [*self._models, *self._functions.now]
 
     @property
     def routes(self) -> list[Route]:
@@ -82,8 +78,8 @@ class OpenAiFace:
         asked = read_chat(await json_body(request, self._runs.limits.body))
         arguments: dict[str, object] = {}
         work: Answering
-        if asked.model in self._functions:
-            function, parameter = self._functions[asked.model]
+        if (found := self._functions.now.get(asked.model)) is not None:
+            function, parameter = found
             work, arguments = FunctionAnswer(function), {parameter: _question(asked)}
         else:
             work = self._completion(asked)
@@ -94,7 +90,7 @@ class OpenAiFace:
     async def complete(self, request: Request) -> Response | Chunks:
         """A plain completion."""
         asked = read_completion(await json_body(request, self._runs.limits.body))
-        if asked.model in self._functions:
+        if asked.model in self._functions.now:
             raise wrong("model", f"{asked.model} is a function: ask it at /v1/chat/completions")
         work = self._completion(asked)
         run = self._run(request, work, {}, asked)
@@ -134,6 +130,15 @@ def _told(handler: Handler) -> Handler:
             return error_response(refused.problem)
 
     return handling
+
+
+def _functions(table: FunctionTable) -> dict[str, tuple[ServedFunction, str]]:
+    """Functions of one text by the names of their models, each with its parameter."""
+    return {
+        FUNCTIONS + name: (function, parameter)
+        for name, function in table.by_name.items()
+        if (parameter := text_parameter(function)) is not None
+    }
 
 
 def text_parameter(function: ServedFunction) -> str | None:

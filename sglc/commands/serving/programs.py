@@ -9,11 +9,12 @@ from pathlib import Path
 from socket import socket
 
 from sglc.bytecode.code import Code, Program
+from sglc.bytecode.serial import dumps
 from sglc.commands.running.execution import Call, host_of
 from sglc.commands.running.loading import load_models, tell_levels
 from sglc.commands.running.run_options import DEFAULT_MODEL, LevelOptions, Models
 from sglc.commands.running.settings import engine_of, models_of, project_for
-from sglc.commands.shared.invocation import Invocation, fail
+from sglc.commands.shared.invocation import Invocation, fail, fault
 from sglc.commands.shared.programs import load_program
 from sglc.externs.modules import access_for
 from sglc.project.file import FILE, Project
@@ -43,15 +44,28 @@ ROOM = 4
 """Runs for each that the model does best at a time: some of them are between two holes."""
 
 
+@dataclass(frozen=True, slots=True)
+class ServedProgram:
+    """A program with its loaded models, and the session that runs its functions."""
+
+    file: Path
+    program: Program
+    models: LoadedModels
+    session: Session
+
+
 @dataclass(slots=True)
 class ServedPrograms:
     """Programs that are ready to be served."""
 
+    programs: tuple[ServedProgram, ...]
     table: FunctionTable
     models: tuple[LoadedModels, ...]
     collector: Collector
     model: str
     """The name of the first program's own model, or of the one that is served alone."""
+    calls: Callable[[Program, Path], list[Call]]
+    """A call of each public function of a program in a file."""
 
     @classmethod
     @contextmanager
@@ -67,15 +81,19 @@ class ServedPrograms:
         cannot be served ends the command."""
         made: dict[object, Engine | RemoteModel] = {}
         collector = Collector()
-        sessions: list[Session] = []
+        served: list[ServedProgram] = []
         loaded: list[LoadedModels] = []
         first = ""
+
+        def calls_in(program: Program, file: Path) -> list[Call]:
+            project = project_for(invocation, file)
+            return calls_of(invocation, program, project, models, engine, file, required)
+
         try:
             programs = [load_program(invocation, file) for file in files]
             _check_named(programs, models)
             for file, program in zip(files, programs, strict=True):
-                project = project_for(invocation, file)
-                calls = calls_of(invocation, program, project, models, engine, file, required)
+                calls = calls_in(program, file)
                 found = LoadedModels()
                 loaded.append(found)
                 if any(call.code.kind != "pure" for call in calls):
@@ -84,15 +102,14 @@ class ServedPrograms:
                     check_names(program, call.models)
                     names = {MAIN: call.model, **call.models}
                     load_models(invocation, names, call.known, call.engine, None, found, made=made)
-                sessions.append(_session(program, found, calls, collector, file))
-                for call in calls:
-                    if call.code.kind != "pure":
-                        tell_levels(invocation, call, sessions[-1])
+                session = _session(invocation, program, found, calls, collector, file)
+                served.append(ServedProgram(file, program, found, session))
             if not files:
                 found = LoadedModels()
                 loaded.append(found)
                 first = _load_alone(invocation, models, engine, found, made)
-            yield cls(FunctionTable(sessions), tuple(loaded), collector, first)
+            table = FunctionTable([each.session for each in served])
+            yield cls(tuple(served), table, tuple(loaded), collector, first, calls_in)
         except ArgumentError as problem:
             raise fail(invocation, problem.diagnostic()) from None
         finally:
@@ -129,6 +146,41 @@ class ServedPrograms:
             for each in self.models:
                 for remote in each.remote:
                     await remote.close()
+
+    def compile_again(self, invocation: Invocation) -> tuple[ServedProgram, ...]:
+        """The programs as their files are now, on the models that are loaded. One that is as before is the
+        same object. Raises CommandFailed, with all that is wrong shown, where one cannot be used."""
+        return tuple(self._compiled(invocation, each) for each in self.programs)
+
+    def _compiled(self, invocation: Invocation, before: ServedProgram) -> ServedProgram:
+        file, models = before.file, before.models
+        program = load_program(invocation, file)
+        if dumps(program) == dumps(before.program):
+            return before
+        calls = self.calls(program, file)
+        new = [name for name in program.models if name not in before.program.models]
+        if new or (models.engine is None and not models.remote and any(c.code.kind != "pure" for c in calls)):
+            what = f"a model `{new[0]}`" if new else "a model"
+            raise fail(
+                invocation,
+                fault(
+                    "E0828",
+                    f"{file} asks for {what} now, which is not loaded",
+                    reason="models are loaded when a server begins",
+                    hint="start the server again",
+                ),
+            )
+        session = _session(invocation, program, models, calls, self.collector, file)
+        return ServedProgram(file, program, models, session)
+
+    def take(self, programs: tuple[ServedProgram, ...]) -> bool:
+        """Serve these from the next call on; whether any is another than before. Calls that go on end with
+        the program that they began with. Raises ArgumentError where two functions have one name."""
+        if all(now is before for now, before in zip(programs, self.programs, strict=True)):
+            return False
+        self.table.replace([each.session for each in programs])
+        self.programs = programs
+        return True
 
     @property
     def room(self) -> int:
@@ -217,10 +269,17 @@ def _public(program: Program) -> list[Code]:
 
 
 def _session(
-    program: Program, models: LoadedModels, calls: Sequence[Call], collector: Collector, file: Path
+    invocation: Invocation,
+    program: Program,
+    models: LoadedModels,
+    calls: Sequence[Call],
+    collector: Collector,
+    file: Path,
 ) -> Session:
+    """A session of a program. What its models guarantee of its holes is told; less than is required ends the
+    command."""
     hosts = [host_of(call) for call in calls]  # each function's modules of Python must be allowed
-    return Session(
+    session = Session(
         program,
         models.own,
         masks=program_masks(file),
@@ -229,3 +288,7 @@ def _session(
         python=hosts[0] if hosts else None,
         fallbacks=models.fallbacks,
     )
+    for call in calls:
+        if call.code.kind != "pure":
+            tell_levels(invocation, call, session)
+    return session
