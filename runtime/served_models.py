@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Urgency:
-    """Which runs the models serve first: see `Branch.priority`, `deadline` and `admission`."""
+    """Which runs the models serve first: see `Branch.priority`, `deadline`, `tenant` and `admission`."""
 
     priority: int = 0
     deadline: float | None = None
+    tenant: str = ""
     admission: Admission = field(default_factory=Admission)
 
 
@@ -65,7 +66,7 @@ class Served:
         def open_branch(tokens: tuple[int, ...]) -> Branch:
             branch = engine.open(tokens, owner)
             branch.priority, branch.deadline = urgency.priority, urgency.deadline
-            branch.admission = admission
+            branch.tenant, branch.admission = urgency.tenant, admission
             return branch
 
         vocabulary, window = tokenizer.vocabulary(), engine.model.context_length

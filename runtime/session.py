@@ -180,6 +180,7 @@ class Session:
         max_tokens: int | None = None,
         timeout: float | None = None,
         priority: int = 0,
+        tenant: str = "",
         trace: Listener | None = None,
         on_event: Listener | None = None,
         detailed: bool | None = None,
@@ -196,21 +197,21 @@ class Session:
 
         `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. Where the model has
         not enough time for all, runs of higher `priority` are served first, and of these the one whose
-        timeout is nearest. `trace` and `on_event` hear of every event as it happens; of single tokens, for
-        which all legal ones are counted, only if `detailed` (None: if anyone listens). `pressure` says
-        whether the pressure of masks is measured (None: if tokens are heard of or the recorder asks),
-        `trace_top` how many of the most probable tokens are told with each token that is heard of. With
-        `decode` every hole is drawn token by token, whatever the program says; with `select` a model
-        elsewhere that tells no scores writes the option of a `select` itself. Raises ArgumentError before it
-        starts, SglError when it fails, and what a listener raises, which ends it; cancelling the task stops
-        it at the next token.
+        timeout is nearest; each `tenant` has a share of its time. `trace` and `on_event` hear of every event
+        as it happens; of single tokens, for which all legal ones are counted, only if `detailed` (None: if
+        anyone listens). `pressure` says whether the pressure of masks is measured (None: if tokens are heard
+        of or the recorder asks), `trace_top` how many of the most probable tokens are told with each token
+        that is heard of. With `decode` every hole is drawn token by token, whatever the program says; with
+        `select` a model elsewhere that tells no scores writes the option of a `select` itself. Raises
+        ArgumentError before it starts, SglError when it fails, and what a listener raises, which ends it;
+        cancelling the task stops it at the next token.
         """
         if detailed is None:
             detailed = trace is not None or on_event is not None
         asked = self.recorder is not None and self.recorder.weighed
         weighed = (detailed or asked) if pressure is None else pressure
         listeners = tuple(listener for listener in (trace, on_event) if listener is not None)
-        urgency = Urgency(priority, None if timeout is None else monotonic() + timeout)
+        urgency = Urgency(priority, None if timeout is None else monotonic() + timeout, tenant)
         try:
             return await self._run(
                 name,

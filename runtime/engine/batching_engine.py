@@ -87,11 +87,14 @@ class BatchingEngine:
         self.statistics = Statistics()
         self.measure = StepMeasure()
         drafts = executor.invariant if speculate is None else speculate
-        self.cost: StepCost | None = StepCost() if drafts else None
+        self.measured_cost = StepCost()
+        self.cost: StepCost | None = self.measured_cost if drafts else None
         self.trees = executor.trees
         self._handles: dict[KvHandle, None] = {}
         self._pinned_prefixes = PinnedPrefixes(cache)
-        self._scheduler = Scheduler(cache, self.limits, self._handles, self._pinned_prefixes, self.statistics)
+        self._scheduler = Scheduler(
+            cache, self.limits, self._handles, self._pinned_prefixes, self.statistics, self.measured_cost
+        )
         self._waiting: dict[Request, None] = {}
         self._arrived = 0
         self._driver: asyncio.Task[None] | None = None
@@ -420,8 +423,7 @@ class BatchingEngine:
         """Commit the results to the cache, and answer the requests that are complete."""
         fed = sum([len(piece.tokens) for _, piece in plan])
         self.measure.record(len(plan), fed, seconds)
-        if self.cost is not None:
-            self.cost.record(fed, seconds, len(plan))
+        (self.cost or self.measured_cost).record(fed, seconds, len(plan))
         told: set[int] = set()
         """Statistics that have counted this step. Forks share statistics, and the step counts once for all of
         them."""

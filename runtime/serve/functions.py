@@ -95,6 +95,7 @@ class ServedFunction:
             max_tokens=options.max_tokens,
             timeout=options.timeout,
             priority=options.priority,
+            tenant=options.tenant,
             on_event=hear,
             detailed=options.tokens,
         )

@@ -45,6 +45,8 @@ class CallOptions:
     tokens: bool = False
     """Whether each token is told of, with how many were legal."""
     keep: float = 0.0
+    tenant: str = ""
+    """Whose call it is; no client says it."""
 
 
 _KINDS: Mapping[str, str] = {

@@ -260,7 +260,7 @@ class Runs:
                     waiting.reschedule(None)  # the run's own time says better what was late
                     left = None if ends is None else max(0.001, ends - time.monotonic())
                     priority = min(options.priority, run.key.priority)
-                    within = replace(options, timeout=left, priority=priority)
+                    within = replace(options, timeout=left, priority=priority, tenant=run.key.tenant)
                     run.answer = await function.answer(arguments, within, run.hear)
         except asyncio.CancelledError:
             why = run.ending or Problem(503, "Cancelled", "the call was cancelled")

@@ -164,6 +164,60 @@ def test_many_branches_of_one_family_leave_room_for_others() -> None:
     assert bench.run(job()) <= 12
 
 
+def test_a_tenant_of_one_run_has_short_steps_beside_one_of_many() -> None:
+    """The small tenant is in every step, and with no more rows beside it than a short step has."""
+    bench = EngineBench(blocks=400)
+    for rows in (1, 2, 4, 8, 16, 32, 64):  # a step of nine rows takes 1.6 times as long as one of two
+        for _ in range(20):
+            bench.engine.measured_cost.record(rows, (12 + rows) / 1000)
+    bench.engine.measured_cost.record = lambda *_: None  # type: ignore[method-assign]
+    done, width = asyncio.Event(), 12
+
+    async def busy(number: int) -> None:
+        branch = bench.branch([7, number])
+        branch.tenant = "many"
+        while not done.is_set():
+            await bench.check(branch)
+            branch.append([2])
+
+    async def alone() -> list[int]:
+        for _ in range(10):
+            await asyncio.sleep(0)
+        branch = bench.branch([9] * 20)
+        branch.tenant = "one"
+        begun = len(bench.executor.steps)
+        for _ in range(10):
+            await bench.check(branch)
+            branch.append([3])
+        done.set()
+        return [len(step) for step in bench.executor.steps[begun:]]
+
+    async def job() -> list[int]:
+        results = await asyncio.gather(alone(), *(busy(number) for number in range(40)))
+        return list(results[0])
+
+    steps = bench.run(job())
+    assert len(steps) <= 12
+    assert all(2 < rows <= width for rows in steps[1:11]), steps
+
+
+def test_tenants_with_one_request_each_share_steps_as_before() -> None:
+    bench = EngineBench()
+
+    async def run(tenant: str) -> None:
+        branch = bench.branch([ord(tenant)])
+        branch.tenant = tenant
+        for token in range(20):
+            await bench.check(branch)
+            branch.append([token])
+
+    async def job() -> None:
+        await asyncio.gather(*map(run, "abcdefgh"))
+
+    bench.run(job())
+    assert len(bench.executor.steps) <= 22
+
+
 def _finish_steps(programs: int, holes: int, tokens: int) -> tuple[list[int], int, int]:
     """The step at which each program ends, the steps in all, and the most blocks that were held at once."""
     bench = EngineBench(blocks=6000)

@@ -60,6 +60,7 @@ class Branch:
         "priority",
         "settled",
         "statistics",
+        "tenant",
         "tokens",
     )
 
@@ -73,6 +74,8 @@ class Branch:
         self.family: object = object()
         """The same object for a branch and all forked from it. Families take turns where not all can be
         served."""
+        self.tenant = ""
+        """Who asks. Steps are shared among tenants, see `Scheduler`."""
         self.priority = 0
         """Requests of higher priority are served first."""
         self.admission = Admission()
@@ -104,7 +107,7 @@ class Branch:
         copy = Branch(self._server, self.statistics, self.owner)
         copy.tokens = list(self.tokens)
         copy.priority, copy.deadline = self.priority, self.deadline
-        copy.family, copy.admission = self.family, self.admission
+        copy.family, copy.admission, copy.tenant = self.family, self.admission, self.tenant
         self._server.forked(self, copy)
         return copy
 

@@ -2,8 +2,9 @@
 
 A step has a bound on its tokens and on its requests. Prompts are cut into chunks that fit beside the requests
 that need one token each (continuous batching: Yu et al., Orca, 2022; chunked prefill: Agrawal et al.,
-Sarathi, 2023). Where blocks are short, other branches are preempted, idle ones first. When they go on, their
-tokens are computed again or found in the prefix tree.
+Sarathi, 2023). Where several tenants wait, the first request of each is served as if there were no others,
+and so many more go along as leave the step nearly as short (SLOWER). Where blocks are short, other branches
+are preempted, idle ones first. When they go on, their tokens are computed again or found in the prefix tree.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from time import monotonic
 
+from sglc.runtime.engine.core.cost import StepCost
 from sglc.runtime.engine.core.errors import DeadlinePassed, step_failed, too_large
 from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.scheduling.pinned_prefixes import PinnedPrefixes
@@ -25,6 +27,11 @@ PATIENCE = 64
 """Steps that a request may be passed over before it goes ahead of requests of higher rank; also the steps
 between two prompts that go ahead so. With more, urgent runs would hold up others for longer. With less,
 waiting runs would push runs that write out of their places."""
+
+SLOWER = 1.6
+"""How many times as long a step may take for a tenant because others have more requests than it. With less,
+they would lose throughput for little; a tenant's latency is to stay below twice of what it has beside one
+request of each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +66,12 @@ class Scheduler:
         handles: dict[KvHandle, None],
         pinned_prefixes: PinnedPrefixes,
         statistics: Statistics,
+        cost: StepCost,
     ) -> None:
         self.cache = cache
         self.limits = limits
         self.statistics = statistics
+        self._cost = cost
         self._handles = handles
         self._pinned_prefixes = pinned_prefixes
         self._steps = 0
@@ -76,6 +85,7 @@ class Scheduler:
         now = monotonic()
         self._steps += 1
         order: list[Request] = []
+        tenants: set[str] = set()
         fed = 0
         for request in waiting:
             if request.future.done():
@@ -85,6 +95,7 @@ class Scheduler:
                 request.future.set_exception(DeadlinePassed("the answer was not there before its deadline"))
                 continue
             order.append(request)
+            tenants.add(request.branch.tenant)
             sequence = request.handle.sequence
             fed += len(request.tokens) - (0 if sequence is None else sequence.length)
         limits = self.limits
@@ -92,6 +103,7 @@ class Scheduler:
         """Requests still to come that need a token or a few."""
         if (
             len(order) > limits.requests
+            or len(order) > len(tenants) > 1
             or fed > min(limits.tokens, limits.rows)
             or (fed >> BLOCK_SHIFT) + 2 * len(order) > self.cache.available
         ):
@@ -105,10 +117,14 @@ class Scheduler:
             tokens = limits.prompt_tokens or tokens
         elif len(order) > limits.requests:
             tokens = min(tokens, limits.crowded_tokens)
+        shared = self._shared(len(tenants)) if len(tenants) > 1 else tokens
+        """Tokens that are left for requests which are not the first of their tenant."""
         for place, request in enumerate(order):
             if short:
                 short -= request.is_short
-            if not tokens or not rows or len(planned) >= limits.requests:
+            is_first = request.branch.tenant in tenants
+            room = tokens if is_first else min(tokens, shared)
+            if not room or not rows or len(planned) >= limits.requests:
                 request.passed_over += 1
                 continue
             try:
@@ -127,10 +143,10 @@ class Scheduler:
             if request.drafts and self.cache.available <= 1 + (request.drafts >> BLOCK_SHIFT):
                 del request.tokens[request.first + 1 :]  # no branch gives its memory up for a guess
                 left, request.drafts, request.parents = len(request.tokens) - start, 0, ()
-            count = left if left < tokens else tokens
+            count = left if left < room else room
             if beginning:  # the short ones behind it go along
                 spared = min(short, limits.requests - len(planned) - 1)
-                count = min(left, max(tokens - spared, min(tokens, BLOCK_TOKENS)))
+                count = min(left, max(room - spared, min(room, BLOCK_TOKENS)))
             before = request.wanted_from - start
             """Tokens whose logits nobody wants; the request's memory never reaches beyond them."""
             wanted = count - before if count > before else 0
@@ -152,6 +168,10 @@ class Scheduler:
                 opened.add(beginning)
             tokens -= count
             rows -= wanted
+            if is_first:
+                tenants.discard(request.branch.tenant)
+            else:
+                shared -= count
             request.branch.admission.admitted = True
             piece = Piece(
                 sequence.table,
@@ -162,6 +182,14 @@ class Scheduler:
             )
             planned.append((request, piece))
         return planned
+
+    def _shared(self, tenants: int) -> int:
+        """How many tokens more than one of each tenant a step may have and still be nearly as short."""
+        most = SLOWER * self._cost.estimate(tenants)
+        found = tenants
+        while found < self.limits.requests and self._cost.estimate(found + 1) <= most:
+            found += 1
+        return found - tenants
 
     def _in_turn(self, requests: list[Request]) -> list[Request]:
         """The order of requests of which not all can be served.

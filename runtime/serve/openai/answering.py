@@ -156,7 +156,8 @@ class Completion:
         """Write all answers, at the same time. The first that fails ends the others."""
         asked = self._asked
         deadline = None if options.timeout is None else monotonic() + options.timeout
-        run = self._model.served.for_run(MAIN, "openai", Urgency(options.priority, deadline), own=True)
+        urgency = Urgency(options.priority, deadline, options.tenant)
+        run = self._model.served.for_run(MAIN, "openai", urgency, own=True)
         try:
             async with asyncio.timeout(options.timeout):
                 request = await self._model.forms.request(HOLE, asked.form)
