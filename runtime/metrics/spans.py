@@ -8,7 +8,8 @@ left out unless they are asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,9 @@ from sglc.runtime.vm.state.trace import Event, Listener
 
 try:
     from opentelemetry import trace
+    from opentelemetry.context import Context, attach, detach
     from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 except ImportError as _missing:
     raise MissingPackage("opentelemetry-api", "writing spans") from _missing
 
@@ -36,6 +39,18 @@ def tracer_of(provider: TracerProvider | None = None) -> Tracer:
 def listening(tracer: Tracer, model: str, *, texts: bool = False) -> Callable[[str, int], Listener]:
     """For `Collector(listen=…)`: each run becomes a tree of spans below the span that is current."""
     return lambda function, seed: RunSpans(tracer, model, function, seed, texts=texts)
+
+
+@contextmanager
+def below(traceparent: str) -> Iterator[None]:
+    """Spans that begin in the block are below this one of another process (W3C Trace Context); without one
+    they begin a trace of their own."""
+    parent = TraceContextTextMapPropagator().extract({"traceparent": traceparent}, Context())
+    token = attach(parent)
+    try:
+        yield
+    finally:
+        detach(token)
 
 
 @dataclass(slots=True)

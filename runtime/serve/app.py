@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from starlette.applications import Starlette
@@ -34,6 +35,8 @@ class AppOptions:
     metrics: Callable[[], str] | None = None
     routes: Sequence[BaseRoute] = field(default=())
     """Other faces on the same runs."""
+    below: Callable[[str], AbstractContextManager[object]] | None = None
+    """Enters the trace of a `traceparent`, for spans."""
 
 
 def application(table: FunctionTable, runs: Runs, access: Access, options: AppOptions) -> ASGIApp:
@@ -66,7 +69,7 @@ def application(table: FunctionTable, runs: Runs, access: Access, options: AppOp
     ]
     app: ASGIApp = Starlette(routes=routes, exception_handlers=HANDLERS)
     hosts: Collection[str] | None = None if access.keys else LOCAL | options.hosts
-    app = Guard(app, access, hosts, options.origins)
+    app = Guard(app, access, hosts, options.origins, options.below)
     if options.origins:
         app = CORSMiddleware(
             app,

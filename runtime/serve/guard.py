@@ -10,7 +10,8 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -33,15 +34,22 @@ _LONGEST_PATH = 200
 
 class Guard:
     """Stands before the application. `hosts` are the names that it answers to, None for all; `origins` the
-    pages that may open a WebSocket, besides those of the server itself."""
+    pages that may open a WebSocket, besides those of the server itself. `below` enters the trace of a
+    `traceparent` while a request is answered."""
 
     def __init__(
-        self, app: ASGIApp, access: Access, hosts: Collection[str] | None, origins: Collection[str]
+        self,
+        app: ASGIApp,
+        access: Access,
+        hosts: Collection[str] | None,
+        origins: Collection[str],
+        below: Callable[[str], AbstractContextManager[object]] | None = None,
     ) -> None:
         self._app = app
         self._access = access
         self._hosts = hosts
         self._origins = origins
+        self._below = below or nullcontext
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -66,7 +74,8 @@ class Guard:
         try:
             key = self._admit(scope, headers)
             scope.setdefault("state", {}).update(key=key, trace=trace, number=number)
-            await self._app(scope, receive, sending)
+            with self._below(headers.get("traceparent", "") if trace else ""):
+                await self._app(scope, receive, sending)
         except Refusal as refused:
             status = status or refused.problem.status
             await _refuse(scope, receive, sending, refused.problem)

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sglc.commands.running.run_options import DEFAULT_MODEL, Models, engine_options, models_option
+from sglc.commands.running.run_options import (
+    DEFAULT_MODEL,
+    Models,
+    Observation,
+    engine_options,
+    models_option,
+    span_options,
+)
 from sglc.commands.shared.invocation import (
     Invocation,
     counted,
@@ -107,6 +114,7 @@ def _new_key(context: click.Context, parameter: click.Parameter, name: str | Non
     "--access-log/--no-access-log", default=True, show_default=True, help="One line a request, without texts."
 )
 @require_option
+@span_options
 @engine_options
 @level_option
 @outside_option
@@ -129,6 +137,7 @@ def command(
     reload: bool,
     access_log: bool,
     required: Level | None,
+    observation: Observation,
     engine: EngineOptions,
 ) -> None:
     """Serve public functions of programs over HTTP, and models in OpenAI's protocol.
@@ -187,7 +196,7 @@ def command(
         raise fail(invocation, fault("E0811", what, reason=problem.strerror or str(problem))) from None
     faces: list[MakeFace] = []
     limits = ServeLimits(running=running, waiting=waiting, seconds=timeout, grace=grace)
-    with ServedPrograms.open(invocation, files, models, engine, required) as programs, socket:
+    with ServedPrograms.open(invocation, files, models, engine, required, observation) as programs, socket:
         address = network.address_of(place, socket)
         faces.append(partial(Reloading, invocation, programs, keys, reload))
 

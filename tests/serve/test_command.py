@@ -54,6 +54,38 @@ def test_a_server_serves_and_ends(public: Path, tmp_path: Path) -> None:
         process.communicate()
 
 
+def test_spans_of_a_call_are_below_the_span_of_its_client(public: Path, tmp_path: Path) -> None:
+    pytest.importorskip("opentelemetry.sdk")
+    script, spans = tmp_path / "script.json", tmp_path / "spans.jsonl"
+    script.write_text('{"feel.mood": "furious"}')
+    command = [sys.executable, "-m", "sglc", "serve", public, "--model", f"scripted:{script}", "--port", "0"]
+    process = subprocess.Popen([*map(str, command), "--spans", str(spans)], stderr=subprocess.PIPE, text=True)
+    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    try:
+        assert process.stderr is not None
+        found = re.search(r" at (http://127\.0\.0\.1:\d+)", process.stderr.readline())
+        assert found is not None
+        for head in ({"traceparent": parent}, {"traceparent": "00-nonsense"}, {}):
+            body = json.dumps({"arguments": {"text": "a private text"}}).encode()
+            asked = Request(
+                f"{found[1]}/v1/functions/feel", body, {"content-type": "application/json", **head}
+            )
+            with urlopen(asked, timeout=30) as reply:
+                assert json.load(reply)["value"] == "furious"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.communicate()
+    lines = [json.loads(line) for line in spans.read_text().splitlines()]
+    runs = [line for line in lines if line["name"] == "run feel"]
+    traces = [run["context"]["trace_id"] for run in runs]
+    assert len(runs) == 3 and len(set(traces)) == 3
+    assert [run["parent_id"] for run in runs] == ["0xb7ad6b7169203331", None, None]
+    assert traces[0] == "0x0af7651916cd43dd8448eb211c80319c"
+    assert "private" not in spans.read_text()
+
+
 def test_programs_that_cannot_be_served(cli: Cli, tmp_path: Path, public: Path) -> None:  # noqa: F811
     hidden = tmp_path / "hidden.sgl"
     hidden.write_text("fn one() -> int:\n    return 1\n")

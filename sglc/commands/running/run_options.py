@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -160,6 +160,16 @@ ENGINE: Sequence[Option] = (
     ),
 )
 
+SPANS: Sequence[Option] = (
+    click.option(
+        "--spans",
+        metavar="FILE.jsonl|global",
+        help="Write OpenTelemetry spans, or hand them to the process's tracer provider.",
+    ),
+    click.option("--span-texts", is_flag=True, help="Put prompts and answers into spans."),
+)
+
+
 OBSERVATION: Sequence[Option] = (
     click.option(
         "--stats",
@@ -173,12 +183,7 @@ OBSERVATION: Sequence[Option] = (
         metavar="FILE|[ADDR]:PORT",
         help="Write metrics for Prometheus, or serve them while it runs.",
     ),
-    click.option(
-        "--spans",
-        metavar="FILE.jsonl|global",
-        help="Write OpenTelemetry spans, or hand them to the process's tracer provider.",
-    ),
-    click.option("--span-texts", is_flag=True, help="Put prompts and answers into spans."),
+    *SPANS,
 )
 
 
@@ -261,13 +266,28 @@ def observation_options(function: Callable[..., R]) -> Callable[..., R]:
         span_texts: bool,
         **rest: object,
     ) -> R:
-        if span_texts and not spans:
-            raise click.UsageError("--span-texts belongs to --spans")
-        observation = Observation(stats or "", metrics, spans or "", span_texts)
+        observation = replace(_spans(spans, span_texts), stats=stats or "", metrics=metrics)
         return function(*values, observation=observation, **rest)
 
     _note(packed, OBSERVATION)
     return packed
+
+
+def span_options(function: Callable[..., R]) -> Callable[..., R]:
+    """Gives a command the spans that are to be written as one parameter, `observation`."""
+
+    @functools.wraps(function)
+    def packed(*values: object, spans: str | None, span_texts: bool, **rest: object) -> R:
+        return function(*values, observation=_spans(spans, span_texts), **rest)
+
+    _note(packed, SPANS)
+    return packed
+
+
+def _spans(spans: str | None, texts: bool) -> Observation:
+    if texts and not spans:
+        raise click.UsageError("--span-texts belongs to --spans")
+    return Observation(spans=spans or "", span_texts=texts)
 
 
 def _note(function: Callable[..., object], options: Sequence[Option]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from socket import socket
@@ -12,7 +12,8 @@ from sglc.bytecode.code import Code, Program
 from sglc.bytecode.serial import dumps
 from sglc.commands.running.execution import Call, host_of
 from sglc.commands.running.loading import load_models, tell_levels
-from sglc.commands.running.run_options import DEFAULT_MODEL, LevelOptions, Models
+from sglc.commands.running.observing import Observer
+from sglc.commands.running.run_options import DEFAULT_MODEL, LevelOptions, Models, Observation
 from sglc.commands.running.settings import engine_of, models_of, project_for
 from sglc.commands.shared.invocation import Invocation, fail, fault
 from sglc.commands.shared.programs import load_program
@@ -66,6 +67,8 @@ class ServedPrograms:
     """The name of the first program's own model, or of the one that is served alone."""
     calls: Callable[[Program, Path], list[Call]]
     """A call of each public function of a program in a file."""
+    below: Callable[[str], AbstractContextManager[object]] | None = None
+    """Puts the spans of a request below its `traceparent`; None where there are no spans."""
 
     @classmethod
     @contextmanager
@@ -76,11 +79,13 @@ class ServedPrograms:
         models: Models,
         engine: EngineOptions,
         required: Level | None,
+        observation: Observation,
     ) -> Iterator[ServedPrograms]:
         """Compile the programs and load their models, each once; without programs load a model alone. What
         cannot be served ends the command."""
         made: dict[object, Engine | RemoteModel] = {}
-        collector = Collector()
+        observer = Observer(invocation, observation, models.own or DEFAULT_MODEL)
+        collector = observer.collector
         served: list[ServedProgram] = []
         loaded: list[LoadedModels] = []
         first = ""
@@ -109,7 +114,10 @@ class ServedPrograms:
                 loaded.append(found)
                 first = _load_alone(invocation, models, engine, found, made)
             table = FunctionTable([each.session for each in served])
-            yield cls(tuple(served), table, tuple(loaded), collector, first, calls_in)
+            with observer.watching(None):
+                yield cls(
+                    tuple(served), table, tuple(loaded), collector, first, calls_in, _below(observation)
+                )
         except ArgumentError as problem:
             raise fail(invocation, problem.diagnostic()) from None
         finally:
@@ -135,7 +143,7 @@ class ServedPrograms:
         made = [make(Served(self.table, runs, access)) for make in faces]
         routes = [route for face in made for route in face.routes]
         routes += OpenAiFace(self.table, runs, engines).routes
-        options = AppOptions(hosts, origins, self._metrics(), routes)
+        options = AppOptions(hosts, origins, self._metrics(), routes, self.below)
         app = application(self.table, runs, access, options)
         try:
             async with AsyncExitStack() as beside:
@@ -197,6 +205,14 @@ class ServedPrograms:
         others = {name: engine for each in self.models for name, engine in each.engines.items()}
         source = prometheus.MetricsSource(self.collector, own, others)
         return lambda: prometheus.text(source)
+
+
+def _below(observation: Observation) -> Callable[[str], AbstractContextManager[object]] | None:
+    if not observation.spans:
+        return None
+    from sglc.runtime.metrics.spans import below
+
+    return below
 
 
 def _load_alone(
