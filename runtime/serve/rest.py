@@ -57,6 +57,7 @@ class Rest:
 
     async def call(self, request: Request) -> Response | EventStream:
         """Run a function: its value, or events where the client accepts these before all."""
+        self._runs.check()
         try:
             function = self._table.get(request.path_params["name"])
         except ArgumentError as error:

@@ -189,6 +189,13 @@ class Runs:
         self.draining = False
         self.by_id: dict[str, Run] = {}
 
+    def check(self) -> None:
+        """Raises Refusal where no run can begin: the server ends, or one more has no room to wait. Faces ask
+        before they read a request, so that refusals are quick where there are many."""
+        if self.draining:
+            raise refusal(503, "Ending", "the server is ending", retry_after=self.limits.grace)
+        self.admission.check()
+
     def start(
         self,
         function: Job,
@@ -199,13 +206,11 @@ class Runs:
         told: bool,
     ) -> Run:
         """Begin a run. Raises Refusal where it cannot begin: wrong arguments, no room, a server that ends."""
-        if self.draining:
-            raise refusal(503, "Ending", "the server is ending", retry_after=self.limits.grace)
+        self.check()
         try:
             function.check(arguments)
         except ArgumentError as error:
             raise Refusal(of_arguments(error)) from None
-        self.admission.check()
         run = Run(function, options, key, told)
         self.by_id[run.id] = run
         run.task = asyncio.get_running_loop().create_task(self._perform(run, arguments), name=f"run {run.id}")

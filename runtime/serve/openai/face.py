@@ -75,6 +75,7 @@ class OpenAiFace:
 
     async def chat(self, request: Request) -> Response | Chunks:
         """A chat completion."""
+        self._runs.check()
         asked = read_chat(await json_body(request, self._runs.limits.body))
         arguments: dict[str, object] = {}
         work: Answering
@@ -89,6 +90,7 @@ class OpenAiFace:
 
     async def complete(self, request: Request) -> Response | Chunks:
         """A plain completion."""
+        self._runs.check()
         asked = read_completion(await json_body(request, self._runs.limits.body))
         if asked.model in self._functions.now:
             raise wrong("model", f"{asked.model} is a function: ask it at /v1/chat/completions")
