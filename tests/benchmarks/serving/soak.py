@@ -4,9 +4,9 @@
         [--markdown PAGE]
 
 The best rate is measured first; then calls arrive at 80 % of it, at random moments (Poisson). Of every
-hundred some leave before their answer, some read events slowly, some have a wrong key or a damaged body. Every
-other call must have its value, which is checked, or be refused because the queue is full. Memory is that of the
-process, told each minute.
+hundred some leave before their answer, some read events slowly, some have a wrong key or a damaged body.
+Every other call must have its value, which is checked, or be refused because the queue is full. Memory is
+that of the process, told each minute.
 """
 
 from __future__ import annotations
