@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sglc.runtime.decoding.conversations.canonical import CONTEXT, Tokens
 from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.requests import Constraints, HoleRequest
@@ -99,6 +101,8 @@ class HolePlaces:
         self.value = value if not self.prefix else constraints.value(request, self.prefix).matcher(vocabulary)
         """A matcher at the beginning of the prefix and the value."""
         self._masks = self.value if not request.stops else self._behind(self.prefix)
+        self._stopping: np.ndarray | None = None
+        """By token: whether the first byte of a stop is in it. Found when it is asked for."""
 
     def _behind(self, prefix: bytes) -> Matcher:
         return self._constraints.hole(self._request, prefix).matcher(self._vocabulary)
@@ -170,6 +174,19 @@ class HolePlaces:
                 yield token
         if not found and not self.may_end(place):
             yield from legal
+
+    def ending(self, place: Place, tokens: np.ndarray) -> Iterator[int]:
+        """Of tokens that go on with the value those that may also end it: a stop, or the beginning of one,
+        is in them where the value is whole."""
+        if self._stopping is None:
+            firsts = {stop.encode()[0] for stop in self._request.stops if stop}
+            texts = self._vocabulary.token_bytes
+            self._stopping = np.array([not firsts.isdisjoint(text or b"") for text in texts], np.bool_)
+        for token in tokens[self._stopping[tokens]].tolist():
+            tracker = place.tracker.copy()
+            end_at = tracker.feed(self._vocabulary.token_bytes[token] or b"", token)
+            if end_at is not None or tracker.candidates:
+                yield token
 
     # -- certain text --------------------------------------------------------------------------------
 

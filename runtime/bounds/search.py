@@ -205,9 +205,9 @@ class _Deepening:
         free = len(self._places.prefix) - len(place.tracker.data)
         groups = graph.groups[value.config]
         inside = np.concatenate([ids for ids, _ in groups]) if groups else np.zeros(0, np.int64)
-        if place.masks is not value:
-            if left > 0:
-                yield from legal[~np.isin(legal, inside)].tolist()
+        stops = place.masks is not value
+        if stops and (left > 0 or value.is_accepting()):  # a stop behind a whole value may cost no token
+            yield from legal[~np.isin(legal, inside)].tolist()
         rests = sorted((graph.rest(to), at) for at, (_, to) in enumerate(groups))
         for rest, at in rests:
             ids = groups[at][0]
@@ -215,3 +215,5 @@ class _Deepening:
                 yield from ids.tolist()
             elif rest <= left and free > 0:
                 yield from ids.tolist()
+            elif stops and graph.rest(value.config) <= 1:
+                yield from self._places.ending(place, ids)

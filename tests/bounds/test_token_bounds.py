@@ -61,6 +61,27 @@ def test_least_is_exact_against_brute_force(by: str, monkeypatch: pytest.MonkeyP
         assert found.cut <= found.least, case
 
 
+@pytest.mark.parametrize(
+    ("prompt", "values", "stop"),
+    [
+        ("Answer:\n", ("exc", "exceptional", "exceptions", "excess", "exclamation"), "ly"),
+        ("Answer:\n", ("tnn", "t", "tnnt", "nnnt", "n"), "nt"),
+        ("2 + 2 = ", ("rrr", "oror", "o", "oorr", "roo"), "oo"),
+        ("result: [", ("ssoo", "ss", "ooos", "ssss", "sooo"), "so"),
+        ('He said "', ("ataaaaaaaaaa", "attaa", "aatan", "an", "anatan", "taaaana"), "ataaaa"),
+    ],
+)
+def test_a_stop_may_begin_as_a_longer_value_goes_on(
+    prompt: str, values: tuple[str, ...], stop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "WHOLE", -1)
+    described = language(Str(patterns=("|".join(values),)), {}, surface="hole")
+    bench = SeamBench(TOKENIZER, MODEL, SeamCase("type", prompt, described, values, stop))
+    found = bounds_of(bench)
+    assert found.exact
+    assert found.least == min(result.tokens for result in bench.all_results())
+
+
 def case_of(typed: tuple[Type, dict[str, DeclaredType]], random: Random) -> SeamCase:
     prompt = random.choice(("", "Answer: ", "the answer is", "x = ", '{"name": ', "aaaa ", "12", "\n- "))
     return SeamCase(
