@@ -65,7 +65,8 @@ def write_types(table: TypeTable) -> Written:
         parts.append(comments + writer.declaration(name))
         parts.append(guards.function(name))
     parts += writer.grammar_comments()
-    return Written("\n\n".join((*parts, _HELPERS)), losses_of(table, unsaid))
+    parts.append(_HELPERS if table else _NOTHING)
+    return Written("\n\n".join(parts), losses_of(table, unsaid))
 
 
 def unsaid(type: Type) -> tuple[str, str] | None:
@@ -177,6 +178,9 @@ def _text(type: Str) -> Guard:
     lists = [f"[{', '.join(patterns)}]" if patterns else None for patterns in (whole, banned)]
     return _call("text", rules.min_chars, rules.max_chars, *lists)
 
+
+_NOTHING = "export {};\n"
+"""A module without types. A text that exports nothing would be a script, whose names all files share."""
 
 _HELPERS = """\
 function text(

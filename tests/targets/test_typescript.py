@@ -47,9 +47,9 @@ from strategies.typed_values import SEEDS, types, values_of
 @pytest.mark.slow
 def test_the_examples_compile(tmp_path: Path) -> None:
     modules = {}
-    for path in sorted(EXAMPLES.glob("*.sgl")):
+    for path in sorted([*EXAMPLES.glob("*.sgl"), *EXAMPLES.glob("*/*.sgl")]):
         source = Source(str(path), path.read_text(encoding="utf-8"))
-        modules[path.stem], _ = write_target(source, "typescript", allow_wider=True)
+        modules[f"{path.parent.name}_{path.stem}"], _ = write_target(source, "typescript", allow_wider=True)
     assert all(modules.values())
     compiled(tmp_path, modules)
 
@@ -155,6 +155,11 @@ def test_names_that_typescript_has_taken_are_changed() -> None:
         "x is class_",
     ):
         assert line in text
+
+
+def test_a_program_without_types_is_a_module() -> None:
+    text, found = write_target(Source("p.sgl", "pub pure fn one() -> int:\n    return 1\n"), "typescript")
+    assert (text, found) == ("export {};\n", [])
 
 
 def test_a_lost_grammar_is_told_in_the_text() -> None:
