@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -17,9 +18,12 @@ from example_budget import examples
 from judges.json_reading import Undecided, is_of_type
 from judges.typescript_compiler import compiled, needs_compiler
 from sglc.driver import write_target
+from sglc.importers.core.declared import Declared
+from sglc.importers.core.fault import SourceFault
 from sglc.importers.typescript.reader import read_typescript
 from sglc.source import Source
 from sglc.targets.typescript import write_types
+from sglc.types.notation.typescript import bounds_as_tags
 from sglc.types.text.plain_json import dumps, parse_json
 from sglc.types.type import (
     AliasType,
@@ -37,10 +41,12 @@ from sglc.types.type import (
     RecordType,
     Str,
     TupleOf,
+    Type,
+    TypeTable,
     matching,
 )
 from strategies.near_misses import edited
-from strategies.typed_values import SEEDS, types, values_of
+from strategies.typed_values import SEEDS, number_types, types, values_of
 
 
 @needs_compiler
@@ -144,6 +150,36 @@ def test_what_both_say_is_read_back() -> None:
             assert (other.type, other.optional, other.doc) == (field.type, field.optional, field.doc)
 
 
+def read_again(type: Type, table: TypeTable) -> Declared | None:
+    """A type as the reader finds it in the module of the target; None where it refuses a form."""
+    written = write_types({**table, "It": AliasType("It", type)}).text
+    declarations = re.sub(r"(?ms)^(?:export )?(?:function|const) .*?^[}\])]*;?\n", "", written)
+    try:
+        return read_typescript(declarations, "It", "It")
+    except SourceFault as fault:
+        assert "without items" in fault.reason or "without properties" in fault.reason
+        return None
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
+@given(st.one_of(types(), number_types().map(lambda type: (type, {}))), SEEDS, st.data())
+def test_what_is_written_is_read_back(case, seed, data) -> None:
+    """With all its values; and no others where tags say all bounds, as those of a type with a name."""
+    type, table = case
+    again = read_again(type, table)
+    if again is None:
+        return
+    dice = random.Random(seed)
+    value = parse_json(dumps(data.draw(values_of(type, table)), type, table))
+    for other in (value, *(edited(dice, value) for _ in range(4))):
+        with suppress(Undecided):
+            mine = is_of_type(other, type, table)
+            read = is_of_type(other, Named(again.root), again.types)
+            assert read or not mine, other
+            assert read == mine or not bounds_as_tags(type), other
+
+
 def test_names_that_typescript_has_taken_are_changed() -> None:
     table = {"Object": Bool, "crew": Bool, "Crew": Bool, "a.b": Bool, "class": Bool}
     text = write_types({name: AliasType(name, Bool()) for name in table}).text
@@ -179,3 +215,13 @@ def test_bounds_behind_a_default_are_read_back() -> None:
     read = read_typescript(text.partition("export function")[0], "Order", "Order")
     (record,) = read.types.values()
     assert isinstance(record, RecordType) and record.fields[0].type == Int(1, 99)
+
+
+def test_comments_behind_an_alias_are_its_own() -> None:
+    text = (
+        "export type Age = number;  // in years @asType integer @minimum 0\ninterface A { age: Age }  // no"
+    )
+    read = read_typescript(text, "A", "A")
+    age, record = read.types["Age"], read.types["A"]
+    assert isinstance(age, AliasType) and (age.type, age.doc) == (Int(0), "in years")
+    assert isinstance(record, RecordType) and record.doc == ""

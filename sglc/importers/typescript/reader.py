@@ -49,7 +49,7 @@ def read_typescript(text: str, wanted: str | None, like: str) -> Declared:
     except TooDeep as fault:
         raise SourceFault(fault.token.start, fault.token.end, "it is nested too deeply") from None
     nodes: dict[str, ParseNode] = {}
-    starts: dict[str, int] = {}
+    docs: dict[str, str] = {}
     for statement in module.parts:
         assert isinstance(statement, ParseNode)
         node = statement.parts[0] if statement.kind == "exported" else statement
@@ -58,8 +58,10 @@ def read_typescript(text: str, wanted: str | None, like: str) -> Declared:
         if name.text in nodes:
             raise SourceFault(name.start, name.end, f"{name.text} is declared twice")
         nodes[name.text] = node
-        starts[name.text] = statement.start
-    docs = {name: comments.of(start, start) for name, start in starts.items()}
+        end = (
+            statement.end if node.kind == "alias" else statement.start
+        )  # what is behind an object is of no type
+        docs[name.text] = comments.of(statement.start, end)
     chosen = _chosen(nodes, wanted, like, len(text))
     declarations = Declarations(nodes, docs, comments)
     declarations.declare(chosen)
