@@ -29,11 +29,16 @@ class Drawing:
         self._answer = answer
         request.legal = writing.legal
 
+    @property
+    def _on_host(self) -> bool:
+        """Whether logits are changed before a token is drawn, so that no executor can draw it."""
+        return self._answer is not None or self.request.shaped is not None
+
     async def token(self, position: int, draft: Draft = NO_DRAFT) -> Sampled:
         """The token at a position of the hole's draws; see `CanonicalDraw`. Raises NothingAllowed and
         EngineError."""
         text = self.writing.text
-        logits = await self.logits(draft) if self._answer is not None else None
+        logits = await self.logits(draft) if self._on_host else None
         self.request.position = position
         draw = CanonicalDraw(text.seams, self.writing.legal, self.request)
         return await draw.draw(lambda: self._sampled(logits, draft), text.context(), text.ending())
@@ -52,7 +57,7 @@ class Drawing:
         if text.only_open(legal) is not None:
             return 0.0
         found, number = 0, 0
-        logits = await self.logits() if self._answer is not None else None
+        logits = await self.logits() if self._on_host else None
         if legal.matcher.mask_size() <= FEW:
             return (await self._sampled(logits, NO_DRAFT)).log_mass
         while found < 2 and number < MOST_DRAWS:

@@ -29,9 +29,13 @@ from sglc.runtime.engine.drafting.drafts import Drafting, Drafts
 from sglc.runtime.engine.drafting.forced_drafts import ForcedDrafts
 from sglc.runtime.engine.sampling.sampler import NothingAllowed
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
+from sglc.runtime.engine.sampling.shaping import Shaped
 from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+
+JOINT = 4
+"""Tokens before a text that are put before what it is expected to be, so that its beginning is found."""
 
 
 class _Pieces:
@@ -87,8 +91,13 @@ class HoleDecoder:
             weighed=observer.weighed,
             top=observer.top,
             blend=self._blend,
+            shaped=None if request.shaping is None else Shaped(request.shaping, self._value_tokens),
         )
         self._scores = PathScores()
+
+    def _value_tokens(self) -> list[int]:
+        """The tokens of the value so far."""
+        return self.conversation.branch.tokens[self.text.base :]
 
     async def run(self) -> HoleResult:
         """Generate the value and append its text to the conversation."""
@@ -101,6 +110,9 @@ class HoleDecoder:
         self._began = True
         self.room.open(self.context_length - text.base - text.withdrawn)
         if self._drafting is not None:
+            if self.request.expected:
+                opening = self.conversation.branch.tokens[-JOINT:]
+                self.conversation.lookup.expect((*opening, *self.request.expected))
             constraint = self._constraints.value(self.request, text.prefix)
             self._drafts = self._drafting.hole(self.request.name, constraint, self.conversation.lookup)
         self.result.prompt = text.base

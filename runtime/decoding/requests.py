@@ -14,6 +14,7 @@ from sglc.runtime.decoding.blend import BlendRule, Shares
 from sglc.runtime.engine.core.statistics import DraftCounts, Statistics
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.engine.sampling.shaping import Shaping
 from sglc.runtime.mask.artifact.constraint import TabledConstraint
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
@@ -66,6 +67,10 @@ class HoleRequest:
     seed: int = 0
     blend: BlendRule | None = None
     """How two models share each token; None for one model."""
+    shaping: Shaping | None = None
+    """A bias and penalties, of holes that one model writes token by token."""
+    expected: tuple[int, ...] = ()
+    """Tokens that the text may well have: drafts are looked up in them. They change no result."""
     answer: Steering | None = None
     """What a scripted model answers; None leaves it to the model."""
 

@@ -119,11 +119,29 @@ def _fault(path: Path, reason: str, hint: str = "") -> ArgumentError:
 
 
 @dataclass(slots=True)
+class Allowance:
+    """So many things a minute. What is not used is kept, up to a minute's worth; `at` is when that was last
+    counted, in seconds."""
+
+    rate: int
+    left: float
+    at: float
+
+    def take(self, now: float) -> float:
+        """Use one. Gives 0, or the seconds after which there is one again where there is none."""
+        self.left = min(float(self.rate), self.left + (now - self.at) * self.rate / MINUTE)
+        self.at = now
+        if self.left < 1:
+            return (1 - self.left) * MINUTE / self.rate
+        self.left -= 1
+        return 0.0
+
+
+@dataclass(slots=True)
 class _Spent:
     """What a key has used: requests that it still has of its rate, and tokens of the day."""
 
-    left: float
-    at: float
+    requests: Allowance | None = None
     day: int = 0
     tokens: int = 0
 
@@ -140,6 +158,8 @@ class Access:
     wall: Callable[[], float] = time.time
     clock: Callable[[], float] = time.monotonic
     _spent: dict[str, _Spent] = field(default_factory=dict)
+    _schemas: dict[str, Allowance] = field(default_factory=dict)
+    """By tenant: the schemas that it may still bring."""
 
     def admit(self, authorization: str) -> Key:
         """The key of a request, from its header `Authorization`. Raises Refusal: 401 for no key, 429 for one
@@ -174,22 +194,36 @@ class Access:
             raise refusal(
                 429, "Rate", f"the key has used its {key.tokens_a_day} tokens of the day", retry_after=after
             )
-        if key.rate is None:
-            return
-        now = self.clock()
-        spent.left = min(float(key.rate), spent.left + (now - spent.at) * key.rate / MINUTE)
-        spent.at = now
-        if spent.left < 1:
-            after = (1 - spent.left) * MINUTE / key.rate
+        after = 0.0 if spent.requests is None else spent.requests.take(self.clock())
+        if after:
             raise refusal(429, "Rate", f"the key may call {key.rate} times a minute", retry_after=after)
-        spent.left -= 1
 
     def _of(self, key: Key) -> _Spent:
-        spent = self._spent.setdefault(key.name, _Spent(float(key.rate or 0), self.clock()))
+        spent = self._spent.get(key.name)
+        if spent is None:
+            rate = key.rate
+            allowance = None if rate is None else Allowance(rate, float(rate), self.clock())
+            spent = self._spent[key.name] = _Spent(allowance)
         today = int(self.wall() // DAY)
         if spent.day != today:
             spent.day, spent.tokens = today, 0
         return spent
+
+    def admit_schema(self, key: Key, most: int) -> None:
+        """Count a schema that is to be compiled for the first time, for the tenant of a key. Raises Refusal
+        where there were `most` of them within a minute."""
+        found = self._schemas.get(key.tenant)
+        if found is None:
+            found = self._schemas[key.tenant] = Allowance(most, float(most), self.clock())
+        after = found.take(self.clock())
+        if after:
+            raise refusal(
+                429,
+                "Schemas",
+                f"{most} schemas that this server has not seen may come in a minute",
+                hint="send the same schema again rather than a new one for each request",
+                retry_after=after,
+            )
 
     def count(self, key: Key, tokens: int) -> None:
         """Count tokens that models wrote for a key."""

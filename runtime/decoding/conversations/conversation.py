@@ -263,15 +263,16 @@ class Conversation:
         """The tools that were offered, as a JSON list; empty for none."""
         return "" if self._tools is None else self._tools[0]
 
-    def offer(self, tools: str) -> None:
-        """Tell of tools, a JSON list, in the form of this chat. The conversation is empty yet."""
+    def offer(self, tools: str, form: ToolForm | None = None) -> None:
+        """Tell of tools, a JSON list, in the form of this chat or in the one that is given. The conversation
+        is empty yet."""
         if self._chat is None:
             raise SglError(
                 "Unsupported",
                 "this model has no chat template, so it calls no tools",
                 hint="use an instruction-tuned model",
             )
-        form = tool_form(self._chat, tools)
+        form = form or tool_form(self._chat, tools)
         self._tools, self._chat = (tools, form), form.chat
 
     def call_text(self, part: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 _NAME, _ASKED, _GIVEN = "Qqfunctionq", "Qqaskedq", "Qqgivenq"
 _ARGUMENTS = re.compile(r'\{\s*"Qqkeyq"\s*:\s*"Qqvalueq"\s*\}')
+_CALL: Mapping[str, object] = {
+    "id": "call00000",
+    "type": "function",
+    "function": {"name": _NAME, "arguments": {"Qqkeyq": "Qqvalueq"}},
+}
 KEPT = 64
 """Forms that are remembered: programs have few lists of tools."""
 
@@ -50,14 +56,16 @@ def tool_form(chat: Chat, tools: str) -> ToolForm:
         return known[1]
     if len(_KNOWN) >= KEPT:
         _KNOWN.clear()
-    form = _native(chat, tools) if isinstance(chat, ChatTemplate) else None
+    form = native_form(chat, tools)
     form = form or ToolForm(chat, tuple(PLAIN_CALL.items()), plain_tools(tools))
     _KNOWN[key] = chat, form
     return form
 
 
-def _native(chat: ChatTemplate, tools: str) -> ToolForm | None:
+def native_form(chat: Chat, tools: str) -> ToolForm | None:
     """The template's own form; None where it has none that we can write."""
+    if not isinstance(chat, ChatTemplate):
+        return None
     listed = tools_of(tools)
     made = chat.with_tools(listed)
     try:
@@ -73,15 +81,31 @@ def _native(chat: ChatTemplate, tools: str) -> ToolForm | None:
     return ToolForm(made, tuple(zip(CALL_PARTS, parts, strict=True)))
 
 
+def between_calls(form: ToolForm) -> str | None:
+    """What the template writes between two calls of one message; None where it takes one only, or that
+    cannot be read off."""
+    if not isinstance(form.chat, ChatTemplate):
+        return None
+    user = {"role": "user", "content": _ASKED}
+    try:
+        text = form.chat.rendered([user, {"role": "assistant", "content": "", "tool_calls": [_CALL, _CALL]}])
+    except TemplateError:
+        return None
+    calls = list(_ARGUMENTS.finditer(text))
+    if len(calls) != 2 or text.count(_NAME) != 2:
+        return None
+    gap = text[calls[0].end() : text.rindex(_NAME)]
+    end, call = form.part("end"), form.part("call")
+    if not (gap.startswith(end) and gap.endswith(call)) or len(gap) < len(end) + len(call):
+        return None
+    found = gap[len(end) : len(gap) - len(call)]
+    return None if any(name in found for name in form.chat.special_names) else found
+
+
 def _parts(chat: ChatTemplate) -> tuple[str, str, str] | None:
     """What stands around name and arguments of a call, without what any message of the assistant has."""
-    call = {
-        "id": "call00000",
-        "type": "function",
-        "function": {"name": _NAME, "arguments": {"Qqkeyq": "Qqvalueq"}},
-    }
     user = {"role": "user", "content": _ASKED}
-    called = chat.rendered([user, {"role": "assistant", "content": "", "tool_calls": [call]}])
+    called = chat.rendered([user, {"role": "assistant", "content": "", "tool_calls": [_CALL]}])
     plain = chat.rendered([user, {"role": "assistant", "content": _GIVEN}])
     opened = chat.rendered([user], generation=True)
     before = plain.partition(_GIVEN)[0]

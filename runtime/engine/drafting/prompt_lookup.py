@@ -7,6 +7,8 @@ taking one back are constant time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 LONGEST_MATCH = 32
 """Tokens that are compared backwards; longer matches count as this long."""
 SINGLES = 4
@@ -20,14 +22,16 @@ MOST_INDEXED = 65_536
 class Lookup:
     """The tokens of one text, and where each pair of them stands.
 
-    Positions are those of `follow`'s tokens. Memory is some 150 bytes a token; texts of which more than
-    `MOST_INDEXED` tokens are new at once are indexed at their end only.
+    Positions are those of `follow`'s tokens, behind those of `expect`. Memory is some 150 bytes a token;
+    texts of which more than `MOST_INDEXED` tokens are new at once are indexed at their end only.
     """
 
-    __slots__ = ("_before", "_newest", "_singles", "_singles_before", "_start", "_tokens")
+    __slots__ = ("_before", "_expected", "_newest", "_singles", "_singles_before", "_start", "_tokens")
 
     def __init__(self) -> None:
         self._tokens: list[int] = []
+        self._expected = 0
+        """So many tokens before the text's own are those of `expect`."""
         self._start = 0
         """Position of the first token that is indexed."""
         self._newest: dict[int, int] = {}
@@ -41,17 +45,25 @@ class Lookup:
     def __len__(self) -> int:
         return len(self._tokens)
 
+    def expect(self, tokens: Sequence[int]) -> None:
+        """Begin anew, with tokens that the text may come to have. They are found as if they stood before it;
+        positions count them. The newest `MOST_INDEXED` of a text push them out."""
+        self.__init__()  # type: ignore[misc]
+        for token in tokens[:MOST_INDEXED]:
+            self._push(token)
+        self._expected = len(self._tokens)
+
     def follow(self, tokens: list[int], stable: int = 0) -> None:
         """Become the index of `tokens`; the first `stable` of them are known to be as they were."""
-        held = self._tokens
-        size = min(len(held), len(tokens))
+        held, before = self._tokens, self._expected
+        size = min(len(held) - before, len(tokens))
         same = min(stable, size)
-        if held[same:size] == tokens[same:size]:
+        if held[before + same : before + size] == tokens[same:size]:
             same = size
         else:
-            while held[same] == tokens[same]:
+            while held[before + same] == tokens[same]:
                 same += 1
-        self._cut(same)
+        self._cut(before + same)
         if len(tokens) - same > MOST_INDEXED:
             self.__init__()  # type: ignore[misc]
             same = self._start = len(tokens) - MOST_INDEXED

@@ -86,6 +86,21 @@ def sample(
         token = _draw(logits, legal, sampling, noise_key(*random), best)
     if token < 0:
         raise NothingAllowed("no token is allowed here")
+    return told_of(logits, legal, sampling, token, scored=scored, weighed=weighed, top=top)
+
+
+def told_of(
+    logits: np.ndarray,
+    legal: np.ndarray | LegalTokens | None,
+    sampling: Sampling,
+    token: int,
+    *,
+    scored: bool,
+    weighed: bool,
+    top: int,
+) -> Sampled:
+    """A token that was drawn, with what is asked of its place in the distribution of the logits; the options
+    are those of `sample`."""
     whole = select.masked_log_sum_exp(logits, None) if scored or top else math.nan
     return Sampled(
         token,

@@ -10,7 +10,8 @@ import numpy as np
 
 from sglc.runtime.engine.sampling.lazy import LegalTokens
 from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE, Sampling
-from sglc.runtime.engine.sampling.sampler import Sampled, noise_key, sample
+from sglc.runtime.engine.sampling.sampler import Sampled, noise_key, sample, told_of
+from sglc.runtime.engine.sampling.shaping import Shaped
 from sglc.runtime.executor.plan import Picking
 
 
@@ -43,6 +44,9 @@ class SamplingRequest:
     """So many of the most probable tokens of the whole distribution are told with the token."""
     blend: Blending | None = None
     """What makes one distribution of two rows of logits; None for one row."""
+    shaped: Shaped | None = None
+    """What changes the logits before the draw, on the host: executors that draw do not know of it. What is
+    told of probabilities is of the model's own logits. None changes nothing."""
     picking: int = 0
     """Nanoseconds that the event loop's thread has spent on masks and on drawing tokens."""
     came: float = 0.0
@@ -57,11 +61,24 @@ class SamplingRequest:
         try:
             if self.blend is not None:
                 return self.blend.sample(logits, self)
+            random = (self.seed, self.position)
+            if self.shaped is not None:
+                shaped = self.shaped.adjusted(logits)
+                drawn = sample(shaped, self.legal, self.sampling, random, scored=False)
+                return told_of(
+                    logits,
+                    self.legal,
+                    self.sampling,
+                    drawn.token,
+                    scored=self.scored,
+                    weighed=self.weighed,
+                    top=self.top,
+                )
             return sample(
                 logits,
                 self.legal,
                 self.sampling,
-                (self.seed, self.position),
+                random,
                 scored=self.scored,
                 weighed=self.weighed,
                 top=self.top,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from sglc.runtime.engine.sampling.options import Sampling
+from sglc.runtime.engine.sampling.shaping import Shaping
 from sglc.runtime.serve.openai.errors import unsupported, wrong
 from sglc.runtime.serve.openai.forms import TEXT, Form, form_of
 from sglc.runtime.serve.openai.parameters import Parameters, checked_text
+from sglc.runtime.serve.openai.tools import PastCall, Tools, past_calls, tools_of
 from sglc.types.values import Value
 
 MOST_CHOICES = 8
@@ -20,6 +24,14 @@ LONGEST_STOP = 256
 """Characters of each; a tool of the command line stops at some dozens."""
 MOST_TOP = 20
 """Most probable tokens that are told with each token, as many as OpenAI tells."""
+MOST_TOP_OF_TEXT = 5
+"""The same of plain completions."""
+MOST_BIASED = 1024
+"""Tokens of `logit_bias`."""
+LARGEST_BIAS = 100
+LARGEST_PENALTY = 2
+LONGEST_PREDICTION = 262_144
+"""Characters of a prediction: its tokens are found before the answer begins."""
 MOST_TOKENS = 10_000_000
 MOST_TOP_K = 1_000_000
 SMALLEST_SEED, LARGEST_SEED = -(2**63), 2**63 - 1
@@ -36,10 +48,14 @@ UNREAD = (
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a conversation; without a role it is text outside of messages."""
+    """A message of a conversation; without a role it is text outside of messages, or `tokens` of it. `calls`
+    are those of an assistant's message, and `answers` is the id of the call whose result a tool's is."""
 
     role: str
     text: str
+    calls: tuple[PastCall, ...] = ()
+    answers: str = ""
+    tokens: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +79,30 @@ class Asked:
     stream: bool = False
     usage: bool = False
     """Whether a stream ends with the usage."""
+    tools: Tools | None = None
+    """What the model is told of, whether it may call it or not."""
+    shaping: Shaping | None = None
+    prediction: str = ""
+    """What the answer may well be: a draft."""
     chosen: tuple[str, ...] = ()
     """Parameters that the request has and that functions of a program do not take."""
 
 
 _PLAIN: tuple[tuple[str, str, tuple[object, ...]], ...] = (
-    ("frequency_penalty", "tokens are drawn without penalties", (0,)),
-    ("presence_penalty", "tokens are drawn without penalties", (0,)),
-    ("repetition_penalty", "tokens are drawn without penalties", (1,)),
-    ("logit_bias", "logits are the model's own", ({},)),
+    ("repetition_penalty", "use `frequency_penalty` or `presence_penalty`", (1,)),
 )
 _OF_CHAT: tuple[tuple[str, str, tuple[object, ...]], ...] = (
-    ("tools", "this server calls no tools of clients; use `response_format`", ([],)),
-    ("functions", "this server calls no tools of clients; use `response_format`", ([],)),
-    ("tool_choice", "this server calls no tools of clients; use `response_format`", ("none", "auto")),
-    ("function_call", "this server calls no tools of clients; use `response_format`", ("none", "auto")),
-    ("parallel_tool_calls", "this server calls no tools of clients", (True, False)),
+    ("functions", "they are called `tools` now", ([],)),
+    ("function_call", "it is called `tool_choice` now", ("none", "auto")),
     ("modalities", "answers are text", (["text"],)),
     ("audio", "answers are text", ()),
-    ("prediction", "answers are not drafted by clients", ()),
     ("reasoning_effort", "the model has no effort to choose", ("none",)),
     ("add_generation_prompt", "use `continue_final_message` to go on in the last message", ()),
 )
 _NOT_OF_FUNCTIONS = (
     *("temperature", "top_p", "top_k", "min_p", "n", "stop", "response_format", "structured_outputs"),
-    *("logprobs", "top_logprobs", "continue_final_message"),
+    *("logprobs", "top_logprobs", "continue_final_message", "tools", "tool_choice", "prediction"),
+    *("logit_bias", "frequency_penalty", "presence_penalty"),
 )
 """What the program of a function says, not its caller."""
 
@@ -106,6 +121,9 @@ def read_chat(data: dict[str, Value]) -> Asked:
     conversation = _messages(parameters.take("messages"))
     if goes_on and conversation[-1].role != "assistant":
         raise wrong("continue_final_message", "only a last message of the assistant can go on")
+    if goes_on and conversation[-1].calls:
+        raise wrong("continue_final_message", "a message with calls is complete")
+    tools, prediction = tools_of(parameters), _prediction(parameters)
     most = parameters.whole("max_completion_tokens", 1, MOST_TOKENS)
     older = parameters.whole("max_tokens", 1, MOST_TOKENS)
     top: int | None = None
@@ -113,7 +131,17 @@ def read_chat(data: dict[str, Value]) -> Asked:
         top = parameters.whole("top_logprobs", 0, MOST_TOP) or 0
     else:
         parameters.neutral("top_logprobs", "it belongs to `logprobs`", 0)
-    return _asked(parameters, (conversation,), older if most is None else most, goes_on, False, top, chosen)
+    asked = Asked(
+        "",
+        (conversation,),
+        most=older if most is None else most,
+        open=goes_on,
+        top=top,
+        tools=tools,
+        prediction=prediction,
+        chosen=chosen,
+    )
+    return _with_common(parameters, asked)
 
 
 def read_completion(data: dict[str, Value]) -> Asked:
@@ -122,61 +150,67 @@ def read_completion(data: dict[str, Value]) -> Asked:
     parameters = Parameters(data)
     parameters.neutral("suffix", "texts are only gone on with", "")
     parameters.neutral("best_of", "as many are drawn as are given", 1, data.get("n") or 1)
-    parameters.neutral("logprobs", "chat completions tell log-probabilities")
-    prompts = _prompts(parameters.take("prompt"))
+    top = parameters.whole("logprobs", 0, MOST_TOP_OF_TEXT)
+    conversations = tuple((each,) for each in _prompts(parameters.take("prompt")))
     most = parameters.whole("max_tokens", 1, MOST_TOKENS)
     echo = parameters.flag("echo")
-    conversations = tuple((Message("", each),) for each in prompts)
-    return _asked(
-        parameters, conversations, DEFAULT_TOKENS if most is None else most, True, echo, None, chosen
+    if echo and top is not None:
+        raise unsupported("echo", "log-probabilities are told of tokens that are drawn")
+    asked = Asked(
+        "",
+        conversations,
+        most=DEFAULT_TOKENS if most is None else most,
+        open=True,
+        echo=echo,
+        top=top,
+        chosen=chosen,
     )
+    return _with_common(parameters, asked)
 
 
 def _chosen(data: dict[str, Value]) -> tuple[str, ...]:
     return tuple(name for name in _NOT_OF_FUNCTIONS if data.get(name) is not None)
 
 
-def _asked(
-    parameters: Parameters,
-    conversations: tuple[tuple[Message, ...], ...],
-    most: int | None,
-    goes_on: bool,
-    echo: bool,
-    top: int | None,
-    chosen: tuple[str, ...],
-) -> Asked:
-    """What requests of both kinds have in common."""
+def _with_common(parameters: Parameters, asked: Asked) -> Asked:
+    """A request with what those of both kinds have in common."""
     parameters.ignore(*UNREAD)
     for name, why, values in _PLAIN:
         parameters.neutral(name, why, *values)
-    form = form_of(parameters, _stops(parameters.take("stop")))
-    if top is not None and form.whole:
-        raise unsupported("logprobs", "of an answer with a form only some tokens are drawn")
+    form = _form(parameters, asked.tools)
+    if asked.top is not None and (form.whole or form.tools is not None):
+        raise unsupported("logprobs", "of an answer with a form or with tools only some tokens are drawn")
     choices = parameters.whole("n", 1, MOST_CHOICES) or 1
-    if choices * len(conversations) > MOST_CHOICES:
+    if choices * len(asked.conversations) > MOST_CHOICES:
         raise wrong("n", f"a request has at most {MOST_CHOICES} answers, of all prompts together")
     stream = parameters.flag("stream")
     options = parameters.inner("stream_options")
     usage = options.flag("include_usage")
     options.ignore("include_obfuscation")
     options.end()
-    found = Asked(
-        parameters.needed("model"),
-        conversations,
-        form,
-        choices,
-        _sampling(parameters),
-        parameters.whole("seed", SMALLEST_SEED, LARGEST_SEED),
-        most,
-        goes_on,
-        echo,
-        top,
-        stream,
-        usage,
-        chosen,
+    found = replace(
+        asked,
+        model=parameters.needed("model"),
+        form=form,
+        choices=choices,
+        sampling=_sampling(parameters),
+        seed=parameters.whole("seed", SMALLEST_SEED, LARGEST_SEED),
+        stream=stream,
+        usage=usage,
+        shaping=_shaping(parameters),
     )
     parameters.end()
     return found
+
+
+def _form(parameters: Parameters, tools: Tools | None) -> Form:
+    """What an answer is held to, with the tools that it may call."""
+    form = form_of(parameters, _stops(parameters.take("stop")))
+    if tools is None or (tools.mode == "none" and form.whole):
+        return form
+    if form.whole and form.kind != "json":
+        raise unsupported(form.param, "an answer that may be a call of a tool is text or JSON otherwise")
+    return replace(form, tools=tools)
 
 
 def _sampling(parameters: Parameters) -> Sampling:
@@ -186,6 +220,43 @@ def _sampling(parameters: Parameters) -> Sampling:
     top_k = parameters.whole("top_k", -1, MOST_TOP_K)
     kept = top_k if top_k is not None and top_k > 0 else None  # of vLLM: 0 and -1 keep all
     return Sampling(USUAL.temperature if temperature is None else temperature, kept, top_p, min_p)
+
+
+def _shaping(parameters: Parameters) -> Shaping | None:
+    """The bias and the penalties; None where they change nothing."""
+    frequency = parameters.number("frequency_penalty", -LARGEST_PENALTY, LARGEST_PENALTY) or 0.0
+    presence = parameters.number("presence_penalty", -LARGEST_PENALTY, LARGEST_PENALTY) or 0.0
+    bias = tuple(_biases(parameters.take("logit_bias")))
+    return Shaping(bias, frequency, presence) if bias or frequency or presence else None
+
+
+def _biases(value: Value) -> Iterator[tuple[int, float]]:
+    if value is None:
+        return
+    if not isinstance(value, dict) or len(value) > MOST_BIASED:
+        raise wrong("logit_bias", f"`logit_bias` is an object of at most {MOST_BIASED} tokens")
+    for token, add in value.items():
+        if not token.isascii() or not token.isdecimal() or len(token) > 9:
+            raise wrong("logit_bias", "the keys of `logit_bias` are numbers of tokens")
+        fits = isinstance(add, int | Decimal) and not isinstance(add, bool)
+        if not fits or not -LARGEST_BIAS <= add <= LARGEST_BIAS:  # type: ignore[operator]
+            raise wrong("logit_bias", f"a bias is a number from -{LARGEST_BIAS} to {LARGEST_BIAS}")
+        if add:
+            yield int(token), float(add)  # type: ignore[arg-type]
+
+
+def _prediction(parameters: Parameters) -> str:
+    given = parameters.inner("prediction")
+    kind, content = given.text("type"), given.take("content")
+    given.end()
+    if kind is None and content is None:
+        return ""
+    if kind != "content":
+        raise wrong("prediction.type", "a prediction is of type `content`")
+    text = _content(content, "prediction.content", absent=False)
+    if len(text) > LONGEST_PREDICTION:
+        raise wrong("prediction.content", f"a prediction has at most {LONGEST_PREDICTION} characters")
+    return text
 
 
 def _stops(value: Value) -> tuple[str, ...]:
@@ -198,13 +269,24 @@ def _stops(value: Value) -> tuple[str, ...]:
     return stops
 
 
-def _prompts(value: Value) -> tuple[str, ...]:
+def _prompts(value: Value) -> tuple[Message, ...]:
+    """A text, several, the tokens of one, or those of several."""
+    if isinstance(value, list) and value and isinstance(value[0], int):
+        return (_token_prompt(value),)
     given = value if isinstance(value, list) else [value]
     if not given:
         raise wrong("prompt", "`prompt` is a text, or several")
-    if any(isinstance(each, int | list) for each in given):
-        raise unsupported("prompt", "prompts are texts, not tokens")
-    return tuple(checked_text(each, "prompt") for each in given)
+    return tuple(
+        _token_prompt(each) if isinstance(each, list) else Message("", checked_text(each, "prompt"))
+        for each in given
+    )
+
+
+def _token_prompt(value: list[Value]) -> Message:
+    tokens = tuple(each for each in value if isinstance(each, int) and not isinstance(each, bool))
+    if not tokens or len(tokens) != len(value) or min(tokens) < 0:
+        raise wrong("prompt", "a prompt of tokens is a list of their numbers")
+    return Message("", "", tokens=tokens)
 
 
 # -- messages --------------------------------------------------------------------------------------------
@@ -215,7 +297,24 @@ _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant"
 def _messages(value: Value) -> tuple[Message, ...]:
     if not isinstance(value, list) or not 0 < len(value) <= MOST_MESSAGES:
         raise wrong("messages", f"`messages` is a list of 1 to {MOST_MESSAGES} messages")
-    return tuple(_message(Parameters(each, f"messages[{at}]")) for at, each in enumerate(value))
+    messages = tuple(_message(Parameters(each, f"messages[{at}]")) for at, each in enumerate(value))
+    return tuple(_in_order(messages))
+
+
+def _in_order(messages: Iterable[Message]) -> Iterator[Message]:
+    """Messages with the results of calls in the order of the calls: some templates name them by it alone."""
+    places: dict[str, int] = {}
+    results: list[Message] = []
+    for message in messages:
+        if message.role == "tool":
+            results.append(message)
+            continue
+        yield from sorted(results, key=lambda each: places.get(each.answers, len(places)))
+        results = []
+        if message.calls:
+            places = {call.id: at for at, call in enumerate(message.calls)}
+        yield message
+    yield from sorted(results, key=lambda each: places.get(each.answers, len(places)))
 
 
 def _message(parameters: Parameters) -> Message:
@@ -223,14 +322,20 @@ def _message(parameters: Parameters) -> Message:
     role = _ROLES.get(given)
     if role is None:
         raise wrong(parameters.place("role"), f"there is no role {given!r}; roles: " + ", ".join(_ROLES))
-    for name in ("tool_calls", "function_call", "audio"):
-        parameters.neutral(name, "messages have text only", [])
+    for name in ("function_call", "audio"):
+        parameters.neutral(name, "messages have text and `tool_calls`", [])
+    calls = past_calls(parameters.take("tool_calls"), parameters.place("tool_calls"))
+    if calls and role != "assistant":
+        raise wrong(parameters.place("tool_calls"), "calls of tools are the assistant's")
+    answers = (parameters.text("tool_call_id") or "") if role == "tool" else ""
+    if role == "tool":
+        parameters.ignore("name")  # the call has it
     parameters.neutral("name", "chat templates have no names of speakers", "")
-    parameters.ignore("refusal", "annotations", *(("tool_call_id",) if role == "tool" else ()))
+    parameters.ignore("refusal", "annotations")
     content = parameters.take("content")
     text = _content(content, parameters.place("content"), absent=role == "assistant")
     parameters.end()
-    return Message(role, text)
+    return Message(role, text, calls, answers)
 
 
 def _content(value: Value, place: str, *, absent: bool) -> str:

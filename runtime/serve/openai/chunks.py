@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 from starlette.types import Receive, Scope, Send
 
 from sglc.runtime.serve.event_stream import ALIVE_EVERY, HEADERS
-from sglc.runtime.serve.openai.answering import Answering
+from sglc.runtime.serve.openai.answering import Answering, Choice, Token
 from sglc.runtime.serve.openai.errors import error_response, error_text
-from sglc.runtime.serve.openai.shapes import Shape, tokens_within
+from sglc.runtime.serve.openai.shapes import Shape, call_piece, tokens_within
 from sglc.runtime.serve.problems import Problem
 from sglc.runtime.serve.requests import until_gone
 from sglc.runtime.serve.runs import Run, Runs
@@ -37,6 +38,8 @@ class Chunks:
         """Characters of each answer."""
         self._told = [0] * len(work.choices)
         """Tokens of each answer."""
+        self._called: list[list[int]] = [[] for _ in work.choices]
+        """Characters of the arguments of each call of each answer."""
         self._open = [True] * len(work.choices)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,32 +55,34 @@ class Chunks:
             self._runs.leave(self._run)
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
-        run, answer = self._run, self._run.answer
-        await self._news()
-        answer = run.answer
-        if answer is not None and answer.problem is not None:
-            await error_response(answer.problem)(scope, receive, send)
-            return
-        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        ended = False
+        run, begun, ended = self._run, False, False
         while not ended:
+            silent = not await self._news()
             ended = run.answer is not None
-            if not await self._pass(send, self._text(ended=ended) or _ALIVE, more=not ended):
+            if not begun and run.answer is not None and run.answer.problem is not None:
+                await error_response(run.answer.problem)(scope, receive, send)
                 return
-            if not ended:
-                await self._news()
+            text = self._text(ended=ended) or (_ALIVE if silent else "")
+            if not text:
+                continue  # what may become a call is held back
+            if not begun:
+                await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+                begun = True
+            if not await self._pass(send, text, more=not ended):
+                return
 
-    async def _news(self) -> None:
-        """Wait until there is more, the run has ended, or it is time for a sign of life."""
+    async def _news(self) -> bool:
+        """Wait until there is more, the run has ended, or it is time for a sign of life: then False."""
         assert self._run.task is not None
         news = asyncio.ensure_future(self._work.news.wait())
         try:
-            await asyncio.wait(
+            done, _ = await asyncio.wait(
                 {news, self._run.task}, timeout=ALIVE_EVERY, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
             news.cancel()
         self._work.news.clear()
+        return bool(done)
 
     async def _pass(self, send: Send, text: str, *, more: bool) -> bool:
         """Send text; False where the client does not read it."""
@@ -94,20 +99,8 @@ class Chunks:
         rows: list[str] = []
         problem = self._run.answer.problem if self._run.answer is not None else None
         for at, choice in enumerate(self._work.choices):
-            done = bool(choice.ended)
-            if not self._open[at] or (not done and self._sent[at] == len(choice.text)):
-                continue
-            text, first = choice.text[self._sent[at] :], not self._sent[at]
-            self._sent[at] = len(choice.text)
-            tokens = []
-            if self._logprobs:
-                tokens = tokens_within(choice, self._told[at], len(choice.text.encode()))
-                self._told[at] += len(tokens)
-            if text or first:
-                rows.append(write_json(self._shape.chunk(at, text, tokens, first=first)))
-            if done:
-                self._open[at] = False
-                rows.append(write_json(self._shape.ending(at, choice)))
+            if self._open[at]:
+                rows += map(write_json, self._news_of(at, choice))
         if ended and problem is not None:
             rows.append(error_text(problem))
         elif ended:
@@ -115,3 +108,36 @@ class Chunks:
                 rows.append(write_json(self._shape.last(self._work)))
             rows.append(DONE)
         return "".join(f"data: {row}\n\n" for row in rows)
+
+    def _news_of(self, at: int, choice: Choice) -> Iterator[dict[str, object]]:
+        """What is new of one answer: its text, its calls, its end."""
+        content, done = choice.content, bool(choice.ended)
+        first = not self._sent[at] and not self._called[at]
+        if choice.reader is not None and not content.strip() and not (done and not choice.calls):
+            content = ""  # blank text before calls is none
+        text = content[self._sent[at] :]
+        self._sent[at] += len(text)
+        tokens: list[Token] = []
+        if self._logprobs:
+            tokens = tokens_within(choice, self._told[at], len(choice.text.encode()))
+            self._told[at] += len(tokens)
+        if text or (done and first and not choice.calls):
+            yield self._shape.chunk(at, text, tokens, first=first)
+            first = False
+        pieces = list(self._calls_of(at, choice))
+        if pieces:
+            yield self._shape.called(at, pieces, first=first)
+        if done:
+            self._open[at] = False
+            yield self._shape.ending(at, choice)
+
+    def _calls_of(self, at: int, choice: Choice) -> Iterator[dict[str, object]]:
+        """The pieces of calls that are new."""
+        sent = self._called[at]
+        for index, call in enumerate(choice.calls):
+            if index == len(sent):
+                sent.append(len(call.arguments))
+                yield call_piece(index, call, call.arguments, first=True)
+            elif sent[index] < len(call.arguments):
+                yield call_piece(index, call, call.arguments[sent[index] :], first=False)
+                sent[index] = len(call.arguments)

@@ -12,7 +12,12 @@ INVALID = "invalid_value"
 UNSUPPORTED = "unsupported_parameter"
 CONTEXT = "context_length_exceeded"
 UNKNOWN_MODEL = "model_not_found"
-_CODES = {"Busy": "queue_full", "Rate": "rate_limit_exceeded", "Internal": "internal_error"}
+_CODES = {
+    "Busy": "queue_full",
+    "Rate": "rate_limit_exceeded",
+    "Schemas": "schema_limit_exceeded",
+    "Internal": "internal_error",
+}
 """Codes of problems that have names only."""
 _PARAM = "param"
 

@@ -21,6 +21,7 @@ from sglc.runtime.serve.problems import Refusal
 from sglc.runtime.serve.requests import json_body, json_response
 from sglc.runtime.serve.rest import key_of
 from sglc.runtime.serve.runs import Run, Runs
+from sglc.runtime.vm.state.run import Recorder
 from sglc.types.text.plain_json import write_json
 from sglc.types.type import AliasType, Named, Str, Type, TypeTable
 
@@ -33,8 +34,16 @@ Handler = Callable[[Request], Awaitable[Response | Chunks]]
 class OpenAiFace:
     """OpenAI's protocol on the models of a server and on its functions of one text."""
 
-    def __init__(self, table: FunctionTable, runs: Runs, engines: Iterable[Engine]) -> None:
+    def __init__(
+        self,
+        table: FunctionTable,
+        runs: Runs,
+        engines: Iterable[Engine],
+        recorder: Recorder | None = None,
+    ) -> None:
+        """`recorder` keeps account of what models answer; functions have that of their sessions."""
         self._runs = runs
+        self._recorder = recorder
         self._models: dict[str, ChatModel] = {}
         for engine in engines:
             if engine.model.name not in self._models:
@@ -83,7 +92,7 @@ class OpenAiFace:
             function, parameter = found
             work, arguments = FunctionAnswer(function), {parameter: _question(asked)}
         else:
-            work = self._completion(asked)
+            work = self._completion(request, asked)
         run = self._run(request, work, arguments, asked)
         shape = ChatShape(run.id, asked.model, asked.top is not None)
         return await self._answer(request, run, work, shape, asked)
@@ -94,15 +103,19 @@ class OpenAiFace:
         asked = read_completion(await json_body(request, self._runs.limits.body))
         if asked.model in self._functions.now:
             raise wrong("model", f"{asked.model} is a function: ask it at /v1/chat/completions")
-        work = self._completion(asked)
+        work = self._completion(request, asked)
         run = self._run(request, work, {}, asked)
-        return await self._answer(request, run, work, TextShape(run.id, asked.model), asked)
+        shape = TextShape(run.id, asked.model, asked.top is not None)
+        return await self._answer(request, run, work, shape, asked)
 
-    def _completion(self, asked: Asked) -> Completion:
+    def _completion(self, request: Request, asked: Asked) -> Completion:
         model = self._models.get(asked.model)
         if model is None:
             raise no_model(asked.model, self.names)
-        return Completion(model, asked)
+        runs, key = self._runs, key_of(request)
+        return Completion(
+            model, asked, lambda: runs.access.admit_schema(key, runs.limits.schemas), self._recorder
+        )
 
     def _run(self, request: Request, work: Answering, arguments: dict[str, object], asked: Asked) -> Run:
         seed = (asked.seed or 0) % _SEEDS

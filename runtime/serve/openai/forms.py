@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
@@ -14,12 +15,15 @@ from sglc.automata.term import Language, Words
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.serialize import to_text
 from sglc.cfg.notation.reader import read_grammar
+from sglc.runtime.decoding.conversations.conversation import Chat
 from sglc.runtime.decoding.requests import Constraints, HoleRequest, filled_language
 from sglc.runtime.mask.automaton.limits import ConstraintOptions, compiling
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.serve.openai.calls import Notation, answer_language, notation_of
 from sglc.runtime.serve.openai.errors import wrong
 from sglc.runtime.serve.openai.parameters import Parameters, checked_text
+from sglc.runtime.serve.openai.tools import Tools
 from sglc.types.language.language import language
 from sglc.types.schema_language import SchemaTextError, schema_text_of
 from sglc.types.text.plain_json import write_json
@@ -46,11 +50,13 @@ class Form:
     stops: tuple[str, ...] = ()
     """Of a text: what ends it."""
     param: str = "stop"
+    tools: Tools | None = None
+    """What a text, or JSON, may call instead."""
 
     @property
     def whole(self) -> bool:
         """Whether an answer that a limit has ended is complete all the same: not so for plain text."""
-        return self.kind != "text"
+        return self.kind != "text" or (self.tools is not None and self.tools.mode == "required")
 
 
 TEXT = Form()
@@ -140,16 +146,20 @@ def _short(value: object, place: str) -> str:
     return text
 
 
-def language_of(form: Form) -> Language:
-    """The legal texts of a form. Raises ConstraintError, GrammarError, RegexError and SchemaTextError."""
+def language_of(form: Form, notation: Notation | None = None) -> Language:
+    """The legal texts of a form; of one with tools in a notation of calls. Raises ConstraintError,
+    GrammarError, RegexError, SchemaTextError, and Refusal for tools that cannot be called."""
+    if form.tools is not None and notation is not None:
+        schema = form.source if form.kind == "json" else None
+        return answer_language(form.tools, notation, form.stops, schema)
     match form.kind:
         case "json":
             return language(Json(schema_text_of(form.source)), {})
         case "regex":
             return Language(regex_term(form.source, dialect="python"))
         case "grammar":
-            notation: Literal["gbnf", "lark"] = "gbnf" if "::=" in form.source else "lark"
-            grammar = to_text("grammar", read_grammar(form.source, notation))
+            kind: Literal["gbnf", "lark"] = "gbnf" if "::=" in form.source else "lark"
+            grammar = to_text("grammar", read_grammar(form.source, kind))
             return language(Str(grammar=grammar), {})
         case "choice":
             return Language(Words(frozenset(word.encode() for word in form.words)))
@@ -162,11 +172,11 @@ class _Compiled:
     constraint: Constraint
 
 
-def _compiled(form: Form) -> _Compiled:
+def _compiled(form: Form, notation: Notation | None) -> _Compiled:
     """Raises Refusal where there is no such constraint, or it has no text."""
     try:
         with compiling(ConstraintOptions()):
-            found = language_of(form)
+            found = language_of(form, notation)
             made = compile_constraint(language=filled_language(found))
     except GrammarError as fault:
         where = f" (line {fault.line}, column {fault.column})" if fault.line else ""
@@ -182,19 +192,40 @@ def _compiled(form: Form) -> _Compiled:
 
 
 class Forms:
-    """Forms of requests to one model, compiled in a thread, one at a time; the latest are kept."""
+    """Forms of requests to one model, compiled in a thread, one at a time; the latest are kept. `chat` is the
+    model's template, None where it has none."""
 
-    def __init__(self, constraints: Constraints) -> None:
+    def __init__(self, constraints: Constraints, chat: Chat | None = None) -> None:
         self._constraints = constraints
+        self._chat = chat
         self._known: OrderedDict[Form, _Compiled] = OrderedDict()
+        self._notations: OrderedDict[str, Notation] = OrderedDict()
         self._thread = ThreadPoolExecutor(1, "forms")
 
-    async def request(self, name: str, form: Form) -> HoleRequest:
-        """A request for a hole of this form. Raises Refusal for one that cannot be enforced."""
+    async def notation(self, tools: str) -> Notation | None:
+        """How this model's calls of tools look, given their JSON list; None for a model without roles."""
+        if self._chat is None:
+            return None
+        if tools not in self._notations:
+            loop = asyncio.get_running_loop()
+            found = await loop.run_in_executor(self._thread, notation_of, self._chat, tools)
+            self._notations[tools] = found
+            if len(self._notations) > MOST_FORMS:
+                self._notations.popitem(last=False)
+        self._notations.move_to_end(tools)
+        return self._notations[tools]
+
+    async def request(
+        self, name: str, form: Form, notation: Notation | None, admit: Callable[[], None]
+    ) -> HoleRequest:
+        """A request for a hole of this form. `admit` is asked before a form is compiled, and may refuse.
+        Raises Refusal for one that cannot be enforced, too."""
         found = self._known.get(form)
         if found is None:
+            if form != TEXT:
+                admit()
             loop = asyncio.get_running_loop()
-            found = await loop.run_in_executor(self._thread, self._compiled, form)
+            found = await loop.run_in_executor(self._thread, self._compiled, form, notation)
             self._known[form] = found
             if len(self._known) > MOST_FORMS:
                 self._known.popitem(last=False)
@@ -203,9 +234,9 @@ class Forms:
         self._constraints.keep(made, found.constraint)
         return made
 
-    def _compiled(self, form: Form) -> _Compiled:
+    def _compiled(self, form: Form, notation: Notation | None) -> _Compiled:
         """What another request has had compiled while this one waited, else a new one."""
-        return self._known.get(form) or _compiled(form)
+        return self._known.get(form) or _compiled(form, notation)
 
     def __len__(self) -> int:
         return len(self._known)

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Protocol
 
 from sglc.runtime.serve.openai.answering import Answering, Choice, Likely, Token
+from sglc.runtime.serve.openai.calls import Called
 
 LEAST_LOGPROB = -9999.0
 """What OpenAI tells of a token without probability: JSON has no infinity."""
@@ -16,8 +17,40 @@ LEAST_LOGPROB = -9999.0
 
 def usage_of(work: Answering) -> dict[str, object]:
     """Tokens that were read and written."""
+    usage = work.usage
     written = sum(each.tokens for each in work.choices)
-    return {"prompt_tokens": work.prompt, "completion_tokens": written, "total_tokens": work.prompt + written}
+    told: dict[str, object] = {
+        "prompt_tokens": usage.prompt,
+        "completion_tokens": written,
+        "total_tokens": usage.prompt + written,
+    }
+    if usage.cached is not None:
+        told["prompt_tokens_details"] = {"cached_tokens": usage.cached}
+    if usage.drafted is not None:
+        told["completion_tokens_details"] = {
+            "accepted_prediction_tokens": usage.accepted,
+            "rejected_prediction_tokens": usage.drafted - usage.accepted,
+        }
+    return told
+
+
+def call_of(call: Called) -> dict[str, object]:
+    """A whole call of a tool."""
+    if call.custom:
+        return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
+    return {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": call.arguments},
+    }
+
+
+def call_piece(index: int, call: Called, text: str, *, first: bool) -> dict[str, object]:
+    """More of the arguments of a call; the first piece names it."""
+    kind, member = ("custom", "input") if call.custom else ("function", "arguments")
+    if first:
+        return {"index": index, "id": call.id, "type": kind, kind: {"name": call.name, member: text}}
+    return {"index": index, kind: {member: text}}
 
 
 def logprobs_of(tokens: Sequence[Token]) -> dict[str, object]:
@@ -27,8 +60,15 @@ def logprobs_of(tokens: Sequence[Token]) -> dict[str, object]:
 
 
 def _likely(token: Likely) -> dict[str, object]:
-    logprob = max(token.logprob, LEAST_LOGPROB) if isfinite(token.logprob) else LEAST_LOGPROB
-    return {"token": token.data.decode("utf-8", "replace"), "logprob": logprob, "bytes": list(token.data)}
+    return {"token": _text(token), "logprob": _finite(token.logprob), "bytes": list(token.data)}
+
+
+def _text(token: Likely) -> str:
+    return token.data.decode("utf-8", "replace")
+
+
+def _finite(logprob: float) -> float:
+    return max(logprob, LEAST_LOGPROB) if isfinite(logprob) else LEAST_LOGPROB
 
 
 def tokens_within(choice: Choice, first: int, size: int) -> list[Token]:
@@ -53,6 +93,9 @@ class Shape(Protocol):
     def chunk(self, at: int, text: str, tokens: Sequence[Token], *, first: bool) -> dict[str, object]:
         """More of one answer."""
 
+    def called(self, at: int, calls: Sequence[dict[str, object]], *, first: bool) -> dict[str, object]:
+        """More of the calls of one answer."""
+
     def ending(self, at: int, choice: Choice) -> dict[str, object]:
         """The end of one answer."""
 
@@ -62,6 +105,15 @@ class Shape(Protocol):
 
 def _ended(choice: Choice) -> dict[str, object]:
     return {"finish_reason": choice.finish, "sglc": {"ended": choice.ended}}
+
+
+def _message(choice: Choice) -> dict[str, object]:
+    """An answer as a message. Blank text before calls is none."""
+    content = choice.content if choice.content.strip() or not choice.calls else None
+    told: dict[str, object] = {"role": "assistant", "content": content, "refusal": None}
+    if choice.calls:
+        told["tool_calls"] = [call_of(each) for each in choice.calls]
+    return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +130,7 @@ class ChatShape:
         choices = [
             {
                 "index": at,
-                "message": {"role": "assistant", "content": each.text, "refusal": None},
+                "message": _message(each),
                 "logprobs": self._told(tokens_within(each, 0, len(each.text.encode()))),
                 **_ended(each),
             }
@@ -90,6 +142,12 @@ class ChatShape:
         """See `Shape`."""
         delta = {**({"role": "assistant"} if first else {}), "content": text}
         row = {"index": at, "delta": delta, "logprobs": self._told(tokens), "finish_reason": None}
+        return {**self._head("chat.completion.chunk"), "choices": [row]}
+
+    def called(self, at: int, calls: Sequence[dict[str, object]], *, first: bool) -> dict[str, object]:
+        """See `Shape`."""
+        delta = {**({"role": "assistant", "content": None} if first else {}), "tool_calls": list(calls)}
+        row = {"index": at, "delta": delta, "logprobs": None, "finish_reason": None}
         return {**self._head("chat.completion.chunk"), "choices": [row]}
 
     def ending(self, at: int, choice: Choice) -> dict[str, object]:
@@ -108,28 +166,40 @@ class ChatShape:
         return logprobs_of(tokens) if self.logprobs else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TextShape:
-    """Plain completions."""
+    """Plain completions. `logprobs` says whether log-probabilities are told."""
 
     id: str
     model: str
+    logprobs: bool = False
     created: int = field(default_factory=lambda: int(time.time()))
+    _told: dict[int, int] = field(default_factory=dict)
+    """Characters of each answer of a stream whose tokens were told."""
 
     def whole(self, work: Answering) -> dict[str, object]:
         """See `Shape`."""
         choices = [
-            {"index": at, "text": each.text, "logprobs": None, **_ended(each)}
+            {
+                "index": at,
+                "text": each.text,
+                "logprobs": self._logprobs(tokens_within(each, 0, len(each.text.encode())), 0),
+                **_ended(each),
+            }
             for at, each in enumerate(work.choices)
         ]
         return {**self._head(), "choices": choices, "usage": usage_of(work)}
 
     def chunk(self, at: int, text: str, tokens: Sequence[Token], *, first: bool) -> dict[str, object]:
         """See `Shape`."""
-        return {
-            **self._head(),
-            "choices": [{"index": at, "text": text, "logprobs": None, "finish_reason": None}],
-        }
+        told = self._logprobs(tokens, self._told.get(at, 0))
+        self._told[at] = self._told.get(at, 0) + sum(len(_text(each.drawn)) for each in tokens)
+        row = {"index": at, "text": text, "logprobs": told, "finish_reason": None}
+        return {**self._head(), "choices": [row]}
+
+    def called(self, at: int, calls: Sequence[dict[str, object]], *, first: bool) -> dict[str, object]:
+        """See `Shape`; completions call no tools."""
+        raise AssertionError("completions call no tools")
 
     def ending(self, at: int, choice: Choice) -> dict[str, object]:
         """See `Shape`."""
@@ -138,6 +208,21 @@ class TextShape:
     def last(self, work: Answering) -> dict[str, object]:
         """See `Shape`."""
         return {**self._head(), "choices": [], "usage": usage_of(work)}
+
+    def _logprobs(self, tokens: Sequence[Token], offset: int) -> dict[str, object] | None:
+        """Tokens as completions have them, the first of which stands at a character."""
+        if not self.logprobs:
+            return None
+        offsets = []
+        for each in tokens:
+            offsets.append(offset)
+            offset += len(_text(each.drawn))
+        return {
+            "tokens": [_text(each.drawn) for each in tokens],
+            "token_logprobs": [_finite(each.drawn.logprob) for each in tokens],
+            "top_logprobs": [{_text(top): _finite(top.logprob) for top in each.top} for each in tokens],
+            "text_offset": offsets,
+        }
 
     def _head(self) -> dict[str, object]:
         return {

@@ -140,9 +140,10 @@ class ServedPrograms:
         """
         runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access)
         engines = [each.engine for each in self.models if each.engine is not None]
+        engines += [engine for each in self.models for engine in each.engines.values()]
         made = [make(Served(self.table, runs, access)) for make in faces]
         routes = [route for face in made for route in face.routes]
-        routes += OpenAiFace(self.table, runs, engines).routes
+        routes += OpenAiFace(self.table, runs, engines, self.collector).routes
         options = AppOptions(hosts, origins, self._metrics(), routes, self.below)
         app = application(self.table, runs, access, options)
         try:

@@ -168,9 +168,13 @@ def test_content_in_parts_and_every_role(server: Server) -> None:
 @pytest.mark.parametrize(
     ("body", "param", "code"),
     [
-        ({"logit_bias": {"5": 1}}, "logit_bias", "unsupported_parameter"),
-        ({"frequency_penalty": 0.5}, "frequency_penalty", "unsupported_parameter"),
-        ({"tools": [{"type": "function"}]}, "tools", "unsupported_parameter"),
+        ({"logit_bias": {"258": 1}}, "logit_bias", "invalid_value"),
+        ({"logit_bias": {"x": 1}}, "logit_bias", "invalid_value"),
+        ({"logit_bias": {"5": 101}}, "logit_bias", "invalid_value"),
+        ({"frequency_penalty": 2.5}, "frequency_penalty", "invalid_value"),
+        ({"repetition_penalty": 1.5}, "repetition_penalty", "unsupported_parameter"),
+        ({"functions": [{"name": "f"}]}, "functions", "unsupported_parameter"),
+        ({"prediction": {"type": "other", "content": "x"}}, "prediction.type", "invalid_value"),
         ({"best": 1}, "best", "unsupported_parameter"),
         ({"reasoning_effort": "low"}, "reasoning_effort", "unsupported_parameter"),
         ({"stream_options": {"odd": 1}}, "stream_options.odd", "unsupported_parameter"),
@@ -240,9 +244,13 @@ def test_plain_completions(server: Server) -> None:
     assert [each["text"] for each in several] == ["Say:Hello", "Say:Hello", "Hello", "Hello"]
     rows = chunks(complete(stream=True, echo=True, max_tokens=50))
     assert "".join(row["choices"][0]["text"] for row in rows) == f"Say:{ANSWERS['answer']}"
-    assert error(complete(prompt=[1, 2])) == (400, "prompt", "unsupported_parameter")
+    assert error(complete(prompt=[258, 2])) == (400, "prompt", "invalid_value")
+    assert error(complete(prompt=[195])) == (400, "prompt", "invalid_value")
+    tokens = complete(prompt=[list(b"Say:"), [256, *b"x"]], echo=True, max_tokens=5).data["choices"]
+    assert [each["text"] for each in tokens] == ["Say:Hello", "xHello"]
     assert error(complete(prompt=["a"] * 5, n=2)) == (400, "n", "invalid_value")
-    assert error(complete(logprobs=1)) == (400, "logprobs", "unsupported_parameter")
+    assert error(complete(logprobs=1, echo=True)) == (400, "echo", "unsupported_parameter")
+    assert error(complete(logprobs=6)) == (400, "logprobs", "invalid_value")
     assert error(complete(model="sgl/greet"))[:2] == (400, "model")
 
 
@@ -257,6 +265,19 @@ def test_log_probabilities_of_a_text(server: Server) -> None:
     told = [token for row in rows for token in (row["choices"][0]["logprobs"] or {"content": []})["content"]]
     assert [token["bytes"] for token in told] == [token["bytes"] for token in tokens]
     assert not told[0]["top_logprobs"]
+
+
+def test_log_probabilities_of_a_completion(server: Server) -> None:
+    def complete(**body: Any) -> Reply:
+        body = {"model": "scripted", "prompt": "Say:", "logprobs": 2, "stop": "!"} | body
+        return server.ask("POST", "/v1/completions", body)
+
+    told = complete(max_tokens=50).data["choices"][0]["logprobs"]
+    assert "".join(told["tokens"][:7]) == "Hello, " and told["text_offset"][:7] == list(range(7))
+    assert all(len(each) == 2 for each in told["top_logprobs"]) and max(told["token_logprobs"]) <= 0
+    parts = [row["choices"][0]["logprobs"] for row in chunks(complete(max_tokens=50, stream=True))]
+    for name in told:
+        assert [each for part in parts if part for each in part[name]] == told[name]
 
 
 def test_a_context_without_room() -> None:

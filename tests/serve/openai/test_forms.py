@@ -145,7 +145,7 @@ def test_the_official_client_parses_and_streams(server: Server) -> None:
             == client.chat.completions.create(**asked, max_tokens=20, seed=1).choices[0].message.content
         )
         with pytest.raises(openai.BadRequestError) as refused:
-            client.chat.completions.create(**asked, presence_penalty=1)
-        assert (refused.value.code, refused.value.param) == ("unsupported_parameter", "presence_penalty")
+            client.chat.completions.create(**asked, reasoning_effort="low")
+        assert (refused.value.code, refused.value.param) == ("unsupported_parameter", "reasoning_effort")
         with pytest.raises(openai.NotFoundError):
             client.chat.completions.create(**{**asked, "model": "none"})
