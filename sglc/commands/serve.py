@@ -21,6 +21,7 @@ from sglc.commands.running.run_options import (
     models_option,
     span_options,
 )
+from sglc.commands.serving.schema_limit import schemas_option
 from sglc.commands.shared.invocation import (
     Invocation,
     counted,
@@ -110,6 +111,7 @@ def _new_key(context: click.Context, parameter: click.Parameter, name: str | Non
     help="Time of runs at the end.",
 )
 @click.option("--reload", is_flag=True, help="Take programs and keys over when their files change.")
+@schemas_option()
 @click.option(
     "--access-log/--no-access-log", default=True, show_default=True, help="One line a request, without texts."
 )
@@ -135,6 +137,7 @@ def command(
     timeout: float,
     grace: float,
     reload: bool,
+    schemas: int,
     access_log: bool,
     required: Level | None,
     observation: Observation,
@@ -195,7 +198,7 @@ def command(
         )
         raise fail(invocation, fault("E0811", what, reason=problem.strerror or str(problem))) from None
     faces: list[MakeFace] = []
-    limits = ServeLimits(running=running, waiting=waiting, seconds=timeout, grace=grace)
+    limits = ServeLimits(running=running, waiting=waiting, seconds=timeout, grace=grace, schemas=schemas)
     with ServedPrograms.open(invocation, files, models, engine, required, observation) as programs, socket:
         address = network.address_of(place, socket)
         faces.append(partial(Reloading, invocation, programs, keys, reload))

@@ -55,6 +55,27 @@ EDITS = st.lists(
 
 
 @settings(max_examples=100, deadline=None)
+@given(expected=st.lists(st.integers(0, 2), max_size=8), edits=EDITS)
+def test_what_a_text_is_expected_to_be_is_found_as_if_it_stood_before_it(
+    expected: list[int], edits: list[Any]
+) -> None:
+    lookup, tokens = Lookup(), [0]
+    lookup.follow([2, 2, 2])
+    lookup.expect(expected)
+    for edit in edits:
+        if isinstance(edit, list):
+            tokens += edit
+        elif isinstance(edit, int):
+            del tokens[max(1, len(tokens) - edit) :]
+        else:
+            tokens[max(1, len(tokens) - edit[0]) :] = edit[1]
+        lookup.follow(tokens)
+        whole = [*expected, *tokens]
+        assert lookup.find() == longest_match(whole) and lookup.single() == last_alone(whole)
+        assert [lookup[at] for at in range(len(lookup))] == whole
+
+
+@settings(max_examples=100, deadline=None)
 @given(edits=EDITS)
 def test_look_up_finds_the_longest_match_after_any_edits(edits: list[Any]) -> None:
     """Tokens are added, taken back, and replaced at the end; a fresh index and a naive search agree."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from sglc.driver import compile_source
 from sglc.runtime.engine.reference_engine import ReferenceEngine
+from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
 from sglc.runtime.serve.access import Access
 from sglc.runtime.serve.admission import Admission
@@ -79,6 +80,7 @@ class Server:
     runs: Runs
     table: FunctionTable
     model: PacedModel
+    collector: Collector
     loop: asyncio.AbstractEventLoop
     stop: Callable[[], None]
     faults: list[BaseException] = field(default_factory=list)
@@ -139,16 +141,19 @@ def serving(
     faults: list[BaseException] = []
 
     async def whole() -> None:
-        session = Session(compiled.program, engine)
+        collector = Collector()
+        session = Session(compiled.program, engine, recorder=collector)
         table = FunctionTable([session])
         runs = Runs(limits, Admission(running, limits.waiting), access)
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
         port = socket.getsockname()[1]
         stop = lambda: loop.call_soon_threadsafe(ended.set)  # noqa: E731
-        made.append(Server(port, runs, table, model, loop, stop, faults))
+        made.append(Server(port, runs, table, model, collector, loop, stop, faults))
         others = [make(Served(table, runs, access)) for make in faces]
-        routes = [route for face in (*others, OpenAiFace(table, runs, [engine])) for route in face.routes]
+        routes = [
+            route for face in (*others, OpenAiFace(table, runs, [engine], collector)) for route in face.routes
+        ]
         app = application(table, runs, access, replace(options or AppOptions(), routes=routes))
         async with AsyncExitStack() as beside:
             for face in others:
