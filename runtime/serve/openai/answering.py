@@ -11,6 +11,8 @@ from typing import NamedTuple, Protocol
 
 from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.filling.filler import FillRequest
+from sglc.runtime.decoding.filling.local import LocalFill
+from sglc.runtime.decoding.hole_decoder import HoleDecoder
 from sglc.runtime.decoding.requests import Budget, HoleRequest, HoleResult
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.core.errors import EngineError, language_error
@@ -140,6 +142,10 @@ class _Watch:
     """Of the tokens."""
     detailed: bool
     top: int
+    rewritten: Callable[[], int]
+    """Bytes of the prompt's end that are drawn anew, as a token may reach over it."""
+    passed: int = 0
+    """Bytes of the tokens that were drawn."""
     weighed: bool = False
     heard: bool = True
 
@@ -152,7 +158,12 @@ class _Watch:
         self.news.set()
 
     def token(self, drawn: Sampled, data: bytes, allowed: int, draft: tuple[str, int] | None = None) -> None:
-        """A token was drawn."""
+        """A token was drawn. One that lies before the answer is none of it."""
+        left = self.rewritten() - self.passed
+        self.passed += len(data)
+        if data and left >= len(data):
+            return
+        data = data[max(0, left) :]
         top = tuple(Likely(self.texts[each.token] or b"", each.logprob) for each in drawn.top)
         self.choice.drawn.append(Token(Likely(data, drawn.logprob), top))
 
@@ -329,8 +340,11 @@ class Completion:
             request = request.answered(run.script.answer(HOLE, request.stops))
         hole = f"{HOLE} {at}"
         texts = run.vocabulary.token_bytes
-        watch = _Watch(choice, self.news, hear, hole, texts, asked.top is not None, asked.top or 0)
         assert run.filler is not None
+        detailed = asked.top is not None
+        watch = _Watch(
+            choice, self.news, hear, hole, texts, detailed, asked.top or 0, lambda: _rewritten(work)
+        )
         work = run.filler.begin(conversation, FillRequest(request), watch)
         began, error = perf_counter(), ""
         try:
@@ -350,6 +364,12 @@ class Completion:
         choice.end(result.ended, result.tokens)
         hear(Event("hole_end", {"hole": hole, "tokens": result.tokens}))
         self.news.set()
+
+
+def _rewritten(work: object) -> int:
+    """Bytes before the value of a hole that its decoder writes anew."""
+    account = work.account if isinstance(work, LocalFill) else None
+    return len(account.text.prefix) if isinstance(account, HoleDecoder) else 0
 
 
 def _first(several: BaseExceptionGroup[BaseException]) -> BaseException:
