@@ -183,8 +183,9 @@ class Access:
         """Let in by other keys from now on. What a key of the same name has used stays counted."""
         self.keys = keys
         for key in keys:
-            if key.name in self._spent and key.rate is not None:
-                self._spent[key.name].left = min(self._spent[key.name].left, float(key.rate))
+            spent = self._spent.get(key.name)
+            if spent is not None:
+                spent.requests = self._allowance(key.rate, spent.requests)
 
     def _take(self, key: Key) -> None:
         """Count a request. Raises Refusal where the key has none left."""
@@ -201,13 +202,18 @@ class Access:
     def _of(self, key: Key) -> _Spent:
         spent = self._spent.get(key.name)
         if spent is None:
-            rate = key.rate
-            allowance = None if rate is None else Allowance(rate, float(rate), self.clock())
-            spent = self._spent[key.name] = _Spent(allowance)
+            spent = self._spent[key.name] = _Spent(self._allowance(key.rate))
         today = int(self.wall() // DAY)
         if spent.day != today:
             spent.day, spent.tokens = today, 0
         return spent
+
+    def _allowance(self, rate: int | None, before: Allowance | None = None) -> Allowance | None:
+        """Requests at a rate: all of a minute, or what was left before."""
+        if rate is None:
+            return None
+        left = float(rate) if before is None else min(before.left, float(rate))
+        return Allowance(rate, left, self.clock())
 
     def admit_schema(self, key: Key, most: int) -> None:
         """Count a schema that is to be compiled for the first time, for the tenant of a key. Raises Refusal

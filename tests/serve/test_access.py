@@ -149,3 +149,21 @@ def test_pages_of_other_origins() -> None:
             asked = {"origin": origin, "access-control-request-method": "POST"}
             reply = server.ask("OPTIONS", "/v1/functions/one", headers=asked)
             assert reply.headers.get("access-control-allow-origin") == allowed
+
+
+def test_keys_that_are_replaced_keep_what_they_have_used() -> None:
+    now = [0.0]
+    old, new = new_key(), new_key()
+    access = Access((Key("one", old[1], "one", rate=2),), clock=lambda: now[0])
+    access.admit(f"Bearer {old[0]}")
+    access.replace((Key("one", old[1], "one", rate=60), Key("two", new[1], "two", rate=1)))
+    access.admit(f"Bearer {old[0]}")
+    with pytest.raises(Refusal):
+        access.admit(f"Bearer {old[0]}")
+    access.admit(f"Bearer {new[0]}")
+    now[0] = 1.0  # a second: one more of sixty a minute
+    access.admit(f"Bearer {old[0]}")
+    access.replace((Key("two", new[1], "two"),))
+    access.admit(f"Bearer {new[0]}")
+    with pytest.raises(Refusal):
+        access.admit(f"Bearer {old[0]}")
