@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "run": "Run a function of a program on a model and print its value.",
     "serve": "Serve the public functions of programs over HTTP.",
     "show": "Show a recorded run as a picture: its text, tokens and holes.",
+    "view": "Look at recorded runs in a browser.",
     "prompt": "Show the conversations of a call as a model will see them.",
     "test": "Run the test blocks of programs, without a model.",
     "repair": "Get a legal text from any command that writes text.",
@@ -37,6 +38,8 @@ COMMANDS: dict[str, str] = {
     "models": "List the models at hand, or fetch one.",
 }
 """Name of each command and what it does; `sglc.commands.<name>` holds it under the name `command`."""
+ELSEWHERE = {"view": "viewing.view"}
+"""Commands whose module lies in a room of its own below `sglc.commands`."""
 
 INTERNAL_FAULT = 70
 INTERRUPTED = 130
@@ -72,7 +75,7 @@ class CommandTable(click.Group):
         """A command, whose module is imported now; None if there is no such command."""
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"sglc.commands.{name}").command
+        command: click.Command = importlib.import_module(f"sglc.commands.{ELSEWHERE.get(name, name)}").command
         return command
 
     def resolve_command(

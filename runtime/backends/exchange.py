@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -177,6 +177,14 @@ class LimitedBackend(Protocol):
 
     def closed_for(self) -> float:
         """Seconds before it takes requests again; 0 where it takes them."""
+
+
+@runtime_checkable
+class BreakingBackend(Protocol):
+    """A backend that leaves endpoints alone which keep failing."""
+
+    def breakers(self) -> Mapping[str, tuple[str, float]]:
+        """By endpoint: `closed`, `open` or `probing`, and seconds before it is tried again, 0 for none."""
 
 
 @runtime_checkable

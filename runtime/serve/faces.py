@@ -9,6 +9,8 @@ from typing import Protocol
 
 from starlette.routing import BaseRoute
 
+from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.engine.base import Engine
 from sglc.runtime.serve.access import Access
 from sglc.runtime.serve.functions import FunctionTable
 from sglc.runtime.serve.runs import Runs
@@ -21,6 +23,8 @@ class Served:
     table: FunctionTable
     runs: Runs
     access: Access
+    models: tuple[Engine | RemoteModel, ...] = ()
+    """Those that the functions run on, each once."""
 
 
 class Face(Protocol):

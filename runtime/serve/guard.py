@@ -25,6 +25,8 @@ LOG = logging.getLogger("sglc.serve")
 ACCESS = logging.getLogger("sglc.serve.access")
 OPEN = ("/healthz", "/readyz")
 """What is told without a key."""
+PAGE = "/ui"
+"""Where the page for browsers lies, whose files hold no data: told without a key, too."""
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 KEY_PROTOCOL = "sglc.key."
 """A WebSocket of a browser has no header for a key: it offers a protocol with this before the key."""
@@ -100,7 +102,7 @@ class Guard:
             raise refusal(421, "Access", "this server does not go by that name")
         if scope["type"] == "websocket":
             self._check_origin(headers)
-        if scope["path"] in OPEN or scope.get("method") == "OPTIONS":
+        if _is_open(scope["path"]) or scope.get("method") == "OPTIONS":
             return ANYONE
         given = headers.get("authorization", "")
         if not given and scope["type"] == "websocket":
@@ -130,6 +132,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, problem: Problem) 
         await send({"type": "websocket.http.response.body", "body": response.body})
     else:
         await send({"type": "websocket.close", "code": 1008, "reason": problem.detail[:100]})
+
+
+def _is_open(path: str) -> bool:
+    return path in OPEN or path == PAGE or path.startswith(f"{PAGE}/")
 
 
 def host_of(header: str) -> str:

@@ -95,11 +95,16 @@ class Run:
         self.readers = 0
         self.left_at = time.monotonic()
         """When its last reader left it."""
+        self.called_at = self.left_at
+        self.placed = False
+        """Whether its turn has come."""
         self.task: asyncio.Task[None] | None = None
         self.ending: Problem | None = None
         """Why it is made to end, where the server does that."""
         self.tokens = 0
         """Tokens of the holes that have ended."""
+        self._first = 0
+        """When its first event was, in nanoseconds since 1970."""
         self._texts: dict[tuple[str, str], str] = {}
         """Of holes that are open, by branch and name."""
         self._partials: dict[tuple[str, str], tuple[float, str]] = {}
@@ -139,7 +144,9 @@ class Run:
         return next(reversed(self._texts.values()), "")
 
     def _tell(self, event: Event, key: tuple[str, str]) -> None:
-        data: dict[str, object] = dict(event.data)
+        self._first = self._first or event.time
+        seconds = max(0, event.time - self._first) / 1e9
+        data: dict[str, object] = {**event.data, "t": round(seconds, 4), **event.took}
         if event.branch:
             data["branch"] = event.branch
         if event.kind == "error":
@@ -188,6 +195,8 @@ class Runs:
         self.access = access
         self.draining = False
         self.by_id: dict[str, Run] = {}
+        self.tokens = 0
+        """Tokens of all runs that have ended."""
 
     def check(self) -> None:
         """Raises Refusal where no run can begin: the server ends, or one more has no room to wait. Faces ask
@@ -262,6 +271,7 @@ class Runs:
         try:
             async with asyncio.timeout(options.timeout) as waiting:
                 async with self.admission.place(run.key.tenant, min(options.priority, run.key.priority)):
+                    run.placed = True
                     waiting.reschedule(None)  # the run's own time says better what was late
                     left = None if ends is None else max(0.001, ends - time.monotonic())
                     priority = min(options.priority, run.key.priority)
@@ -288,6 +298,7 @@ class Runs:
             run.answer = Answer(problem=internal(run.id))
         finally:
             self.access.count(run.key, run.tokens)
+            self.tokens += run.tokens
             assert run.answer is not None
             run.log.put("value" if run.answer.problem is None else "error", run.answer.text(run.id))
 

@@ -22,6 +22,7 @@ from sglc.commands.running.run_options import (
     span_options,
 )
 from sglc.commands.serving.schema_limit import schemas_option
+from sglc.commands.serving.page import ui_option
 from sglc.commands.shared.invocation import (
     Invocation,
     counted,
@@ -115,6 +116,7 @@ def _new_key(context: click.Context, parameter: click.Parameter, name: str | Non
 @click.option(
     "--access-log/--no-access-log", default=True, show_default=True, help="One line a request, without texts."
 )
+@ui_option
 @require_option
 @span_options
 @engine_options
@@ -139,6 +141,7 @@ def command(
     reload: bool,
     schemas: int,
     access_log: bool,
+    ui: bool,
     required: Level | None,
     observation: Observation,
     engine: EngineOptions,
@@ -198,6 +201,10 @@ def command(
         )
         raise fail(invocation, fault("E0811", what, reason=problem.strerror or str(problem))) from None
     faces: list[MakeFace] = []
+    if ui:
+        from sglc.runtime.serve.ui.face import UiFace
+
+        faces.append(UiFace)
     limits = ServeLimits(running=running, waiting=waiting, seconds=timeout, grace=grace, schemas=schemas)
     with ServedPrograms.open(invocation, files, models, engine, required, observation) as programs, socket:
         address = network.address_of(place, socket)

@@ -26,7 +26,7 @@ _BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
 """How a trace writes a byte that is no whole character (`backslashreplace`)."""
 _KNOWN = frozenset(
     ("v", "event", "hole", "branch", "span", "token", "text", "logprob", "pressure", "mask", "top")
-    + ("alpha", "chernoff")
+    + ("alpha", "chernoff", "t")
 )
 
 

@@ -89,7 +89,7 @@ def line_of(fill: Fill, key: Literal["alpha", "chernoff"]) -> list[float]:
 
 _SHOWN = frozenset(
     ("v", "event", "hole", "branch", "span", "text", "ended", "tokens", "forced", "sampled", "prompt")
-    + ("pressure", "logprob", "seconds", "scores")
+    + ("pressure", "logprob", "seconds", "t", "scores")
 )
 """Keys of the end of a hole that have a place of their own."""
 MOST_ANSWERS = 12

@@ -36,12 +36,15 @@ def traced(program: Program, answers: object) -> list[dict[str, object]]:
 def test_a_trace_tells_the_run() -> None:
     rows = traced(hole_program(Int(10, 12)).program(), ["12"])
     assert all(row.pop("v") == VERSION for row in rows)
+    times = [row.pop("t") for row in rows]
+    assert times == sorted(times) and times[0] == 0  # type: ignore[type-var]
     kinds = [row["event"] for row in rows]
     assert kinds == ["start", "role", "hole_start", "forced", "token", "hole_end", "finish"]
     assert rows[3] == {"event": "forced", "hole": "f.x", "text": "1", "span": "hand.sgl:3:1"}
     token = rows[4]
     assert (token["token"], token["text"], token["mask"]) == (ord("2"), "2", 3)
     assert rows[5]["text"] == "12" and rows[5]["ended"] == "complete"
+    assert rows[5]["reused"] == 0 and rows[5]["queue"] >= 0  # type: ignore[operator]
 
 
 def test_branches_are_told_apart() -> None:
@@ -84,6 +87,7 @@ def test_the_end_of_a_hole_has_its_seconds() -> None:
     write(Event("hole_end", {"hole": "f.x"}, "2", time=9_000_000_000))
     rows = [json.loads(line) for line in file.getvalue().splitlines()]
     assert rows[2]["seconds"] == 2.5 and "seconds" not in rows[3]
+    assert [row["t"] for row in rows] == [0, 1, 2.5, 8]
 
 
 def test_the_most_probable_tokens_need_a_trace(good: Path, script: str, cli: Cli) -> None:

@@ -32,6 +32,7 @@ def written(*answers: Any, **options: Any) -> tuple[str, list[dict[str, Any]]]:
     rows = [json.loads(line) for line in file.getvalue().splitlines()]
     for row in rows:
         row.pop("seconds", None)
+        del row["t"]
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), rows
 
 

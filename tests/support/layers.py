@@ -104,6 +104,7 @@ WHOLE = (
         "sglc.runtime.metrics",
         "sglc.runtime.serve",
         "sglc.runtime.serve.openai",
+        "sglc.runtime.serve.ui",
         "sglc.runtime.repair",
         "sglc.viewer",
         "sglc.recorded",
@@ -198,6 +199,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
     "sglc.runtime.serve": RUNTIME,
+    "sglc.runtime.serve.ui": RUNTIME | {"sglc.runtime.serve"},
     "sglc.runtime.serve.openai": RUNTIME | {"sglc.runtime.serve", "sglc.cfg"},
     "sglc.plan": LEAVES
     | {"sglc.project", "sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
@@ -256,7 +258,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "prometheus_client": {"sglc.runtime.metrics"},
     "opentelemetry": {"sglc.runtime.metrics"},
     "pytest": {"sglc.pytest_plugin"},
-    "starlette": {"sglc.runtime.serve", "sglc.runtime.serve.openai"},
+    "starlette": {"sglc.runtime.serve", "sglc.runtime.serve.openai", "sglc.runtime.serve.ui"},
     "uvicorn": {"sglc.runtime.serve"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},

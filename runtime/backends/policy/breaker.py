@@ -49,6 +49,11 @@ class Breaker:
         self._settled = asyncio.Event()
 
     @property
+    def state(self) -> str:
+        """`closed`, `open` or `probing`."""
+        return self._state.value
+
+    @property
     def blocks(self) -> bool:
         """Whether a request would have to wait now."""
         return self._state is _State.PROBING or self.pause > TICK

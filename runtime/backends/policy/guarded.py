@@ -90,6 +90,10 @@ class _Guarded:
     def capabilities(self) -> Capabilities:
         return weakest([member.backend.capabilities for member in self.members])
 
+    def breakers(self) -> dict[str, tuple[str, float]]:
+        found = {member.backend.endpoint or member.backend.name: member.breaker for member in self.members}
+        return {name: (breaker.state, breaker.pause) for name, breaker in found.items()}
+
     async def stream(self, query: Query) -> AsyncGenerator[Event, None]:
         answer, tally = Answer(query), Tally()
         told: asyncio.Queue[Event | BaseException | None] = asyncio.Queue(WAITING)

@@ -182,6 +182,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
                 **shares_shown(result.shares),
                 **remote_shown(result.remote),
             },
+            took={"queue": round(result.work.queued, 4), "reused": result.work.tokens_reused},
         )
 
 

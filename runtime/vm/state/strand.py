@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import Code, Place
@@ -100,16 +100,22 @@ class Strand:
         places = frame.code.places
         return places[index] if 0 <= index < len(places) else None
 
-    def emit(self, kind: str, data: dict[str, object], place: Place | None = None) -> None:
-        """Tell the listeners; of another place than the last instruction's, if one is given. Raises
-        ListenerFault for any exception of theirs."""
+    def emit(
+        self,
+        kind: str,
+        data: dict[str, object],
+        place: Place | None = None,
+        took: Mapping[str, object] | None = None,
+    ) -> None:
+        """Tell the listeners; of another place than the last instruction's, if one is given, and what it
+        `took` (`Event.took`). Raises ListenerFault for any exception of theirs."""
         if self.run.listeners:
             span = ""
             if place is None and self.frames:
                 place = self.place(self.frames[-1])
             if place is not None and 0 <= place.file < len(self.program.files):
                 span = f"{self.program.files[place.file]}:{place.line}:{place.column}"
-            event = Event(kind, data, self.branch, span)
+            event = Event(kind, data, self.branch, span, took=took or {})
             try:
                 for listener in self.run.listeners:
                     listener(event)

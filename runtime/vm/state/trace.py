@@ -34,6 +34,8 @@ class Event:
     time: int = field(default_factory=time_ns, compare=False)
     """When it happened, in nanoseconds since 1970. Events are told in the order of the program, so those of a
     call that ran ahead may be older than the one before them."""
+    took: Mapping[str, object] = field(default_factory=dict, compare=False)
+    """What it cost this process: keys that differ from run to run (`queue`, `reused` of a `hole_end`)."""
 
     @property
     def text(self) -> str:
@@ -48,6 +50,11 @@ class Event:
         if self.span:
             row["span"] = self.span
         return json.dumps(row, ensure_ascii=False, default=_plain)
+
+
+def _seconds(since: int, until: int) -> float:
+    """Seconds between two times in nanoseconds, with 4 digits; 0 where the first is the later one."""
+    return round(max(0, until - since) / 1e9, 4)
 
 
 def _plain(value: object) -> str:
@@ -90,12 +97,13 @@ class DeferredEvents:
 class TraceWriter:
     """Writes events to a file as JSON lines. An event is a whole line or nothing.
 
-    `generated` pieces are left out, because the tokens that make them up are written. The end of a hole gets
-    the `seconds` since its beginning, by the times of the two events.
+    `generated` pieces are left out, because the tokens that make them up are written. Each event gets `t`,
+    the seconds since the first one, and the end of a hole the `seconds` since its beginning, by their times.
     """
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
+        self._first: int | None = None
         self._begun: dict[tuple[str, object], int] = {}
         """When the hole began that is open, by branch and name."""
 
@@ -108,12 +116,15 @@ class TraceWriter:
         if event.kind == "generated":
             return
         place = (event.branch, event.data.get("hole"))
+        more: dict[str, object] = {}
         if event.kind == "hole_start":
             self._begun[place] = event.time
         elif event.kind == "hole_end" and place in self._begun:
-            seconds = (event.time - self._begun.pop(place)) / 1e9
-            event = replace(event, data={**event.data, "seconds": round(max(0.0, seconds), 4)})
-        self._file.write(event.line() + "\n")
+            more["seconds"] = _seconds(self._begun.pop(place), event.time)
+        if self._first is None:
+            self._first = event.time
+        more["t"] = _seconds(self._first, event.time)
+        self._file.write(replace(event, data={**event.data, **more, **event.took}).line() + "\n")
         if event.kind in FLUSHED_EVENTS:
             self._file.flush()
 

@@ -141,7 +141,7 @@ class ServedPrograms:
         runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access)
         engines = [each.engine for each in self.models if each.engine is not None]
         engines += [engine for each in self.models for engine in each.engines.values()]
-        made = [make(Served(self.table, runs, access)) for make in faces]
+        made = [make(Served(self.table, runs, access, tuple(self._asked()))) for make in faces]
         routes = [route for face in made for route in face.routes]
         routes += OpenAiFace(self.table, runs, engines, self.collector).routes
         options = AppOptions(hosts, origins, self._metrics(), routes, self.below)
@@ -196,6 +196,11 @@ class ServedPrograms:
         """Runs that are worth keeping going at the same time."""
         widths = [each.own.concurrency for each in self.models if each.own is not None]
         return ROOM * max(widths, default=1)
+
+    def _asked(self) -> list[Engine | RemoteModel]:
+        """All models, those elsewhere too, each once."""
+        found = [one for each in self.models for one in (each.own, *each.engines.values(), *each.remote)]
+        return list({id(one): one for one in found if one is not None}.values())
 
     def _metrics(self) -> Callable[[], str] | None:
         try:

@@ -14,11 +14,17 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+VIRTUAL_KEYS = {
+    **{"Tab": 9, "Enter": 13, "Escape": 27, "Space": 32, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36},
+    **{"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40},
+}
+"""What Windows calls keys, by which a browser knows what they do."""
 SECONDS = 60
 """How long a browser may take to start or to answer; a loaded machine needs some."""
 
@@ -76,6 +82,10 @@ class Tab:
 
     def open(self, path: Path, *, width: int = 1100, height: int = 900, dark: bool = False) -> None:
         """Show a file, and wait until it has loaded."""
+        self.visit(path.resolve().as_uri(), width=width, height=height, dark=dark)
+
+    def visit(self, address: str, *, width: int = 1100, height: int = 900, dark: bool = False) -> None:
+        """Show what is at an address, and wait until it has loaded."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -86,7 +96,7 @@ class Tab:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.events.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url=address)
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._next())
 
@@ -106,10 +116,26 @@ class Tab:
         )
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
 
-    def press(self, key: str) -> None:
-        """Press and release a key by its name: `Tab`, `ArrowRight`."""
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
+    def until(self, expression: str, seconds: float = 20.0) -> Any:
+        """The value of an expression once it is true. Raises AssertionError where it does not come to be."""
+        end = time.monotonic() + seconds
+        while not (found := self.evaluate(expression)):
+            assert time.monotonic() < end, f"it did not come to be: {expression}"
+            time.sleep(0.02)
+        return found
+
+    def press(self, key: str, *, shift: bool = False, control: bool = False) -> None:
+        """Press and release a key by its name: `Tab`, `ArrowRight`, `Enter`, `Space`."""
+        name, text = {"Enter": ("Enter", "\r"), "Space": (" ", " ")}.get(key, (key, ""))
+        held = {"key": name, "code": key, "modifiers": 8 * shift + 2 * control}
+        held["windowsVirtualKeyCode"] = VIRTUAL_KEYS.get(key, 0)
+        typed = {"text": text} if text and not control else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **held, **typed)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **held)
+
+    def write(self, text: str) -> None:
+        """Type text into what has the focus."""
+        self.call("Input.insertText", text=text)
 
     def picture(self, path: Path) -> None:
         """Write what is seen as a PNG file."""

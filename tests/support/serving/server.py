@@ -150,7 +150,7 @@ def serving(
         port = socket.getsockname()[1]
         stop = lambda: loop.call_soon_threadsafe(ended.set)  # noqa: E731
         made.append(Server(port, runs, table, model, collector, loop, stop, faults))
-        others = [make(Served(table, runs, access)) for make in faces]
+        others = [make(Served(table, runs, access, (engine,))) for make in faces]
         routes = [
             route for face in (*others, OpenAiFace(table, runs, [engine], collector)) for route in face.routes
         ]

@@ -1,0 +1,1 @@
+"""How `sglc view` makes the page of recorded runs."""
