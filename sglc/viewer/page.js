@@ -82,6 +82,7 @@
     if (event.key === "Escape") hide();
     if (!fill || !fill.classList.contains("fill")) return;
     if (event.key === "Enter") {
+      event.preventDefault(); // else the key would close again what has the focus then
       open(document.getElementById("h" + fill.id.slice(1)));
       return;
     }

@@ -57,6 +57,8 @@ class UiFace:
         found = assets().get(name)
         if found is None:
             raise refusal(404, "NotFound", "the page has no such file")
+        if name == "index.html" and self._served.access.keys:
+            found = found.replace(b'data-mode="serve"', b'data-mode="serve" data-keyed')  # it asks for one
         return Response(found, 200, HEADERS, MEDIA_TYPES["." + name.rpartition(".")[2]])
 
     async def state(self, request: Request) -> Response:

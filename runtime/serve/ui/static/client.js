@@ -16,6 +16,11 @@ export class Client {
     this.wanted = () => {}; // called where a key is asked for
   }
 
+  /** Whether nothing can be asked before there is a key. */
+  get locked() {
+    return document.documentElement.hasAttribute("data-keyed") && !this.key;
+  }
+
   get key() {
     return sessionStorage.getItem(KEPT) ?? "";
   }

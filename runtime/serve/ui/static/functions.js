@@ -17,7 +17,12 @@ export class FunctionsView {
     this.operations = new Map();
   }
 
-  /** Ask for the functions; whether the server wants keys. */
+  /** Say that there is nothing without a key. */
+  locked() {
+    this.place.replaceChildren(make("p", { class: "hint", text: "This server wants a key. Type it in above." }));
+  }
+
+  /** Ask for the functions. */
   async load() {
     try {
       const [document, named] = await Promise.all([this.client.data("/openapi.json"), this.client.data("/v1/functions")]);
@@ -25,11 +30,11 @@ export class FunctionsView {
       this.signatures = new Map(named.functions.map((each) => [each.name, each.signature ?? ""]));
       this.operations = new Map(Object.entries(document.paths ?? {}).filter(([, path]) => path.post?.operationId).map(([, path]) => [path.post.operationId, path.post]));
       this.forms.clear();
-      this.keyed = Array.isArray(document.security);
     } catch (refused) {
       if (!(refused instanceof Refused)) throw refused;
-      this.place.replaceChildren(refused.status === 401 ? make("p", { class: "hint", text: "This server wants a key. Type it in above." }) : problemBox(refused.problem));
-      return false;
+      if (refused.status === 401) this.locked();
+      else this.place.replaceChildren(problemBox(refused.problem));
+      return;
     }
     const buttons = [...this.operations].map(([name, operation]) =>
       make("button", { type: "button", "data-name": name, on: { click: () => this.open(name) } }, make("code", { text: visible(name) }), make("small", { text: operation.summary === name ? "" : brief(operation.summary ?? "", 80) })),
@@ -37,7 +42,6 @@ export class FunctionsView {
     this.list.replaceChildren(...buttons);
     if (!buttons.length) this.place.replaceChildren(make("p", { class: "hint", text: "This server has no functions: it serves a model alone." }));
     else this.open(this.operations.keys().next().value);
-    return this.keyed;
   }
 
   has(name) {
@@ -221,7 +225,7 @@ export function valueElement(value) {
 /** A problem (RFC 9457) with what is to be done. */
 export function problemBox(problem) {
   const said = (value) => (value === undefined || value === null ? "" : visible(String(value)));
-  const parts = [make("h3", { text: said(problem.title) || "It failed" }), make("p", { text: said(problem.detail) })];
+  const parts = [make("h3", { text: problem.name === "Cancelled" ? "Cancelled" : said(problem.title) || "It failed" }), make("p", { text: said(problem.detail) })];
   if (problem.hint) parts.push(make("p", { class: "hint" }, make("b", { text: "What to do: " }), said(problem.hint)));
   if (problem.retry_after) parts.push(make("p", { class: "hint", text: `Try again in ${said(problem.retry_after)} s.` }));
   if (problem.fields && Object.keys(problem.fields).length) parts.push(make("h4", { text: "Fields" }), valueElement(problem.fields));

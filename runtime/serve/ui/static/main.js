@@ -67,10 +67,11 @@ class Page {
       this.functions.load();
       if (this.tab?.id === "server") this.server.start();
     });
-    this.functions.load().then((keyed) => {
-      form.hidden = form.hidden && !keyed;
-      if (this.run) this.conversation.facts();
-    });
+    form.hidden = !document.documentElement.hasAttribute("data-keyed");
+    if (this.client.locked) {
+      this.client.wanted(); // nothing is asked in vain
+      this.functions.locked();
+    } else this.functions.load().then(() => this.run && this.conversation.facts());
   }
 
   build() {

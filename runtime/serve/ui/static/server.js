@@ -20,6 +20,10 @@ export class ServerView {
   /** Ask again and again while the page is looked at. */
   start() {
     this.stop();
+    if (this.client.locked) {
+      this.element.replaceChildren(make("p", { class: "hint", text: "This server wants a key. Type it in above." }));
+      return;
+    }
     const tick = async () => {
       if (!document.hidden) await this.poll();
       if (this.timer !== null) this.timer = setTimeout(tick, POLL_EVERY);
