@@ -217,6 +217,8 @@ def command(
             click.echo(f"  POST {address}/v1/chat/completions    in OpenAI's protocol", err=True)
             for each in programs.table.by_name.values():
                 click.echo(f"  POST {address}/v1/functions/{each.name}    {each.signature}", err=True)
+            if ui:
+                click.echo(f"  GET {address}/ui/    the page, for browsers", err=True)
             for line in others:
                 click.echo(f"  {line}", err=True)
 

@@ -108,3 +108,26 @@ def test_inserted_text_is_told_apart_from_literal_text(good: Path, script: str, 
     texts = [(row["text"], row.get("inserted", False)) for row in rows if row["event"] == "text"]
     assert code == 0
     assert texts == [("How does the writer feel? ", False), ("Hello.", True), (" ", False), ("1", True)]
+
+
+PARTS = """
+part greet():
+    user: | Hello.
+
+fn ask():
+    user: | What?
+
+fn main():
+    greet()
+    ask()
+"""
+
+
+def test_calls_of_parts_are_told_apart(tmp_path: Path, cli: Cli) -> None:
+    program, trace = tmp_path / "parts.sgl", tmp_path / "run.jsonl"
+    program.write_text(PARTS)
+    code, _, told = cli("run", program, "--trace", trace)
+    assert code == 0, told
+    rows = [json.loads(line) for line in trace.read_text().splitlines()]
+    calls = [(row["function"], row.get("part", False)) for row in rows if row["event"] == "call"]
+    assert calls == [("greet", True), ("ask", False)]

@@ -45,7 +45,7 @@ class UiFace:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Sequence[str]]:
         """Nothing runs beside it."""
-        yield ["GET /ui/    the page, for browsers"]
+        yield ()
 
     async def lead(self, request: Request) -> Response:
         """To the page: its files are named relative to it."""

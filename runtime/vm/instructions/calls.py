@@ -28,7 +28,8 @@ def do_call(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 def _enter(machine: Strand, frame: Frame, code: Code, arguments: list[object]) -> Signal:
     machine.push(code, arguments, frame, frame.allowances)
     if machine.run.listeners and code.kind != "pure":
-        machine.emit("call", {"function": known_name(code)})
+        within = {"part": True} if code.kind == "part" else {}
+        machine.emit("call", {"function": known_name(code), **within})
     return Signal.SWITCH
 
 

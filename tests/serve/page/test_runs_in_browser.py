@@ -91,8 +91,8 @@ def test_what_was_rejected_is_folded_where_it_happened(show: Any) -> None:
 def test_holes_over_time(show: Any) -> None:
     tab = show(eventful())
     go(tab, "holes")
-    rows = tab.until("[...document.querySelectorAll('.lane')].map(each => each.getAttribute('aria-label'))")
-    assert rows[0] == "feel.mood rejected, 2 tokens, 400 ms: 100 ms queue, 200 ms until the first token"
+    rows = tab.until("[...document.querySelectorAll('.lane')].map(each => each.textContent)")
+    assert rows[0] == "feel.mood2 rejected tokens, 400 ms: 100 ms queue, 200 ms until the first token"
     assert len(rows) == 5 and "1.0 · feel.deep" in tab.evaluate(
         "document.querySelector('.lanes').textContent"
     )
@@ -116,6 +116,24 @@ def test_memory_tells_beginnings_in_common(show: Any) -> None:
     ]
     nodes = tab.evaluate("[...document.querySelectorAll('#panel-memory .index')].map(each => each.innerText)")
     assert nodes[0] == "10×" and nodes.count("3×") == 2
+
+
+def test_calls_have_conversations_of_their_own(show: Any) -> None:
+    def call(**more: Any) -> list[dict[str, Any]]:
+        hole = {"hole": "f.x"}
+        return [
+            {"event": "call", "function": "f", **more},
+            *({"event": "text", "text": "Shared beginning. "}, {"event": "hole_start", **hole}),
+            *({"event": "hole_end", **hole, "text": "x"}, {"event": "return", "function": "f"}),
+        ]
+
+    tab = show(lines([{"event": "text", "text": "Outer."}, *call(), *call(), *call(part=True)]))
+    go(tab, "memory")
+    tab.until("document.querySelector('#panel-memory .tree') !== null")
+    nodes = tab.evaluate(
+        "[...document.querySelectorAll('#panel-memory .node')].map(each => each.textContent)"
+    )
+    assert [text.split(". ")[0] for text in nodes] == ["1×Outer", "2×Shared beginning"]
 
 
 def test_the_first_difference_is_marked(show: Any) -> None:

@@ -219,7 +219,7 @@ export function valueElement(value) {
   if (typeof value !== "object") return make("code", { class: "v-number", text: String(value) });
   const parts = Array.isArray(value) ? value.map((each, at) => [String(at + 1), each]) : Object.entries(value);
   if (!parts.length) return make("code", { class: "v-null", text: Array.isArray(value) ? "[]" : "{}" });
-  return make("dl", { class: "value" }, ...parts.map(([name, each]) => make("div", {}, make("dt", { text: visible(name) }), make("dd", {}, valueElement(each)))));
+  return make("dl", { class: Array.isArray(value) ? "value listed" : "value" }, ...parts.map(([name, each]) => make("div", {}, make("dt", { text: visible(name) }), make("dd", {}, valueElement(each)))));
 }
 
 /** A problem (RFC 9457) with what is to be done. */

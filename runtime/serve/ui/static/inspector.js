@@ -41,8 +41,9 @@ export function holeFacts(hole) {
     ["tokens", `${grouped(counting(end.tokens) ?? hole.tokens)}${counting(end.forced) === null ? "" : `, ${grouped(end.forced)} forced`}`],
   ];
   if (counting(end.prompt) !== null) facts.push(["before it", plural(end.prompt, "token")]);
-  if (counting(end.reused) !== null) facts.push(["of these kept", plural(end.reused, "token")]);
-  if (finite(end.seconds) !== null) facts.push(["time", duration(end.seconds)]);
+  if (counting(end.reused) !== null) facts.push(["found in memory", plural(end.reused, "token")]);
+  const seconds = finite(end.seconds) ?? (hole.ended === null || hole.began === null ? null : hole.ended - hole.began);
+  if (seconds !== null) facts.push(["time", duration(seconds)]);
   if (finite(end.queue) !== null) facts.push(["queue", duration(end.queue)]);
   if (finite(end.pressure) !== null) facts.push(["pressure", `${end.pressure.toFixed(2)} nats`]);
   facts.push(["ended", hole.rejected ? "rejected" : hole.failed ? "failed" : visible(String(end.ended ?? "not yet"))]);

@@ -19,6 +19,7 @@ export class MemoryView {
     this.element.replaceChildren(
       make("h2", { text: "Reuse by program" }),
       reuseTable(runs),
+      make("p", { class: "hint", text: "Tokens that requests of holes found in memory. What is read before a fork for all its branches is not among them." }),
       make("h2", { text: "Beginnings in common" }),
       make("p", { class: "hint", text: "Each line is text that one or more holes have before them. What several have before them needs to be read once." }),
       treeElement("Beginnings of conversations", nodes),
@@ -83,7 +84,7 @@ function reuseTable(runs) {
     }
     programs.set(name, sums);
   }
-  const head = ["program", "runs", "holes", "tokens before holes", "of these in memory"].map((text) => make("th", { scope: "col", text }));
+  const head = ["program", "runs", "holes", "tokens before holes", "found in memory"].map((text) => make("th", { scope: "col", text }));
   const rows = [...programs].map(([name, sums]) =>
     make(
       "tr",

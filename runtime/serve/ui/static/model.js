@@ -29,9 +29,11 @@ export class Prefix {
   }
 }
 
+/** One line of execution: the main one, or a branch of a fork. */
 class Strand {
-  constructor(path, prefix) {
+  constructor(path, prefix, parent = null) {
     this.path = path;
+    this.parent = parent;
     this.prefix = prefix;
     this.rows = [];
     this.row = null;
@@ -40,6 +42,7 @@ class Strand {
     this.forks = [];
     this.children = new Map();
     this.marks = [];
+    this.calls = []; // of open calls, the conversation that they were made from
   }
 }
 
@@ -95,7 +98,7 @@ export class Run {
 
   branch(parent, index) {
     const fork = parent.forks.at(-1) ?? this.fork(parent, 0);
-    const strand = new Strand(parent.path ? `${parent.path}.${index}` : String(index), parent.prefix);
+    const strand = new Strand(parent.path ? `${parent.path}.${index}` : String(index), parent.prefix, parent);
     parent.children.set(index, strand);
     fork.branches.push({ index, strand, adopted: false, skipped: false, error: "" });
     fork.count = Math.max(fork.count, fork.branches.length);
@@ -167,6 +170,7 @@ export class Run {
       mode: texted(event.mode),
       model: texted(event.model),
       path: strand.path,
+      strand,
       span: texted(event.span),
       began: finite(event.t),
       first: null,
@@ -202,7 +206,7 @@ export class Run {
     row.kind = "rejected";
     this.put(strand, row);
     for (let at = this.holes.length - 1; at >= 0 && this.holes[at] !== hole; at -= 1) {
-      if (this.holes[at].path.startsWith(strand.path)) this.holes[at].rejected = true;
+      if (isWithin(this.holes[at].strand, strand)) this.holes[at].rejected = true;
     }
     strand.prefix = hole.prefix;
   }
@@ -343,10 +347,13 @@ const EVENT_HANDLERS = new Map(Object.entries({
     else run.note(strand, "call", `${head} gave ${texted(event.result)}`);
   },
   call(run, strand, event) {
+    strand.calls.push(event.part === true ? null : strand.prefix);
+    if (event.part !== true) strand.prefix = run.prefixes; // a conversation of its own
     run.note(strand, "call", `→ ${texted(event.function)}`, texted(event.span));
   },
   return(run, strand, event) {
     const error = texted(event.error);
+    strand.prefix = strand.calls.pop() ?? strand.prefix;
     run.note(strand, error ? "error" : "call", `← ${texted(event.function)}${error ? `: ${error}` : ""}`);
   },
   error(run, strand, event) {
@@ -367,6 +374,12 @@ const EVENT_HANDLERS = new Map(Object.entries({
   },
 }));
 EVENT_HANDLERS.set("raised", EVENT_HANDLERS.get("error"));
+
+/** Whether a strand is another, or a branch below it. */
+function isWithin(strand, other) {
+  for (let at = strand; at; at = at.parent) if (at === other) return true;
+  return false;
+}
 
 /** The text of a hole that came as a whole, with what a repair struck and put. */
 function corrected(hole, text) {

@@ -68,7 +68,7 @@ function itemElement(item, look) {
 
 /** One row as an element; folds make what is in them when they are opened. */
 function rowElement(row, look) {
-  if (row.kind === "role") return make("h3", { class: `role ${ROLES.has(row.role) ? row.role : ""}`, text: visible(row.role) });
+  if (row.kind === "role") return make("h2", { class: `role ${ROLES.has(row.role) ? row.role : ""}`, text: visible(row.role) });
   if (row.kind === "note") {
     const text = visible(row.text);
     return make("p", { class: `note ${row.tone}${look.marks.has(row) ? " differs" : ""}`, title: visible(row.span ?? ""), text: text.length > 2000 ? `${text.slice(0, 2000)}…` : text });

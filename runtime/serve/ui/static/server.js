@@ -86,13 +86,13 @@ function levels(counts) {
 }
 
 function card(name, value, points, what) {
-  return make("section", { class: "card" }, make("h3", { text: name }), make("p", { class: "number", text: value }), curve(points, what));
+  return make("section", { class: "card" }, make("h2", { text: name }), make("p", { class: "number", text: value }), curve(points, what));
 }
 
 function curve(points, what) {
   const known = points.map((each) => finite(each) ?? 0);
   const most = Math.max(1, ...known);
-  const place = (value, at) => `${((at / Math.max(1, POINTS - 1)) * WIDTH).toFixed(1)},${(HEIGHT - 2 - (value / most) * (HEIGHT - 6)).toFixed(1)}`;
+  const place = (value, at) => `${(WIDTH - ((known.length - 1 - at) / (POINTS - 1)) * WIDTH).toFixed(1)},${(HEIGHT - 2 - (value / most) * (HEIGHT - 6)).toFixed(1)}`;
   return draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "curve", role: "img", "aria-label": `${what}, at most ${most.toFixed(1)} lately` }, draw("polyline", { points: known.map(place).join(" "), fill: "none" }));
 }
 

@@ -77,13 +77,12 @@ export class TimelineView {
         id: `lane-${at}`,
         role: "option",
         "aria-selected": at === this.at ? "true" : "false",
-        "aria-label": `${brief(hole.name, 60)} ${state}, ${plural(tokens, "token")}, ${duration(row.ended - row.began)}: ${duration(row.queue)} queue, ${duration(row.first - read)} until the first token`,
         style: { top: `${at * ROW_HEIGHT}px` },
         "data-at": at,
       },
       make("span", { class: "name", text: `${hole.path ? `${brief(hole.path, 8)} · ` : ""}${brief(hole.name, 40)}` }),
-      make("span", { class: "figure", text: grouped(tokens) }),
-      make("span", { class: "figure", text: duration(row.ended - row.began) }),
+      make("span", { class: "figure" }, grouped(tokens), hidden(` ${state} tokens, `)),
+      make("span", { class: "figure" }, duration(row.ended - row.began), hidden(`: ${duration(row.queue)} queue, ${duration(row.first - read)} until the first token`)),
       make("span", { class: "bars" }, part("queue", row.began, read), part("prompt", read, row.first), part("tokens", row.first, row.ended)),
     );
   }
@@ -110,6 +109,11 @@ export class TimelineView {
     const lane = event.target.closest(".lane");
     if (lane) this.choose(Number(lane.dataset.at), going);
   }
+}
+
+/** Text for those who do not see the bars. */
+function hidden(text) {
+  return make("span", { class: "unseen", text });
 }
 
 function key() {
