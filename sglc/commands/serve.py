@@ -21,8 +21,8 @@ from sglc.commands.running.run_options import (
     models_option,
     span_options,
 )
-from sglc.commands.serving.schema_limit import schemas_option
 from sglc.commands.serving.page import ui_option
+from sglc.commands.serving.schema_limit import schemas_option
 from sglc.commands.shared.invocation import (
     Invocation,
     counted,
