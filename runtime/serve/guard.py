@@ -27,6 +27,8 @@ OPEN = ("/healthz", "/readyz")
 """What is told without a key."""
 PAGE = "/ui"
 """Where the page for browsers lies, whose files hold no data: told without a key, too."""
+MCP_PATH = "/mcp"
+"""The origin of requests to it is checked as that of a WebSocket, as the Model Context Protocol wants it."""
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 KEY_PROTOCOL = "sglc.key."
 """A WebSocket of a browser has no header for a key: it offers a protocol with this before the key."""
@@ -36,8 +38,8 @@ _LONGEST_PATH = 200
 
 class Guard:
     """Stands before the application. `hosts` are the names that it answers to, None for all; `origins` the
-    pages that may open a WebSocket, besides those of the server itself. `below` enters the trace of a
-    `traceparent` while a request is answered."""
+    pages that may open a WebSocket or send to MCP_PATH, besides those of the server itself. `below` enters
+    the trace of a `traceparent` while a request is answered."""
 
     def __init__(
         self,
@@ -100,7 +102,7 @@ class Guard:
         """Raises Refusal for a request that is not to be answered."""
         if self._hosts is not None and host_of(headers.get("host", "")) not in self._hosts:
             raise refusal(421, "Access", "this server does not go by that name")
-        if scope["type"] == "websocket":
+        if scope["type"] == "websocket" or scope["path"] == MCP_PATH:
             self._check_origin(headers)
         if _is_open(scope["path"]) or scope.get("method") == "OPTIONS":
             return ANYONE

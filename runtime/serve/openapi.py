@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from sglc.bytecode.code import ParameterSpec
 from sglc.runtime.serve.functions import FunctionTable, ServedFunction
 from sglc.runtime.serve.options import MOST_PRIORITY, MOST_SEED
 from sglc.runtime.serve.problems import MEDIA_TYPE, TITLES
@@ -129,6 +128,24 @@ def document(table: FunctionTable, *, keyed: bool) -> str:
     return write_json(found, indent=2) + "\n"
 
 
+def arguments_schema(function: ServedFunction, schema: Callable[[Type], JsonObject]) -> JsonObject:
+    """The schema of a function's arguments, an object by name; `schema` gives that of a type."""
+    code, program = function.code, function.program
+    properties: JsonObject = {}
+    for each in code.parameters:
+        type = program.types[each.type]
+        found = schema(type)
+        if each.has_default:
+            default = to_json(each.default, type, program.table)
+            found = {**found, "default": default}  # type: ignore[dict-item]
+        properties[each.name] = found
+    arguments: JsonObject = {"type": "object", "additionalProperties": False, "properties": properties}
+    needed: list[JsonData] = [each.name for each in code.parameters if not each.has_default]
+    if needed:
+        arguments["required"] = needed
+    return arguments
+
+
 class _Operation:
     """One function in the description. Its types become schemas of the document."""
 
@@ -153,32 +170,15 @@ class _Operation:
         return operation
 
     def _request(self) -> JsonObject:
-        code = self._function.code
-        arguments: JsonObject = {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {parameter.name: self._parameter(parameter) for parameter in code.parameters},
-        }
-        needed: list[JsonData] = [each.name for each in code.parameters if not each.has_default]
-        if needed:
-            arguments["required"] = needed
+        arguments = arguments_schema(self._function, self._schema)
         request: JsonObject = {
             "type": "object",
             "additionalProperties": False,
             "properties": {"arguments": arguments, "options": _maybe(f"{COMPONENTS}sglc.Options")},
         }
-        if needed:
+        if "required" in arguments:
             request["required"] = ["arguments"]
         return request
-
-    def _parameter(self, parameter: ParameterSpec) -> JsonObject:
-        program = self._function.program
-        type = program.types[parameter.type]
-        schema = self._schema(type)
-        if parameter.has_default:
-            default = to_json(parameter.default, type, program.table)
-            schema = {**schema, "default": default}  # type: ignore[dict-item]
-        return schema
 
     def _schema(self, type: Type) -> JsonObject:
         """The schema of a type; those that it names become schemas of the document."""

@@ -21,7 +21,7 @@ from sglc.commands.running.run_options import (
     models_option,
     span_options,
 )
-from sglc.commands.serving.page import ui_option
+from sglc.commands.serving.faces import Beside, beside_options, speak_at_stdin
 from sglc.commands.serving.schema_limit import schemas_option
 from sglc.commands.shared.invocation import (
     Invocation,
@@ -116,7 +116,7 @@ def _new_key(context: click.Context, parameter: click.Parameter, name: str | Non
 @click.option(
     "--access-log/--no-access-log", default=True, show_default=True, help="One line a request, without texts."
 )
-@ui_option
+@beside_options
 @require_option
 @span_options
 @engine_options
@@ -141,7 +141,7 @@ def command(
     reload: bool,
     schemas: int,
     access_log: bool,
-    ui: bool,
+    beside: Beside,
     required: Level | None,
     observation: Observation,
     engine: EngineOptions,
@@ -176,6 +176,10 @@ def command(
     from sglc.runtime.serve.options import ServeLimits
 
     _log(access_log)
+    limits = ServeLimits(running=running, waiting=waiting, seconds=timeout, grace=grace, schemas=schemas)
+    if beside.mcp == "stdio":
+        speak_at_stdin(invocation, files, models, engine, required, observation, limits)
+        return
     place = network.Listening(host, port, tls)
     if keys is None and host not in LOCAL:
         raise fail(
@@ -200,12 +204,7 @@ def command(
             else f"cannot serve at {host}:{port} with {tls[0]}, {tls[1]}"
         )
         raise fail(invocation, fault("E0811", what, reason=problem.strerror or str(problem))) from None
-    faces: list[MakeFace] = []
-    if ui:
-        from sglc.runtime.serve.ui.face import UiFace
-
-        faces.append(UiFace)
-    limits = ServeLimits(running=running, waiting=waiting, seconds=timeout, grace=grace, schemas=schemas)
+    faces: list[MakeFace] = beside.faces(invocation)
     with ServedPrograms.open(invocation, files, models, engine, required, observation) as programs, socket:
         address = network.address_of(place, socket)
         faces.append(partial(Reloading, invocation, programs, keys, reload))
@@ -217,7 +216,7 @@ def command(
             click.echo(f"  POST {address}/v1/chat/completions    in OpenAI's protocol", err=True)
             for each in programs.table.by_name.values():
                 click.echo(f"  POST {address}/v1/functions/{each.name}    {each.signature}", err=True)
-            if ui:
+            if beside.ui:
                 click.echo(f"  GET {address}/ui/    the page, for browsers", err=True)
             for line in others:
                 click.echo(f"  {line}", err=True)

@@ -88,10 +88,10 @@ def test_what_the_code_imports_is_declared() -> None:
 
     extras = PYPROJECT["project"]["optional-dependencies"]
     lines = PYPROJECT["project"]["dependencies"] + extras["observe"] + extras["torch"] + extras["test"]
-    lines += extras["litellm"] + extras["serve"]
+    lines += extras["litellm"] + extras["serve"] + extras["mcp"]
     names = {re.split(r"[<>=!~ \[]", line)[0].replace("-", "_") for line in lines}
-    declared = {name.removesuffix("_api") for name in names}  # opentelemetry-api holds opentelemetry
-    come_along = {"typing_extensions", "huggingface_hub", "triton"}  # the last with torch for GPUs
+    declared = {re.sub("_(api|py)$", "", name) for name in names}  # opentelemetry-api holds opentelemetry
+    come_along = {"typing_extensions", "huggingface_hub", "triton", "anyio"}  # triton with torch for GPUs
     assert (set(THIRD_PARTY) | OPEN) - come_along <= declared
 
 

@@ -103,6 +103,7 @@ WHOLE = (
         "sglc.kernels",
         "sglc.runtime.metrics",
         "sglc.runtime.serve",
+        "sglc.runtime.serve.mcp",
         "sglc.runtime.serve.openai",
         "sglc.runtime.serve.ui",
         "sglc.runtime.repair",
@@ -200,6 +201,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime": set(),
     "sglc.runtime.serve": RUNTIME,
     "sglc.runtime.serve.ui": RUNTIME | {"sglc.runtime.serve"},
+    "sglc.runtime.serve.mcp": RUNTIME | {"sglc.runtime.serve"},
     "sglc.runtime.serve.openai": RUNTIME | {"sglc.runtime.serve", "sglc.cfg"},
     "sglc.plan": LEAVES
     | {"sglc.project", "sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
@@ -258,7 +260,14 @@ THIRD_PARTY: dict[str, set[str]] = {
     "prometheus_client": {"sglc.runtime.metrics"},
     "opentelemetry": {"sglc.runtime.metrics"},
     "pytest": {"sglc.pytest_plugin"},
-    "starlette": {"sglc.runtime.serve", "sglc.runtime.serve.openai", "sglc.runtime.serve.ui"},
+    "starlette": {
+        "sglc.runtime.serve",
+        "sglc.runtime.serve.mcp",
+        "sglc.runtime.serve.openai",
+        "sglc.runtime.serve.ui",
+    },
+    "mcp": {"sglc.runtime.serve.mcp"},
+    "anyio": {"sglc.runtime.serve.mcp"},
     "uvicorn": {"sglc.runtime.serve"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,9 +152,22 @@ class ServedPrograms:
                 lines = [line for each in entered for line in each]
                 await listen(app, runs, place, socket, lambda: ready(lines))
         finally:
-            for each in self.models:
-                for remote in each.remote:
-                    await remote.close()
+            await self._leave()
+
+    async def talk(self, limits: ServeLimits, talk: Callable[[Served], Awaitable[None]]) -> None:
+        """Serve one client that is there already, such as at stdin. Its runs end when `talk` does."""
+        access = Access()
+        runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access)
+        try:
+            await talk(Served(self.table, runs, access, tuple(self._asked())))
+            await runs.drain(0)
+        finally:
+            await self._leave()
+
+    async def _leave(self) -> None:
+        for each in self.models:
+            for remote in each.remote:
+                await remote.close()
 
     def compile_again(self, invocation: Invocation) -> tuple[ServedProgram, ...]:
         """The programs as their files are now, on the models that are loaded. One that is as before is the

@@ -1,0 +1,1 @@
+"""The Model Context Protocol: every public function a tool, over HTTP and over stdin and stdout."""
