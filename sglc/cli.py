@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "plan": "Show what a program costs before it runs.",
     "run": "Run a function of a program on a model and print its value.",
     "serve": "Serve the public functions of programs over HTTP.",
+    "proto": "Write a program as protocol buffers, for clients of gRPC.",
     "show": "Show a recorded run as a picture: its text, tokens and holes.",
     "view": "Look at recorded runs in a browser.",
     "prompt": "Show the conversations of a call as a model will see them.",
@@ -38,7 +39,7 @@ COMMANDS: dict[str, str] = {
     "models": "List the models at hand, or fetch one.",
 }
 """Name of each command and what it does; `sglc.commands.<name>` holds it under the name `command`."""
-ELSEWHERE = {"view": "viewing.view"}
+ELSEWHERE = {"view": "viewing.view", "proto": "serving.proto"}
 """Commands whose module lies in a room of its own below `sglc.commands`."""
 
 INTERNAL_FAULT = 70

@@ -34,6 +34,8 @@ class Answer:
     usage: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Mapping[str, object], ...] = ()
     problem: Problem | None = None
+    found: Value = None
+    """The value itself, of a function, for faces with another notation than JSON."""
 
     def text(self, run: str) -> str:
         """The JSON object that a client gets."""
@@ -99,7 +101,8 @@ class ServedFunction:
             on_event=hear,
             detailed=options.tokens,
         )
-        return Answer(self.value_text(result.value), usage_of(result), tuple(_checks(result)))
+        checks = tuple(_checks(result))
+        return Answer(self.value_text(result.value), usage_of(result), checks, found=result.value)
 
     def value_text(self, value: Value) -> str:
         """A result as JSON, decimals exact."""

@@ -193,7 +193,8 @@ class Runs:
         self.limits = limits
         self.admission = admission
         self.access = access
-        self.draining = False
+        self.ending = asyncio.Event()
+        """Set once the server is told to end."""
         self.by_id: dict[str, Run] = {}
         self.tokens = 0
         """Tokens of all runs that have ended."""
@@ -204,6 +205,11 @@ class Runs:
         if self.draining:
             raise refusal(503, "Ending", "the server is ending", retry_after=self.limits.grace)
         self.admission.check()
+
+    @property
+    def draining(self) -> bool:
+        """Whether no more runs begin."""
+        return self.ending.is_set()
 
     def start(
         self,
@@ -311,7 +317,7 @@ class Runs:
 
     async def drain(self, seconds: float) -> None:
         """Begin no more runs; give those that go on some seconds, then cancel them."""
-        self.draining = True
+        self.ending.set()
         tasks = [run.task for run in self.going if run.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)

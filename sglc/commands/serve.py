@@ -22,6 +22,8 @@ from sglc.commands.running.run_options import (
     span_options,
 )
 from sglc.commands.serving.faces import Beside, beside_options, speak_at_stdin
+from sglc.commands.serving.grpc_option import grpc_faces, grpc_option
+from sglc.commands.serving.reach import check_reach
 from sglc.commands.serving.schema_limit import schemas_option
 from sglc.commands.shared.invocation import (
     Invocation,
@@ -117,6 +119,7 @@ def _new_key(context: click.Context, parameter: click.Parameter, name: str | Non
     "--access-log/--no-access-log", default=True, show_default=True, help="One line a request, without texts."
 )
 @beside_options
+@grpc_option
 @require_option
 @span_options
 @engine_options
@@ -142,6 +145,7 @@ def command(
     schemas: int,
     access_log: bool,
     beside: Beside,
+    grpc_place: tuple[str, int] | None,
     required: Level | None,
     observation: Observation,
     engine: EngineOptions,
@@ -158,6 +162,7 @@ def command(
       sglc serve examples/triage.sgl
       sglc serve --model smollm2
       sglc serve crew.sgl mails.sgl --model llama:http://localhost:8080 --port 9000
+      sglc serve crew.sgl --grpc :50051
       sglc serve --new-key billing 2>> keys.toml
       sglc serve crew.sgl --host 0.0.0.0 --keys keys.toml --tls cert.pem,key.pem
     """
@@ -172,7 +177,6 @@ def command(
     from sglc.commands.serving.reloading import Reloading
     from sglc.runtime.errors import ArgumentError
     from sglc.runtime.serve.access import Access, read_keys
-    from sglc.runtime.serve.guard import LOCAL
     from sglc.runtime.serve.options import ServeLimits
 
     _log(access_log)
@@ -181,16 +185,7 @@ def command(
         speak_at_stdin(invocation, files, models, engine, required, observation, limits)
         return
     place = network.Listening(host, port, tls)
-    if keys is None and host not in LOCAL:
-        raise fail(
-            invocation,
-            fault(
-                "E0829",
-                f"a server at {host} needs keys",
-                reason="without keys whoever reaches the address may call",
-                hint="sglc serve --new-key NAME 2>> keys.toml makes one; give --keys keys.toml",
-            ),
-        )
+    check_reach(invocation, host, keys)
     try:
         access = Access(() if keys is None else read_keys(keys))
         network.check_tls(place)
@@ -205,6 +200,7 @@ def command(
         )
         raise fail(invocation, fault("E0811", what, reason=problem.strerror or str(problem))) from None
     faces: list[MakeFace] = beside.faces(invocation)
+    faces += grpc_faces(invocation, grpc_place, host, keys, tls, files)
     with ServedPrograms.open(invocation, files, models, engine, required, observation) as programs, socket:
         address = network.address_of(place, socket)
         faces.append(partial(Reloading, invocation, programs, keys, reload))

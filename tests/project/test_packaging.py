@@ -88,9 +88,14 @@ def test_what_the_code_imports_is_declared() -> None:
 
     extras = PYPROJECT["project"]["optional-dependencies"]
     lines = PYPROJECT["project"]["dependencies"] + extras["observe"] + extras["torch"] + extras["test"]
-    lines += extras["litellm"] + extras["serve"] + extras["mcp"]
+    lines += extras["litellm"] + extras["serve"] + extras["mcp"] + extras["grpc"]
     names = {re.split(r"[<>=!~ \[]", line)[0].replace("-", "_") for line in lines}
     declared = {re.sub("_(api|py)$", "", name) for name in names}  # opentelemetry-api holds opentelemetry
+    other_names = {
+        **{"grpcio": "grpc", "grpcio_reflection": "grpc_reflection"},
+        **{"grpcio_health_checking": "grpc_health", "protobuf": "google"},
+    }
+    declared |= {module for name, module in other_names.items() if name in names}
     come_along = {"typing_extensions", "huggingface_hub", "triton", "anyio"}  # triton with torch for GPUs
     assert (set(THIRD_PARTY) | OPEN) - come_along <= declared
 

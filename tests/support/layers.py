@@ -106,6 +106,8 @@ WHOLE = (
         "sglc.runtime.serve.mcp",
         "sglc.runtime.serve.openai",
         "sglc.runtime.serve.ui",
+        "sglc.runtime.serve.grpc",
+        "sglc.targets.proto",
         "sglc.runtime.repair",
         "sglc.viewer",
         "sglc.recorded",
@@ -165,6 +167,7 @@ LAW: dict[str, set[str]] = {
     | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.cfg", "sglc.schema", "sglc.check.show_types"}
     | {"sglc.targets.projection"},
     "sglc.targets.projection": LEAVES | {"sglc.bytecode", "sglc.cfg", "sglc.schema"},
+    "sglc.targets.proto": LEAVES | {"sglc.bytecode"},
     "sglc.driver": COMPILE | {"sglc.targets", "sglc.targets.projection"},
     "sglc.compiled": LEAVES
     | {"sglc.bytecode", "sglc.cache_files", "sglc.driver", "sglc.library", "sglc.options", "sglc.passes"},
@@ -203,6 +206,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.serve.ui": RUNTIME | {"sglc.runtime.serve"},
     "sglc.runtime.serve.mcp": RUNTIME | {"sglc.runtime.serve"},
     "sglc.runtime.serve.openai": RUNTIME | {"sglc.runtime.serve", "sglc.cfg"},
+    "sglc.runtime.serve.grpc": RUNTIME | {"sglc.runtime.serve", "sglc.targets.proto"},
     "sglc.plan": LEAVES
     | {"sglc.project", "sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
     | {"sglc.runtime.bounds", "sglc.runtime.mask", "sglc.runtime.decoding", "sglc.runtime.errors"},
@@ -262,12 +266,17 @@ THIRD_PARTY: dict[str, set[str]] = {
     "pytest": {"sglc.pytest_plugin"},
     "starlette": {
         "sglc.runtime.serve",
+        "sglc.runtime.serve.grpc",
         "sglc.runtime.serve.mcp",
         "sglc.runtime.serve.openai",
         "sglc.runtime.serve.ui",
     },
     "mcp": {"sglc.runtime.serve.mcp"},
     "anyio": {"sglc.runtime.serve.mcp"},
+    "grpc": {"sglc.runtime.serve.grpc"},
+    "grpc_health": {"sglc.runtime.serve.grpc"},
+    "grpc_reflection": {"sglc.runtime.serve.grpc"},
+    "google": {"sglc.runtime.serve.grpc"},
     "uvicorn": {"sglc.runtime.serve"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},

@@ -201,6 +201,14 @@ ENTRIES: tuple[Entry, ...] = (
         "--new-key NAME` makes a key and its table. A server that other machines can reach has keys.",
     ),
     Entry(
+        "E0836",
+        "numbers of fields that cannot be kept",
+        "`sglc proto FILE` keeps the numbers of fields and members in `FILE.proto.lock`, so that clients "
+        "made from an earlier `.proto` read messages as they did. A field whose type would be read as "
+        "another one under its number is an error: give it another name, and the old one is reserved. Where "
+        "no client has the field, delete its line in the lock. A lock that cannot be read is told of, too.",
+    ),
+    Entry(
         "W0224",
         "the target accepts more here",
         "`--allow-wider` was given, and the target has no words for this part of the language. What it "

@@ -196,7 +196,7 @@ def _convert(data: Value, type: Type, table: TypeTable, path: str, depth: int) -
                 raise _wrong(path, "an integer", data)
             return data
         case Dec() if isinstance(data, str):
-            return _decimal_of_text(data, path)
+            return decimal_of_text(data, path)
         case Dec() | Float():
             if not is_number(data):
                 raise _wrong(path, "a number", data)
@@ -250,8 +250,9 @@ def _convert(data: Value, type: Type, table: TypeTable, path: str, depth: int) -
             assert_never(type)
 
 
-def _decimal_of_text(text: str, path: str) -> Decimal:
-    """A decimal that was written as a text because a float of JSON would not hold all its digits."""
+def decimal_of_text(text: str, path: str) -> Decimal:
+    """A decimal that was written as a text because a number there would not hold all its digits. Raises
+    MemberError."""
     if len(text) > MAX_DECIMAL_TEXT or not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text):
         raise _wrong(path, "a number", text)
     return Decimal(text)

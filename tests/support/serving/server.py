@@ -128,10 +128,11 @@ def serving(
     model: PacedModel | None = None,
     tls: tuple[Path, Path] | None = None,
     faces: Sequence[MakeFace] = (),
+    name: str = "served.sgl",
 ) -> Iterator[Server]:
     """Serve a program while the block runs; it must end within ten seconds then."""
     limits, access = limits or ServeLimits(grace=0.0), access or Access()
-    compiled = compile_source(Source("served.sgl", text))
+    compiled = compile_source(Source(name, text))
     assert compiled.program is not None, compiled.diagnostics
     model = model or PacedModel(answers, pace)
     engine = ReferenceEngine(model)

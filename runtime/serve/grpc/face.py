@@ -1,0 +1,195 @@
+"""The gRPC server beside the HTTP server: where it listens, what it serves, how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection, reflection_pb2, reflection_pb2_grpc
+from starlette.routing import BaseRoute
+
+from sglc.runtime.errors import ArgumentError
+from sglc.runtime.serve.faces import Served
+from sglc.runtime.serve.functions import FunctionTable
+from sglc.runtime.serve.grpc.calls import handlers
+from sglc.runtime.serve.grpc.descriptors import pool_of
+from sglc.runtime.serve.grpc.guard import Guard
+from sglc.targets.proto.described import described
+from sglc.targets.proto.description import ProtoFile
+from sglc.targets.proto.numbers import Lock, numbered
+
+MOST_CALLS = 4096
+"""Most calls at a time, those that wait and those of health among them."""
+MOST_OF_A_CONNECTION = 256
+UNWRITTEN = ("List",)
+"""Methods of health that the package declares and does not have."""
+LAST_WORDS = 5.0
+"""Seconds in which calls end when all runs have ended."""
+ALIVE_MILLISECONDS, ANSWER_MILLISECONDS = 60_000, 20_000
+"""How long a connection is silent before it is asked whether its client lives, and how long that may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrpcPlace:
+    """Where a server listens for gRPC. `tls` are the files of its certificate and key."""
+
+    host: str = "127.0.0.1"
+    port: int = 50051
+    tls: tuple[Path, Path] | None = None
+
+
+class GrpcFace:
+    """Functions of programs as services of gRPC.
+
+    `locks` have the numbers of each program, in the order of the programs; those that are not there number
+    by order. Raises ArgumentError for numbers that cannot be kept, and for two programs of one name.
+    """
+
+    def __init__(self, served: Served, place: GrpcPlace, locks: Sequence[Lock] = ()) -> None:
+        self._served = served
+        self._place = place
+        self.files = _files(served.table, locks)
+        self._pool = pool_of(self.files)
+        self.port = 0
+        """Where it listens, once it does."""
+
+    @property
+    def routes(self) -> Sequence[BaseRoute]:
+        """None: it has a port of its own."""
+        return ()
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[Sequence[str]]:
+        """Serve while the block runs. Raises ArgumentError where the place cannot be had."""
+        server = grpc.aio.server(
+            interceptors=(Guard(self._served.access),),
+            options=(
+                ("grpc.max_receive_message_length", self._served.runs.limits.body),
+                ("grpc.max_send_message_length", -1),
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_concurrent_streams", MOST_OF_A_CONNECTION),
+                ("grpc.keepalive_time_ms", ALIVE_MILLISECONDS),
+                ("grpc.keepalive_timeout_ms", ANSWER_MILLISECONDS),
+            ),
+            maximum_concurrent_rpcs=MOST_CALLS,
+        )
+        table = self._served.table
+        for session, file in zip(table.sessions, self.files, strict=True):
+            own = {name: each for name, each in table.by_name.items() if each.session is session}
+            server.add_generic_rpc_handlers((handlers(self._served.runs, own, file, self._pool),))
+        told = await self._health(server)
+        self._reflect(server)
+        self.port = self._bind(server)
+        await server.start()
+        ending = asyncio.ensure_future(self._when_ending(told))
+        try:
+            yield self._lines()
+        finally:
+            ending.cancel()
+            await server.stop(LAST_WORDS)
+
+    def _bind(self, server: grpc.aio.Server) -> int:
+        host = f"[{self._place.host}]" if ":" in self._place.host else self._place.host
+        address = f"{host}:{self._place.port}"
+        try:
+            if self._place.tls is None:
+                port = server.add_insecure_port(address)
+            else:
+                certificate, key = (file.read_bytes() for file in self._place.tls)
+                port = server.add_secure_port(address, grpc.ssl_server_credentials(((key, certificate),)))
+        except (OSError, RuntimeError) as problem:
+            why = getattr(problem, "strerror", None) or "the port is taken or may not be used"
+            raise ArgumentError("E0811", f"gRPC cannot be served at {address}", reason=why) from None
+        assert isinstance(port, int), "a port is a number"
+        return port
+
+    async def _health(self, server: grpc.aio.Server) -> health.aio.HealthServicer:
+        servicer = health.aio.HealthServicer()
+        for file in self.files:
+            await servicer.set(file.full_service, health_pb2.HealthCheckResponse.SERVING)
+        unread = health_pb2.HealthCheckRequest(service="?")
+        _add(server, health_pb2_grpc.add_HealthServicer_to_server, servicer, unread)
+        return servicer
+
+    def _reflect(self, server: grpc.aio.Server) -> None:
+        for each in (health_pb2, reflection_pb2):
+            self._pool.AddSerializedFile(each.DESCRIPTOR.serialized_pb)
+        names = [file.full_service for file in self.files]
+        names += [health.SERVICE_NAME, reflection.SERVICE_NAME]
+        servicer = reflection.aio.ReflectionServicer(names, pool=self._pool)
+        unread = reflection_pb2.ServerReflectionRequest()
+        _add(server, reflection_pb2_grpc.add_ServerReflectionServicer_to_server, servicer, unread)
+
+    async def _when_ending(self, told: health.aio.HealthServicer) -> None:
+        await self._served.runs.ending.wait()
+        await told.enter_graceful_shutdown()
+
+    def _lines(self) -> list[str]:
+        host = f"[{self._place.host}]" if ":" in self._place.host else self._place.host
+        services = ", ".join(file.full_service for file in self.files)
+        return [f"gRPC {host}:{self.port}    {services or 'health, reflection'}"]
+
+
+def _files(table: FunctionTable, locks: Sequence[Lock]) -> list[ProtoFile]:
+    """The file of each program. Raises ArgumentError for two with one name, and for numbers that cannot be
+    kept."""
+    found: list[ProtoFile] = []
+    for index, session in enumerate(table.sessions):
+        program = session.program
+        file, _, changed = numbered(described(program), locks[index] if index < len(locks) else Lock())
+        if changed:
+            hint = "`sglc proto` says what can be done"
+            raise ArgumentError("E0836", changed[0].message_text, reason=changed[0].reason, hint=hint)
+        if any(each.package == file.package for each in found):
+            raise ArgumentError(
+                "E0828",
+                f"two programs are called `{file.package}`",
+                reason="over gRPC the name of a program is that of its package",
+                hint="give one of the files another name",
+            )
+        found.append(file)
+    return found
+
+
+class _Reading:
+    """Takes handlers for a server, and has them read messages without faults: of bytes that are no message a
+    handler gets `unread`."""
+
+    def __init__(self, server: grpc.aio.Server, unread: Message) -> None:
+        self._server = server
+        self._unread = unread
+
+    def add_generic_rpc_handlers(self, found: Sequence[grpc.GenericRpcHandler]) -> None:
+        """Nothing: the handlers by name are the same."""
+
+    def add_registered_method_handlers(self, service: str, found: dict[str, grpc.RpcMethodHandler]) -> None:
+        """Handlers of a service by their names."""
+        made = {name: self._wrapped(each) for name, each in found.items() if name not in UNWRITTEN}
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, made),))
+
+    def _wrapped(self, handler: grpc.RpcMethodHandler) -> grpc.RpcMethodHandler:
+        read = handler.request_deserializer
+
+        def reading(data: bytes) -> Message:
+            try:
+                found: Message = read(data)
+            except DecodeError:
+                return self._unread
+            return found
+
+        return handler._replace(request_deserializer=reading)
+
+
+def _add(
+    server: grpc.aio.Server,
+    add: Callable[[object, object], None],
+    servicer: object,
+    unread: Message,
+) -> None:
+    add(servicer, _Reading(server, unread))

@@ -1,0 +1,62 @@
+"""What every call passes: its key. Health is told without one; all else, reflection too, needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+
+import grpc
+from grpc.aio import ServerInterceptor, ServicerContext
+
+from sglc.runtime.serve.access import ANYONE, Access, Key
+from sglc.runtime.serve.grpc.statuses import abort
+from sglc.runtime.serve.problems import Problem, Refusal
+
+OPEN = "/grpc.health.v1.Health/"
+"""What is told without a key."""
+KEY: ContextVar[Key] = ContextVar("key", default=ANYONE)
+"""The key that the call was let in by."""
+
+Next = Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler | None]]
+
+
+class Guard(ServerInterceptor):
+    """Stands before all services."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def intercept_service(
+        self, continuation: Next, handler_call_details: grpc.HandlerCallDetails
+    ) -> grpc.RpcMethodHandler | None:
+        """The handler of a call, or one that refuses it."""
+        handler = await continuation(handler_call_details)
+        if handler is None or handler_call_details.method.startswith(OPEN):
+            return handler
+        given = metadata_of(handler_call_details.invocation_metadata).get("authorization", "")
+        try:
+            KEY.set(self._access.admit(given))
+        except Refusal as refused:
+            return _refusing(handler, refused.problem)
+        return handler
+
+
+def metadata_of(given: object) -> Mapping[str, str]:
+    """The metadata of a call that are texts."""
+    pairs = given if isinstance(given, tuple | list) else ()
+    return {name: value for name, value in pairs if isinstance(value, str)}
+
+
+def _refusing(handler: grpc.RpcMethodHandler, problem: Problem) -> grpc.RpcMethodHandler:
+    """A handler of the same form that ends each call with the problem."""
+
+    async def refuse(request: object, context: ServicerContext) -> None:
+        await abort(context, problem)
+
+    forms = {
+        (False, False): grpc.unary_unary_rpc_method_handler,
+        (False, True): grpc.unary_stream_rpc_method_handler,
+        (True, False): grpc.stream_unary_rpc_method_handler,
+        (True, True): grpc.stream_stream_rpc_method_handler,
+    }
+    return forms[handler.request_streaming, handler.response_streaming](refuse)
