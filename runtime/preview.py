@@ -22,7 +22,7 @@ from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.preview.record import Record, RecordedConversation
 from sglc.runtime.vm.preview.steps import preview_steps
 from sglc.runtime.vm.state.models import RunModel
-from sglc.runtime.vm.state.run import CallOutcome, Prepared, Run, Written
+from sglc.runtime.vm.state.run import CallOutcome, Limits, Prepared, Run, Written
 from sglc.types.values import Value
 
 
@@ -46,15 +46,17 @@ async def preview(
     fills: Mapping[str, Sequence[Value | Written | CallOutcome]] | None = None,
     fuzz: bool = False,
     seed: int = 0,
+    steps: int | None = None,
 ) -> Preview:
     """Call a function without a model.
 
     With a tokenizer conversations have its chat template and its tokens, else roles by name. `fills` are
     values of holes by their names (`function.hole`), and of functions of Python by theirs, in the order in
     which they are asked, each once; a name with `@branch` behind it is meant in one branch of forks. `fuzz`
-    fills all others with random legal values, by `seed`. Raises ArgumentError where the call cannot begin.
+    fills all others with random legal values, by `seed`. Behind so many `steps` it ends with an error. Raises
+    ArgumentError where the call cannot begin.
     """
-    session = Session(program)
+    session = Session(program, limits=None if steps is None else Limits(steps))
     code = session.function(function)
     bound = session.bind(code, arguments)
     encoder = Encoder(tokenizer) if tokenizer is not None else None

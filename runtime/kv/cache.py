@@ -10,6 +10,7 @@ from sglc.runtime.kv.blocks import BLOCK_TOKENS, BlockPool
 from sglc.runtime.kv.checking import check_cache
 from sglc.runtime.kv.disk import DiskTier
 from sglc.runtime.kv.eviction import Policy
+from sglc.runtime.kv.names import node_name
 from sglc.runtime.kv.node import PrefixNode
 from sglc.runtime.kv.release import Release
 from sglc.runtime.kv.sequence import Sequence
@@ -53,7 +54,8 @@ class KVCache:
         self.accounts = Accounts()
         self.sequences: dict[Sequence, None] = {}
         """Open sequences, in the order in which they were opened."""
-        self._spilled = self._spill if disk is not None else None
+        self._leaving = self._spill if disk is not None else None
+        self._watcher: Callable[[bytes], None] | None = None
         self._copy_block = copy_block
         self._read_block = read_block
         self._write_block = write_block
@@ -152,8 +154,14 @@ class KVCache:
 
     def clear(self) -> None:
         """Forget all blocks in memory that nobody holds. Blocks on disk stay."""
-        while (node := self.tree.evict()) is not None:
+        while (node := self.tree.evict(self._told_of)) is not None:
             self.pool.release(node.block)
+
+    def watch(self, watcher: Callable[[bytes], None]) -> None:
+        """Tell `watcher` the name (`names.py`) of every whole block that leaves memory, in place of an
+        earlier one. It must not raise."""
+        self._watcher = watcher
+        self._leaving = self._leave
 
     def stats(self) -> CacheStats:
         """Counts of this moment. Takes time in proportion to the blocks held."""
@@ -193,7 +201,7 @@ class KVCache:
     def take(self) -> int:
         """A free block, evicting the next leaf if there is none; `available` must be positive."""
         if not self.pool.free:
-            node = self.tree.evict(self._spilled)
+            node = self.tree.evict(self._leaving)
             assert node is not None
             self.accounts.evictions += 1
             self.pool.release(node.block)
@@ -250,7 +258,7 @@ class KVCache:
         node = self.tree.node_of.get(block)
         if node is None or node.active != 1:
             return False
-        self.accounts.evictions += self.tree.claim(node, self._spilled)
+        self.accounts.evictions += self.tree.claim(node, self._leaving)
         return True
 
     def read_back(self, parent: PrefixNode, key: tuple[int, ...]) -> PrefixNode | None:
@@ -272,6 +280,17 @@ class KVCache:
         node = self.tree.insert_held(parent, key, block, 1)
         node.digest = name
         return node
+
+    # -- blocks that leave memory ----------------------------------------------------------------------
+
+    def _leave(self, node: PrefixNode) -> None:
+        if self.disk is not None:
+            self._spill(node)
+        self._told_of(node)
+
+    def _told_of(self, node: PrefixNode) -> None:
+        if self._watcher is not None and len(node.key) == BLOCK_TOKENS:
+            self._watcher(node_name(node))
 
     # -- the tier on disk -----------------------------------------------------------------------------
 

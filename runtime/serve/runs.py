@@ -23,7 +23,7 @@ from sglc.runtime.serve.functions import Answer, Job
 from sglc.runtime.serve.options import CallOptions, ServeLimits
 from sglc.runtime.serve.problems import Problem, Refusal, internal, of_arguments, refusal
 from sglc.runtime.serve.requests import until_gone
-from sglc.runtime.vm.state.trace import PIECES, Event
+from sglc.runtime.vm.state.trace import PIECES, Event, plain_data
 from sglc.types.text.plain_json import write_json
 
 LOG = logging.getLogger("sglc.serve")
@@ -151,9 +151,9 @@ class Run:
             data["branch"] = event.branch
         if event.kind == "error":
             data["uncaught"] = not data.get("caught")
-            self.log.put("raised", write_json(_plain(data)))
+            self.log.put("raised", write_json(plain_data(data)))
             return
-        self.log.put(event.kind, write_json(_plain(data)))
+        self.log.put(event.kind, write_json(plain_data(data)))
         if event.kind in PIECES and key[1]:
             self._grown(key, final=False)
         elif event.kind == "hole_end":
@@ -171,19 +171,6 @@ class Run:
         if text != before:
             told = {"hole": hole, "branch": branch} if branch else {"hole": hole}
             self.log.put("partial", f'{write_json(told)[:-1]}, "value": {text}}}')
-
-
-def _plain(value: object) -> object:
-    """Data of an event as JSON has it: what has no words of its own is text, what is not finite is null."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, float) and value - value != 0:
-        return None
-    if value is None or isinstance(value, str | int | float):
-        return value
-    return str(value)
 
 
 class Runs:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from sglc.commands.clustering.options import ClusterOptions, check_rows, cluster_options
 from sglc.commands.running.run_options import (
     DEFAULT_MODEL,
     LevelOptions,
@@ -106,6 +107,7 @@ INTERRUPTED = 130
 @engine_options
 @answer_options
 @observation_options
+@cluster_options
 @level_option
 @outside_option
 @python_option
@@ -135,6 +137,7 @@ def command(
     engine: EngineOptions,
     answers: AnswerOptions,
     observation: Observation,
+    cluster: ClusterOptions,
 ) -> None:
     """Run a function of a program on a model and print its value.
 
@@ -157,6 +160,7 @@ def command(
         raise click.UsageError("--trace-top belongs to --trace")
     if data is None and retry_errors:
         raise click.UsageError("--retry-errors belongs to --data")
+    check_rows(cluster, data is not None, observation, answers, select)
     if data is None and sequential and concurrency is not None:
         raise click.UsageError("--sequential and --concurrency say two things of the same calls")
 
@@ -209,9 +213,11 @@ def command(
         LevelOptions(required, verbose, as_json),
     )
     if data is not None and out is not None:
+        from sglc.commands.clustering.rows import row_runner
         from sglc.commands.running.batch import Common, run_rows
 
-        run_rows(invocation, call, data, out, Common(texts, values), retry_errors, concurrency)
+        common, opened = Common(texts, values), row_runner(invocation, call, cluster, file, concurrency)
+        run_rows(invocation, call, data, out, common, retry_errors, concurrency, opened)
         return
     from sglc.commands.running.arguments import bind
 

@@ -108,6 +108,7 @@ WHOLE = (
         "sglc.runtime.serve.ui",
         "sglc.runtime.serve.grpc",
         "sglc.targets.proto",
+        "sglc.runtime.cluster",
         "sglc.runtime.repair",
         "sglc.viewer",
         "sglc.recorded",
@@ -207,6 +208,8 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.serve.mcp": RUNTIME | {"sglc.runtime.serve"},
     "sglc.runtime.serve.openai": RUNTIME | {"sglc.runtime.serve", "sglc.cfg"},
     "sglc.runtime.serve.grpc": RUNTIME | {"sglc.runtime.serve", "sglc.targets.proto"},
+    "sglc.runtime.cluster": RUNTIME
+    | {"sglc.runtime.preview", "sglc.runtime.metrics", "sglc.runtime.tokenizer", "sglc.externs"},
     "sglc.plan": LEAVES
     | {"sglc.project", "sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
     | {"sglc.runtime.bounds", "sglc.runtime.mask", "sglc.runtime.decoding", "sglc.runtime.errors"},
@@ -282,6 +285,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},
     "litellm": {"sglc.runtime.backends"},
     "httpx2": {"sglc.runtime.backends"},
+    "ray": {"sglc.runtime.cluster"},
+    "grpc": {"sglc.runtime.cluster"},
     "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
 }
 """Package to the rooms that may import it. Packages that are not here may be imported by none but `OPEN`."""

@@ -61,6 +61,19 @@ def _plain(value: object) -> str:
     return str(value) if isinstance(value, Decimal) else repr(value)
 
 
+def plain_data(value: object) -> object:
+    """Data of an event as JSON has it: what has no words of its own is text, what is not finite is null."""
+    if isinstance(value, Mapping):
+        return {str(name): plain_data(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(each) for each in value]
+    if isinstance(value, float) and value - value != 0:
+        return None
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return str(value)
+
+
 Listener = Callable[[Event], None]
 
 

@@ -10,15 +10,16 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
 from sglc.commands.running.arguments import bind
-from sglc.commands.running.execution import Call, Outcome, Runner, value_text
+from sglc.commands.running.execution import Call, Outcome, value_text
 from sglc.commands.running.locking import InUse
 from sglc.commands.running.rows import BadRows, NoResults, Results, Row, read_rows
 from sglc.commands.shared.invocation import CommandFailed, Invocation, counted, fail, fault
@@ -41,6 +42,12 @@ class Common:
     values: Mapping[str, Value]
 
 
+class OpenRunner(Protocol):
+    """Opens what runs rows, for as long as the block lasts. `figures` tell how many there are."""
+
+    def __call__(self, figures: Figures) -> AbstractContextManager[RowRunner]: ...
+
+
 class Unwritable(Exception):
     """A result could not be written, so nothing goes on; the reason is the cause."""
 
@@ -53,8 +60,10 @@ def run_rows(
     common: Common,
     retry_errors: bool,
     concurrency: int | None,
+    open_runner: OpenRunner,
 ) -> None:
-    """Run every row that has no result yet, at most `concurrency` at a time (None: what suits the engine)."""
+    """Run every row that has no result yet, at most `concurrency` at a time (None: what suits the engine), by
+    what `open_runner` opens for so many rows."""
     rows = _read(invocation, call, data, {**common.values, **common.texts})
     try:
         if out.exists() and out.samefile(data):
@@ -84,7 +93,7 @@ def run_rows(
     faults: list[tuple[Row, Exception]] = []
     try:
         if waiting:
-            with Runner.open(invocation, call) as runner:
+            with open_runner(figures) as runner:
                 invocation.stage = f"running {call.code.name} on the rows of {data}"
                 width = concurrency or runner.width
                 ahead = 0 if call.concurrency == 0 else width // len(waiting)
@@ -166,6 +175,31 @@ async def in_window(rows: Iterable[Row], width: int, one: Callable[[Row], Awaita
         task.result()
 
 
+class RowRunner(Protocol):
+    """What runs rows: a model of this process, or workers."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all values so far."""
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Share of prompt tokens that were found again; None where none are kept."""
+
+    async def outcome(self, arguments: Mapping[str, Value], *, concurrency: int | None = None) -> Outcome:
+        """How one run ends; any number of them may go on at the same time."""
+
+    def refresh(self) -> None:
+        """Tell what is told from time to time."""
+
+    def wait(self, work: Coroutine[object, object, None]) -> None:
+        """Run a coroutine to its end."""
+
+    @property
+    def width(self) -> int:
+        """Rows that are worth keeping going at the same time."""
+
+
 class Batch:
     """The rows of one command on their way.
 
@@ -175,7 +209,7 @@ class Batch:
     """
 
     def __init__(
-        self, call: Call, runner: Runner, common: Common, results: Results, figures: Figures, ahead: int
+        self, call: Call, runner: RowRunner, common: Common, results: Results, figures: Figures, ahead: int
     ) -> None:
         self._ahead = ahead
         self._call = call
@@ -201,7 +235,7 @@ class Batch:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(TICK)
-            self._runner.observer.refresh()
+            self._runner.refresh()
             with contextlib.suppress(OSError):  # told when the next row is written, or at the end
                 self._results.sync_in_time()
             self._look()
@@ -232,7 +266,9 @@ class Batch:
         tokens = outcome.statistics.get("output_tokens", 0)
         failed = outcome.failed
         if failed is None:
-            text = value_text(self._call.program, self._call.code, outcome.value)
+            text = outcome.written
+            if text is None:
+                text = value_text(self._call.program, self._call.code, outcome.value)
             self._add(row, {"ok": True, "tokens": tokens, "seconds": seconds}, text)
             return
         problem = {
@@ -244,6 +280,8 @@ class Batch:
         self._add(row, {"ok": False, "tokens": tokens, "seconds": seconds, "error": problem})
 
     def _add(self, row: Row, entry: Mapping[str, object], value: str | None = None) -> None:
+        if (row.number, row.digest) in self._results.finished:
+            return  # a row stands once in the results, whoever answers again
         try:
             self._results.add(row, entry, value)
         except OSError as problem:
@@ -255,7 +293,5 @@ class Batch:
     def _look(self) -> None:
         """Show the figures as they are now."""
         figures, runner = self._figures, self._runner
-        figures.tokens = runner.observer.collector.tokens
-        stats = None if runner.engine is None else runner.engine.get_cache_stats()
-        figures.hit_rate = None if stats is None or not stats.tokens_looked_up else stats.hit_rate
+        figures.tokens, figures.hit_rate = runner.tokens, runner.hit_rate
         self._show()

@@ -93,7 +93,7 @@ class Failed:
 class Outcome:
     """How a run ended: with a value, or with a failure.
 
-    `text` is what the assistant said.
+    `text` is what the assistant said. `written` is the value as JSON where another process made it.
     """
 
     value: Value = None
@@ -102,6 +102,7 @@ class Outcome:
     text: str = ""
     statistics: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Mapping[str, object], ...] = ()
+    written: str | None = None
 
     @property
     def partial(self) -> str:
@@ -234,6 +235,21 @@ class Runner:
         """Answers of models elsewhere that were given before; nothing where there are none."""
         kept = sum(each.accounts.kept for each in self._remote)
         return {"kept": kept} if kept else {}
+
+    def refresh(self) -> None:
+        """Write the file of metrics again, where one is wanted and it is time."""
+        self.observer.refresh()
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all values so far."""
+        return self.observer.collector.tokens
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Share of the tokens looked up that the cache of prefixes held; None where there is none."""
+        stats = None if self.engine is None else self.engine.get_cache_stats()
+        return None if stats is None or not stats.tokens_looked_up else stats.hit_rate
 
     def wait(self, work: Coroutine[object, object, R]) -> R:
         """Run a coroutine to its end, in a loop in which connections of models elsewhere are closed too."""

@@ -209,6 +209,15 @@ ENTRIES: tuple[Entry, ...] = (
         "no client has the field, delete its line in the lock. A lock that cannot be read is told of, too.",
     ),
     Entry(
+        "E0840",
+        "no workers for this",
+        "`--workers` divides calls among processes, each with an engine of its own (see `docs/cluster.md`). "
+        "They are for models of this machine: calls of models elsewhere go on side by side in one process. A "
+        "worker that dies is started again; that is given up where many die before they answer anything, for "
+        "which too little memory is the most frequent reason. Workers on other machines need the same "
+        "version of sglc, and the model under the same name.",
+    ),
+    Entry(
         "W0224",
         "the target accepts more here",
         "`--allow-wider` was given, and the target has no words for this part of the language. What it "

@@ -1,0 +1,51 @@
+"""What calls begin with, in a model's tokens, before any model has seen them.
+
+A call is followed without a model to its first hole (`runtime/preview.py`): what stands before it is what a
+worker computes first. Only the tokenizer is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sglc.bytecode.code import Program
+from sglc.runtime.cluster.router import NOTHING, Beginning
+from sglc.runtime.decoding.conversations.encoder import Encoder
+from sglc.runtime.errors import ArgumentError
+from sglc.runtime.kv.names import names_of
+from sglc.runtime.preview import preview
+from sglc.runtime.tokenizer import Tokenizer
+from sglc.runtime.vm.preview.pieces import pieces_of, tokens_of
+
+STEPS = 100_000
+"""Instructions after which a call is not followed any further: most write their first request within some
+hundred."""
+SHORTEST_WORTH = 32
+"""Tokens of which it is not worth while to know who has read them."""
+
+
+class Beginnings:
+    """The beginnings of a program's calls."""
+
+    def __init__(self, program: Program, tokenizer: Tokenizer) -> None:
+        self._program = program
+        self._tokenizer = tokenizer
+        self._encoder = Encoder(tokenizer)
+
+    async def of(self, function: str, arguments: Mapping[str, object]) -> Beginning:
+        """The beginning of a call; of one that asks nothing, or cannot begin, nothing is known."""
+        try:
+            seen = await preview(self._program, function, arguments, tokenizer=self._tokenizer, steps=STEPS)
+        except ArgumentError:
+            return NOTHING
+        asked = next((each.asked[0] for each in seen.conversations if each.asked), None)
+        if asked is None:
+            return NOTHING
+        tokens: list[int] = []
+        for token, _ in tokens_of(pieces_of(asked.transcript, {}), self._encoder):
+            if token is None:
+                break  # a value that nobody knows yet
+            tokens.append(token)
+        if len(tokens) < SHORTEST_WORTH:
+            return NOTHING
+        return Beginning(tuple(names_of(tokens)), len(tokens))

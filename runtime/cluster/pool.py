@@ -1,0 +1,455 @@
+"""Workers behind one front: calls go to them, come back from the dead, and are answered once.
+
+A call is given to a worker by the router and waits there in the front, until the worker does fewer than its
+width. So what a dead worker takes along is what it was doing, and a call that waits may still go elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+
+from sglc.runtime.cluster.links import Link, Starter
+from sglc.runtime.cluster.messages import (
+    Asked,
+    Garbled,
+    Reply,
+    call_line,
+    event_of,
+    failure_of,
+    list_of,
+    number_of,
+    part_of,
+    read,
+    reply_of,
+    written,
+)
+from sglc.runtime.cluster.router import NOTHING, Beginning, Router, is_overloaded
+from sglc.runtime.cluster.scaling import Scaling, Sizes
+from sglc.runtime.errors import ArgumentError, SglError
+from sglc.runtime.vm.state.trace import Event, Listener
+
+LOG = logging.getLogger("sglc.cluster")
+TRIES = 3
+"""How often a call is begun: where its worker dies, it goes back twice."""
+MOST_DEATHS = 8
+"""Workers that may die one after the other without a single answer in between; then none is started any
+more."""
+BACK_OFF = 0.25
+"""Seconds before a worker is started in the place of a dead one, twice as many with each death in a row."""
+GATHERING = 10.0
+"""Seconds in which the other workers come after the first one, so that work is divided from the beginning."""
+TICK = 0.5
+"""Seconds between two looks at how many workers there should be."""
+REPORT_SECONDS = 10.0
+"""Within which a worker must tell its report."""
+
+
+@dataclass(eq=False, slots=True)
+class _Call:
+    """A call that has no answer yet. `gone_back` counts the workers that died while they did it."""
+
+    number: int
+    asked: Asked
+    beginning: Beginning
+    hear: Listener
+    answered: asyncio.Future[Reply]
+    gone_back: int = 0
+    begun: float = 0.0
+
+
+@dataclass(eq=False, slots=True)
+class _Worker:
+    """A worker as the front has it: what it does (`open`), and what waits for it."""
+
+    number: int
+    link: Link
+    width: int = 0
+    shared: bool = False
+    """Whether its calls share keys and values, and it tells which of them leave."""
+    ready: bool = False
+    draining: bool = False
+    open: dict[int, _Call] = field(default_factory=dict)
+    waiting: deque[_Call] = field(default_factory=deque)
+    figures: dict[str, int] = field(default_factory=dict)
+    report: asyncio.Future[dict[str, object]] | None = None
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def load(self) -> int:
+        return len(self.open) + len(self.waiting)
+
+
+class Pool:
+    """Workers that `start` starts, all set up by one line. Belongs to one event loop.
+
+    `coming` tells how many calls will come besides those that are here, for the number of workers.
+    """
+
+    def __init__(
+        self,
+        start: Starter,
+        setup: str,
+        sizes: Sizes,
+        router: Router | None = None,
+        coming: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self.sizes = sizes
+        self.coming = coming
+        self.deaths = 0
+        """Workers that have died."""
+        self._start = start
+        self._setup = setup
+        self._router = router or Router()
+        self._scaling = Scaling(sizes)
+        self._workers: dict[int, _Worker] = {}
+        self._homeless: deque[_Call] = deque()
+        """Calls while no worker is ready."""
+        self._numbers = itertools.count(1)
+        self._starting: set[asyncio.Task[None]] = set()
+        self._chores: set[asyncio.Task[None]] = set()
+        """Ends of workers that are waited for."""
+        self._ticking: asyncio.Task[None] | None = None
+        self._in_a_row = 0
+        self._broken: ArgumentError | None = None
+        self._closing = False
+        self._first: asyncio.Future[None] | None = None
+        self._past: dict[str, int] = {}
+        """Figures of workers that are no more."""
+
+    # -- for callers -----------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Start the fewest workers and wait for them, once one is ready for GATHERING seconds at most. Raises
+        ArgumentError where there can be none."""
+        self._first = asyncio.get_running_loop().create_future()
+        for _ in range(self.sizes.fewest):
+            self._begin()
+        await self._first
+        patience = time.monotonic() + GATHERING
+        while self.ready < self.sizes.fewest and time.monotonic() < patience and self._broken is None:
+            await asyncio.sleep(0.02)
+        self._ticking = asyncio.create_task(self._tick())
+
+    @property
+    def width(self) -> int:
+        """Calls that one worker does at a time."""
+        return max((each.width for each in self._workers.values()), default=1) or 1
+
+    @property
+    def ready(self) -> int:
+        """Workers that take calls."""
+        return sum(each.ready for each in self._workers.values())
+
+    @property
+    def calls(self) -> int:
+        """Calls that have no answer yet."""
+        return sum(each.load for each in self._workers.values()) + len(self._homeless)
+
+    async def call(self, asked: Asked, hear: Listener, beginning: Beginning = NOTHING) -> Reply:
+        """Have a worker do a call. `hear` is told its events; where the worker dies, those of its next try
+        too. Raises what the call raises: ArgumentError, SglError, WorkerFault."""
+        answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        call = _Call(next(self._numbers), asked, beginning, hear, answered)
+        self._place(call)
+        try:
+            return await answered
+        except asyncio.CancelledError:
+            self._withdraw(call)
+            raise
+
+    @property
+    def figures(self) -> dict[str, int]:
+        """What all workers have done, those that are no more as far as they told: `tokens`, and of prompts
+        `looked_up` and `reused`."""
+        found = dict(self._past)
+        for each in self._workers.values():
+            _add(found, each.figures)
+        return found
+
+    async def reports(self) -> list[dict[str, object]]:
+        """What each worker has done, as `--stats=json` has it; of the dead nothing is known."""
+        asked = []
+        for worker in self._workers.values():
+            if worker.ready:
+                worker.report = asyncio.get_running_loop().create_future()
+                worker.link.send(written(report=True))
+                asked.append(worker.report)
+        if asked:
+            await asyncio.wait(asked, timeout=REPORT_SECONDS)
+        return [each.result() for each in asked if each.done() and each.exception() is None]
+
+    async def close(self, *, kill: bool = False) -> None:
+        """End all workers; with `kill` at once."""
+        self._closing = True
+        tasks = [*self._starting, *([self._ticking] if self._ticking is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        workers = [*self._workers.values()]
+        for worker in workers:
+            if worker.task is not None:
+                worker.task.cancel()
+            worker.link.send(written(end=True))
+        await asyncio.gather(*(each.task for each in workers if each.task), return_exceptions=True)
+        ends = [each.link.close(kill=kill) for each in workers]
+        await asyncio.gather(*ends, *self._chores, return_exceptions=True)
+
+    # -- calls on their way ----------------------------------------------------------------------------
+
+    def _place(self, call: _Call, *, first: bool = False) -> None:
+        """Give a call to a worker; `first` puts it before those that wait there."""
+        loads = {each.number: each.load for each in self._taking()}
+        if not loads and self._broken is not None:
+            self._fail(call, str(self._broken))
+            return
+        if not loads:
+            self._homeless.append(call)
+            return
+        worker = self._workers[self._router.choose(call.beginning, loads)]
+        if first:
+            worker.waiting.appendleft(call)
+        else:
+            worker.waiting.append(call)
+        self._pump()
+
+    def _taking(self) -> Iterator[_Worker]:
+        return (each for each in self._workers.values() if each.ready and not each.draining)
+
+    def _pump(self) -> None:
+        """Have workers begin what waits for them; one that has nothing takes from one that has too much."""
+        for worker in self._workers.values():
+            while worker.ready and len(worker.open) < worker.width:
+                call = worker.waiting.popleft() if worker.waiting else self._taken_over(worker)
+                if call is None:
+                    break
+                call.begun = time.monotonic()
+                worker.open[call.number] = call
+                worker.link.send(call_line(call.number, call.asked))
+
+    def _taken_over(self, idle: _Worker) -> _Call | None:
+        """The call that came last at a worker which has far more to do than an idle one, whose memory it is
+        not worth waiting for."""
+        if idle.draining:
+            return None
+        busiest = max(self._taking(), key=lambda each: len(each.waiting), default=None)
+        if busiest is None or not busiest.waiting:
+            return None
+        if busiest.shared and not is_overloaded(busiest.load, idle.load):
+            return None
+        call = busiest.waiting.pop()
+        self._router.read.note(idle.number, call.beginning.names)
+        return call
+
+    def _withdraw(self, call: _Call) -> None:
+        """Nobody waits for a call any more."""
+        if call in self._homeless:
+            self._homeless.remove(call)
+        for worker in self._workers.values():
+            if call in worker.waiting:
+                worker.waiting.remove(call)
+            if worker.open.pop(call.number, None) is not None:
+                worker.link.send(written(cancel=call.number))
+        self._pump()
+
+    def _fail(self, call: _Call, why: str) -> None:
+        if not call.answered.done():
+            fields = {"cause": "local", "endpoint": "", "attempts": call.gone_back, "retry_after": None}
+            call.answered.set_exception(SglError("Backend", why, fields=fields))
+
+    # -- workers ---------------------------------------------------------------------------------------
+
+    def _begin(self, after: float = 0.0) -> None:
+        """Start a worker in a while."""
+        task = asyncio.create_task(self._launch(after))
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
+
+    async def _launch(self, after: float) -> None:
+        await asyncio.sleep(after)
+        try:
+            link = await self._start()
+        except ArgumentError as problem:
+            self._break(problem)
+            return
+        except OSError as problem:
+            self._died(f"a worker cannot be started: {problem.strerror or problem}")
+            return
+        worker = _Worker(next(self._numbers), link)
+        self._workers[worker.number] = worker
+        link.send(self._setup)
+        worker.task = asyncio.create_task(self._attend(worker))
+
+    async def _attend(self, worker: _Worker) -> None:
+        """Read what a worker tells until it is no more."""
+        try:
+            while (line := await worker.link.receive()) is not None:
+                try:
+                    self._heard(worker, read(line))
+                except Garbled as problem:
+                    LOG.error("%s is ended, it sent what cannot be read: %s", worker.link.name, problem)
+                    break
+        finally:
+            if not self._closing:
+                self._lost(worker)
+
+    def _heard(self, worker: _Worker, message: dict[str, object]) -> None:
+        """One message of a worker. Raises Garbled."""
+        if "answer" in message:
+            self._answer(worker, message)
+        elif "event" in message:
+            call = worker.open.get(number_of(message, "event"))
+            if call is not None:
+                self._tell(worker, call, event_of(message))
+        elif "gone" in message:
+            for name in list_of(message, "gone"):
+                self._router.read.gone(worker.number, bytes.fromhex(str(name)))
+        elif "figures" in message:
+            told = part_of(message, "figures")
+            worker.figures = {name: each for name, each in told.items() if isinstance(each, int)}
+        elif "report" in message:
+            if worker.report is not None and not worker.report.done():
+                worker.report.set_result(part_of(message, "report"))
+        elif "ready" in message:
+            self._welcome(worker, part_of(message, "ready"))
+        elif "failed" in message:
+            problem = failure_of(part_of(message, "failed"))
+            if isinstance(problem, ArgumentError):
+                self._break(problem)
+            LOG.error("%s cannot work: %s", worker.link.name, problem)
+
+    def _welcome(self, worker: _Worker, told: dict[str, object]) -> None:
+        worker.width = max(1, number_of(told, "width"))
+        worker.shared = told.get("shared") is True
+        worker.ready = True
+        if self._first is not None and not self._first.done():
+            self._first.set_result(None)
+        homeless, self._homeless = self._homeless, deque()
+        for call in homeless:
+            self._place(call)
+        self._pump()
+
+    def _answer(self, worker: _Worker, message: dict[str, object]) -> None:
+        """A call is answered; an answer that nobody waits for is dropped."""
+        call = worker.open.pop(number_of(message, "answer"), None)
+        if call is None:
+            return
+        self._in_a_row = 0
+        self._scaling.ended(time.monotonic() - call.begun)
+        if not call.answered.done():
+            try:
+                call.answered.set_result(reply_of(message))
+            except Garbled:
+                worker.open[call.number] = call  # it goes back with the others
+                raise
+            except Exception as problem:
+                call.answered.set_exception(problem)
+        self._pump()
+
+    def _tell(self, worker: _Worker, call: _Call, event: Event) -> None:
+        """Tell a listener; one that fails ends its call."""
+        try:
+            call.hear(event)
+        except Exception as problem:
+            worker.open.pop(call.number, None)
+            worker.link.send(written(cancel=call.number))
+            if not call.answered.done():
+                call.answered.set_exception(problem)
+            self._pump()
+
+    def _lost(self, worker: _Worker) -> None:
+        """A worker is no more: what it did and what waited for it goes back, and another takes its place."""
+        del self._workers[worker.number]
+        self._router.read.forget(worker.number)
+        _add(self._past, worker.figures)
+        self._see_to(worker.link.close(kill=True))
+        if worker.report is not None and not worker.report.done():
+            worker.report.cancel()
+        drained = worker.draining and not worker.load
+        if not drained:
+            self._died(f"{worker.link.name} has died")
+        for call in reversed(worker.waiting):
+            self._place(call, first=True)
+        for call in reversed(worker.open.values()):
+            call.gone_back += 1
+            if call.gone_back >= TRIES:
+                self._fail(
+                    call, f"{TRIES} workers died while they did it, the last one was {worker.link.name}"
+                )
+            else:
+                self._place(call, first=True)
+
+    def _died(self, what: str) -> None:
+        """Start another worker in the place of one, unless that is of no use."""
+        if self._closing or self._broken is not None:
+            return
+        self.deaths += 1
+        self._in_a_row += 1
+        if self._in_a_row > MOST_DEATHS:
+            self._break(
+                ArgumentError(
+                    "E0840",
+                    "workers die before they answer",
+                    reason=f"{self._in_a_row} in a row; at last {what}",
+                    hint="what they wrote to stderr says why; too little memory is a frequent reason",
+                )
+            )
+            return
+        LOG.warning("%s; another is started", what)
+        self._begin(0.0 if self._in_a_row < 2 else BACK_OFF * 2 ** (self._in_a_row - 2))
+
+    def _break(self, problem: ArgumentError) -> None:
+        """There will be no more workers."""
+        self._broken = self._broken or problem
+        if self._first is not None and not self._first.done():
+            self._first.set_exception(problem)
+        if not self.ready:
+            while self._homeless:
+                self._fail(self._homeless.popleft(), str(problem))
+
+    async def _tick(self) -> None:
+        """Start and end workers as there is work for them."""
+        while True:
+            await asyncio.sleep(TICK)
+            if self.sizes.fewest < self.sizes.most and self._broken is None:
+                self._fit()
+
+    def _fit(self) -> None:
+        workers = [each for each in self._workers.values() if not each.draining]
+        there = len(workers) + len(self._starting)
+        going = sum(each.load for each in workers) + len(self._homeless)
+        wanted = self._scaling.wanted(self.coming() + going, going, self.width, there, time.monotonic())
+        for _ in range(wanted - there):
+            self._begin()
+        if wanted < there:
+            ready = [each for each in workers if each.ready]
+            if len(ready) > self.sizes.fewest:
+                self._drain(min(ready, key=lambda each: each.load))
+
+    def _drain(self, worker: _Worker) -> None:
+        """Give a worker no more calls; it ends when it has none."""
+        worker.draining = True
+        waiting, worker.waiting = worker.waiting, deque()
+        for call in waiting:
+            self._place(call)
+        self._see_to(self._end_when_idle(worker))
+
+    def _see_to(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+
+    async def _end_when_idle(self, worker: _Worker) -> None:
+        while worker.load and worker.number in self._workers:
+            await asyncio.sleep(TICK / 5)
+        worker.link.send(written(end=True))
+
+
+def _add(total: dict[str, int], more: dict[str, int]) -> None:
+    for name, each in more.items():
+        total[name] = total.get(name, 0) + each

@@ -1,0 +1,192 @@
+"""Workers as actors of Ray, on this machine or a cluster. Needs the package `ray`, imported only here.
+
+An actor has two methods, and both know texts alone: messages as lines of JSON. A thread of the actor runs the
+worker. What is sent and what is received have a thread each, so that both keep their order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import os
+import queue
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
+from typing import Protocol, cast
+
+from sglc.runtime.cluster.links import PATIENCE, Link, Starter
+from sglc.runtime.cluster.scaling import Sizes
+from sglc.runtime.errors import ArgumentError
+
+INWARD, OUTWARD = "inward", "outward"
+"""Groups of threads of an actor, one thread each."""
+MOST_LINES = 1024
+"""Most messages that are fetched at once."""
+_EXTRA = "pip install 'sglc[ray]'"
+
+
+class LineWorker:
+    """A worker in a thread, whose messages are put in and taken out. An actor of Ray has one."""
+
+    def __init__(self) -> None:
+        self._out: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._lines: asyncio.Queue[str | bytes | None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(ready,), name="sglc-worker", daemon=True)
+        self._thread.start()
+        ready.wait()
+
+    def put(self, line: str) -> None:
+        """Hand the worker a message."""
+        assert self._loop is not None and self._lines is not None
+        with suppress(RuntimeError):  # it has ended
+            self._loop.call_soon_threadsafe(partial(self._lines.put_nowait, line))
+
+    def take(self) -> list[str]:
+        """What the worker has told since the last time, at least one message; none once it has ended."""
+        found: list[str] = []
+        line = self._out.get()
+        while line is not None:
+            found.append(line)
+            if len(found) == MOST_LINES or self._out.empty():
+                return found
+            line = self._out.get()
+        self._out.put(None)  # for the next time
+        return found
+
+    def pid(self) -> int:
+        """The process."""
+        return os.getpid()
+
+    def _run(self, ready: threading.Event) -> None:
+        from sglc.runtime.cluster.worker import Worker
+
+        async def whole() -> None:
+            self._lines = asyncio.Queue()
+            self._loop = asyncio.get_running_loop()
+            ready.set()
+            await Worker(self._out.put).serve(self._lines)
+
+        try:
+            asyncio.run(whole())
+        finally:
+            self._out.put(None)
+
+
+class _Method(Protocol):
+    """A method of an actor. Calls give promises at once."""
+
+    def options(self, *, concurrency_group: str) -> _Method: ...
+
+    def remote(self, *values: str) -> Awaitable[object]: ...
+
+
+class _Actor(Protocol):
+    """The handle of an actor whose class is LineWorker."""
+
+    @property
+    def put(self) -> _Method: ...
+
+    @property
+    def take(self) -> _Method: ...
+
+
+class _Ray(Protocol):
+    """What is used of the package."""
+
+    def is_initialized(self) -> bool: ...
+
+    def init(self, **options: object) -> object: ...
+
+    def kill(self, actor: _Actor) -> None: ...
+
+    def remote(self, **options: object) -> Callable[[type[LineWorker]], object]: ...
+
+
+def _ray() -> _Ray:
+    return cast(_Ray, import_module("ray"))
+
+
+class RayLink:
+    """An actor. It ends with the job of the front, also where that was killed."""
+
+    def __init__(self, actor: _Actor, number: int) -> None:
+        self.actor = actor
+        self.name = f"actor {number}"
+        self._taken: deque[str] = deque()
+
+    def send(self, line: str) -> None:
+        """See `Link.send`."""
+        with suppress(Exception):  # Ray raises where it knows already that the actor is dead
+            self.actor.put.options(concurrency_group=INWARD).remote(line)
+
+    async def receive(self) -> str | bytes | None:
+        """See `Link.receive`."""
+        if not self._taken:
+            try:
+                found = await self.actor.take.options(concurrency_group=OUTWARD).remote()
+            except Exception:  # Ray has a dozen classes for a worker that is no more
+                return None
+            self._taken.extend(str(line) for line in cast(Iterable[object], found))
+        return self._taken.popleft() if self._taken else None
+
+    async def close(self, *, kill: bool = False) -> None:
+        """See `Link.close`."""
+        if not kill:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    while await self.receive() is not None:
+                        pass
+        with suppress(Exception):
+            _ray().kill(self.actor)
+
+
+def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str) -> Starter:
+    """What starts workers on a cluster (`ray://HOST:PORT`), or with `local` on Ray of this machine, which is
+    started for it. Each takes as many CPUs as it has threads, one where that is not said, and a GPU for
+    `cuda`. Raises ArgumentError."""
+    try:
+        ray = _ray()
+        if cluster != "local":
+            import_module("grpc")
+    except ImportError as missing:
+        raise ArgumentError("E0812", f"`--cluster` needs the package {missing.name}", hint=_EXTRA) from None
+    processors = threads or 1
+    if not ray.is_initialized():
+        quiet: dict[str, object] = {"logging_level": logging.ERROR, "configure_logging": False}
+        try:
+            if cluster == "local":
+                most = max(os.cpu_count() or 1, sizes.most * processors)
+                ray.init(num_cpus=most, include_dashboard=False, **quiet)
+            else:
+                ray.init(address=cluster, **quiet)
+        except Exception as problem:  # also of grpc
+            raise ArgumentError(
+                "E0840",
+                f"there is no cluster of Ray at {cluster}",
+                reason=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
+                hint="`ray start --head` starts one; port 10001 is the one for ray://",
+            ) from None
+    made = ray.remote(
+        num_cpus=processors,
+        num_gpus=1 if device.startswith("cuda") else 0,
+        max_restarts=0,
+        concurrency_groups={INWARD: 1, OUTWARD: 1},
+    )(LineWorker)
+    numbers = itertools.count(1)
+
+    async def start() -> Link:
+        actor = cast(_ActorClass, made).remote()
+        return RayLink(actor, next(numbers))
+
+    return start
+
+
+class _ActorClass(Protocol):
+    def remote(self) -> _Actor: ...

@@ -1,0 +1,82 @@
+"""Which worker gets a call: the one that has read most of its beginning, unless it has far too much to do.
+
+The rule is that of routers of inference servers (SGLang's cache-aware router; Ray Serve's
+`PrefixCacheAffinityRouter`), with two differences: beginnings are the call's own tokens, and workers say what
+has left their memory. Else the less loaded of two workers that are drawn gets it (Mitzenmacher, 2001).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sglc.runtime.cluster.prefix_tree import ReadPrefixes
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
+
+LEAST_MATCH = 0.1
+"""Least share of a beginning that a worker must have read to be preferred."""
+TIMES = 1.5
+"""A worker is overloaded that has more than so many times the calls of the one that has least, and also …"""
+AHEAD = 8
+"""… so many more."""
+Rule = Literal["affinity", "round robin"]
+"""Round robin is there to be measured beside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What a call's first request begins with: names of its whole blocks, and how many tokens it has."""
+
+    names: tuple[bytes, ...] = ()
+    tokens: int = 0
+
+
+NOTHING = Beginning()
+"""Of a call of which nothing is known."""
+
+
+def is_overloaded(load: int, least: int) -> bool:
+    """Whether a worker with `load` calls has far more to do than one with `least`."""
+    return load > TIMES * least and load > least + AHEAD
+
+
+class Router:
+    """Chooses workers for calls, and keeps account of what they have read."""
+
+    def __init__(self, seed: int = 0, rule: Rule = "affinity") -> None:
+        self.read = ReadPrefixes()
+        self._draws = random.Random(seed)
+        self._rule = rule
+        self._turn = 0
+
+    def choose(self, beginning: Beginning, loads: Mapping[int, int]) -> int:
+        """The worker of a call, by how many calls each has, which are not none; it reads the beginning."""
+        if self._rule == "round robin":
+            self._turn += 1
+            return sorted(loads)[self._turn % len(loads)]
+        chosen = self._preferred(beginning, loads)
+        if chosen is None:
+            chosen = self._drawn(loads)
+        self.read.note(chosen, beginning.names)
+        return chosen
+
+    def _preferred(self, beginning: Beginning, loads: Mapping[int, int]) -> int | None:
+        """The worker that has read most, where that is worth it and it has time."""
+        matched = {
+            worker: blocks
+            for worker, blocks in self.read.matches(beginning.names).items()
+            if worker in loads and blocks * BLOCK_TOKENS >= LEAST_MATCH * beginning.tokens
+        }
+        if not matched:
+            return None
+        best = min(matched, key=lambda worker: (-matched[worker], loads[worker], worker))
+        return None if is_overloaded(loads[best], min(loads.values())) else best
+
+    def _drawn(self, loads: Mapping[int, int]) -> int:
+        workers: Sequence[int] = sorted(loads)
+        if len(workers) == 1:
+            return workers[0]
+        first, second = self._draws.sample(workers, 2)
+        return second if loads[second] < loads[first] else first

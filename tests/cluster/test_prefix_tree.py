@@ -1,0 +1,128 @@
+"""Who has read what, against an oracle that keeps whole prefixes; and the rule by which calls are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sglc.runtime.cluster.prefix_tree import ReadPrefixes
+from sglc.runtime.cluster.router import Beginning, Router, is_overloaded
+from sglc.runtime.kv.blocks import BLOCK_TOKENS
+from sglc.runtime.kv.names import names_of
+
+
+class Prefixes:
+    """The oracle: of each worker the prefixes that it has, as tuples of blocks."""
+
+    def __init__(self) -> None:
+        self.has: dict[int, set[tuple[int, ...]]] = {}
+
+    def note(self, worker: int, blocks: Sequence[int]) -> None:
+        own = self.has.setdefault(worker, set())
+        own.update(tuple(blocks[:end]) for end in range(1, len(blocks) + 1))
+
+    def gone(self, worker: int, prefix: tuple[int, ...]) -> None:
+        own = self.has.get(worker, set())
+        self.has[worker] = {each for each in own if each[: len(prefix)] != prefix}
+
+    def matches(self, blocks: Sequence[int]) -> dict[int, int]:
+        found = {}
+        for worker, own in self.has.items():
+            length = 0
+            while length < len(blocks) and tuple(blocks[: length + 1]) in own:
+                length += 1
+            if length:
+                found[worker] = length
+        return found
+
+
+def tokens(blocks: Sequence[int]) -> list[int]:
+    """Blocks are named by a digit each."""
+    return [digit for digit in blocks for _ in range(BLOCK_TOKENS)]
+
+
+BLOCKS = st.lists(st.integers(0, 2), min_size=1, max_size=5)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("note"), st.integers(0, 3), BLOCKS),
+        st.tuples(st.just("gone"), st.integers(0, 3), BLOCKS),
+        st.tuples(st.just("forget"), st.integers(0, 3), st.just([0])),
+    ),
+    max_size=30,
+)
+
+
+@given(steps=STEPS, asked=st.lists(BLOCKS, min_size=1, max_size=4))
+def test_the_tree_knows_what_an_oracle_knows(
+    steps: list[tuple[str, int, list[int]]], asked: list[list[int]]
+) -> None:
+    tree, oracle = ReadPrefixes(), Prefixes()
+    for what, worker, blocks in steps:
+        names = names_of(tokens(blocks))
+        assert len(names) == len(blocks)
+        if what == "note":
+            tree.note(worker, names)
+            oracle.note(worker, blocks)
+        elif what == "gone":
+            tree.gone(worker, names[-1])
+            oracle.gone(worker, tuple(blocks))
+        else:
+            tree.forget(worker)
+            oracle.has.pop(worker, None)
+        for each in [*asked, blocks]:
+            assert tree.matches(names_of(tokens(each))) == oracle.matches(each)
+    assert len(tree) == len(set().union(*oracle.has.values()))
+
+
+@given(steps=st.lists(st.tuples(st.integers(0, 3), BLOCKS), max_size=40), most=st.integers(5, 12))
+def test_a_full_tree_forgets_and_never_makes_up(steps: list[tuple[int, list[int]]], most: int) -> None:
+    tree, oracle = ReadPrefixes(most), Prefixes()
+    for worker, blocks in steps:
+        tree.note(worker, names_of(tokens(blocks)))
+        oracle.note(worker, blocks)
+        assert len(tree) <= most
+        known = oracle.matches(blocks)
+        assert tree.matches(names_of(tokens(blocks)))[worker] == len(blocks)
+        for other, length in tree.matches(names_of(tokens(blocks))).items():
+            assert length <= known[other]
+
+
+def beginning(*blocks: int, more: int = 0) -> Beginning:
+    read = [*tokens(blocks), *range(100, 100 + more)]
+    return Beginning(tuple(names_of(read)), len(read))
+
+
+def test_the_longest_match_gets_the_call() -> None:
+    router = Router()
+    router.read.note(1, beginning(1, 2).names)
+    router.read.note(2, beginning(1, 2, 3).names)
+    assert router.choose(beginning(1, 2, 3, 4), {1: 0, 2: 5, 3: 0}) == 2
+    assert router.choose(beginning(1, 2, 9), {1: 3, 2: 2, 3: 0}) == 2  # as much; the less loaded
+
+
+def test_a_match_below_a_tenth_does_not_count() -> None:
+    long = beginning(1, *range(2, 12))  # 11 blocks
+    for first, wins in ((beginning(1), False), (beginning(1, 2), True)):
+        router = Router()
+        router.read.note(7, first.names)
+        assert (router.choose(long, {7: 9, 8: 0, 9: 0}) == 7) is False  # overloaded, whatever it has read
+        router = Router()
+        router.read.note(7, first.names)
+        chosen = {Router(seed).choose(long, {7: 1, 8: 0}) for seed in range(8)}
+        assert chosen == {8}
+        assert (router.choose(long, {7: 1, 8: 0}) == 7) is wins
+
+
+def test_overload_is_both_times_and_more() -> None:
+    assert not is_overloaded(8, 0) and is_overloaded(9, 0)
+    assert not is_overloaded(108, 100) and not is_overloaded(150, 100) and is_overloaded(151, 100)
+
+
+@given(loads=st.dictionaries(st.integers(0, 20), st.integers(0, 30), min_size=1), seed=st.integers(0, 5))
+def test_without_a_match_never_the_most_loaded_of_several(loads: dict[int, int], seed: int) -> None:
+    chosen = Router(seed).choose(Beginning(), loads)
+    assert chosen in loads
+    if len(loads) > 1 and sorted(loads.values())[-2] < max(loads.values()):
+        assert loads[chosen] < max(loads.values())

@@ -1,0 +1,106 @@
+"""Workers within the test's own process: they answer as the test says, and die when it says so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sglc.runtime.cluster.links import Link
+from sglc.runtime.cluster.messages import (
+    Asked,
+    Reply,
+    asked_of,
+    failure_line,
+    number_of,
+    read,
+    reply_line,
+    written,
+)
+
+Answer = Callable[[Asked], Reply | Exception | None]
+"""What a worker says of a call; None for nothing, ever."""
+
+
+def echo(asked: Asked) -> Reply:
+    """The arguments."""
+    return Reply(asked.arguments)
+
+
+@dataclass(eq=False)
+class FakeLink:
+    """A worker. `calls` are the numbers that it has been asked and has not answered."""
+
+    number: int
+    answer: Answer = echo
+    width: int = 2
+    shared: bool = False
+    held: bool = False
+    """Answers are kept back until `release`."""
+    calls: dict[int, Asked] = field(default_factory=dict)
+    seen: list[Asked] = field(default_factory=list)
+    cancelled: list[int] = field(default_factory=list)
+    told: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
+    ended: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"fake {self.number}"
+
+    def send(self, line: str) -> None:
+        if self.ended:
+            return
+        message = read(line)
+        if "setup" in message:
+            self.told.put_nowait(written(ready={"width": self.width, "shared": self.shared}))
+        elif "call" in message:
+            number = number_of(message, "call")
+            self.calls[number] = asked_of(message)
+            self.seen.append(self.calls[number])
+            if not self.held:
+                self.release(number)
+        elif "cancel" in message:
+            self.cancelled.append(number_of(message, "cancel"))
+            self.calls.pop(self.cancelled[-1], None)
+        elif "end" in message:
+            self.die()
+
+    def release(self, number: int) -> None:
+        """Answer a call."""
+        found = self.answer(self.calls[number])
+        if found is None:
+            return
+        del self.calls[number]
+        line = failure_line(number, found) if isinstance(found, Exception) else reply_line(number, found)
+        self.told.put_nowait(line)
+
+    def die(self) -> None:
+        """Be no more."""
+        if not self.ended:
+            self.ended = True
+            self.told.put_nowait(None)
+
+    async def receive(self) -> str | None:
+        return await self.told.get()
+
+    async def close(self, *, kill: bool = False) -> None:
+        self.die()
+
+
+class Fleet:
+    """Starts workers; `links` are all that there ever were."""
+
+    def __init__(self, answer: Answer = echo, *, width: int = 2, held: bool = False, shared: bool = False):
+        self._made = (answer, width, shared, held)
+        self.links: list[FakeLink] = []
+
+    async def start(self) -> Link:
+        """One more worker."""
+        link = FakeLink(len(self.links), *self._made)
+        self.links.append(link)
+        return link
+
+    @property
+    def alive(self) -> list[FakeLink]:
+        """Those that have not died."""
+        return [each for each in self.links if not each.ended]
