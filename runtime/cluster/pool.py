@@ -42,6 +42,8 @@ MOST_DEATHS = 8
 more."""
 BACK_OFF = 0.25
 """Seconds before a worker is started in the place of a dead one, twice as many with each death in a row."""
+MOST_LOOKED_AT = 64
+"""Calls that wait at one worker among which another looks for one that suits it."""
 GATHERING = 10.0
 """Seconds in which the other workers come after the first one, so that work is divided from the beginning."""
 TICK = 0.5
@@ -211,7 +213,7 @@ class Pool:
         if not loads:
             self._homeless.append(call)
             return
-        worker = self._workers[self._router.choose(call.beginning, loads)]
+        worker = self._workers[self._router.choose(call.beginning, loads, self.width)]
         if first:
             worker.waiting.appendleft(call)
         else:
@@ -233,14 +235,18 @@ class Pool:
                 worker.link.send(call_line(call.number, call.asked))
 
     def _taken_over(self, idle: _Worker) -> _Call | None:
-        """The call that came last at a worker which has far more to do than an idle one, whose memory it is
-        not worth waiting for."""
+        """A call that waits at the busiest worker and that an idle one is to do: one whose beginning that one
+        has read too; else the last one, where the busiest has far more to do."""
         if idle.draining:
             return None
         busiest = max(self._taking(), key=lambda each: len(each.waiting), default=None)
         if busiest is None or not busiest.waiting:
             return None
-        if busiest.shared and not is_overloaded(busiest.load, idle.load):
+        for call in itertools.islice(reversed(busiest.waiting), MOST_LOOKED_AT):
+            if not busiest.shared or self._router.knows(idle.number, call.beginning):
+                busiest.waiting.remove(call)
+                return call
+        if not is_overloaded(busiest.load, idle.load, idle.width):
             return None
         call = busiest.waiting.pop()
         self._router.read.note(idle.number, call.beginning.names)

@@ -11,6 +11,7 @@ import itertools
 import logging
 import os
 import queue
+import socket
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
@@ -25,6 +26,8 @@ from sglc.runtime.errors import ArgumentError
 
 INWARD, OUTWARD = "inward", "outward"
 """Groups of threads of an actor, one thread each."""
+CONNECTING = 10.0
+"""Seconds in which a cluster must answer."""
 MOST_LINES = 1024
 """Most messages that are fetched at once."""
 _EXTRA = "pip install 'sglc[ray]'"
@@ -165,6 +168,7 @@ def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str) ->
                 most = max(os.cpu_count() or 1, sizes.most * processors)
                 ray.init(num_cpus=most, include_dashboard=False, **quiet)
             else:
+                _check_answers(cluster)
                 ray.init(address=cluster, **quiet)
         except Exception as problem:  # also of grpc
             raise ArgumentError(
@@ -186,6 +190,12 @@ def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str) ->
         return RayLink(actor, next(numbers))
 
     return start
+
+
+def _check_answers(cluster: str) -> None:
+    """Raises OSError where nobody listens at `ray://HOST:PORT`, for which Ray itself takes half a minute."""
+    host, _, port = cluster.removeprefix("ray://").rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), CONNECTING).close()
 
 
 class _ActorClass(Protocol):

@@ -20,7 +20,10 @@ LEAST_MATCH = 0.1
 TIMES = 1.5
 """A worker is overloaded that has more than so many times the calls of the one that has least, and also …"""
 AHEAD = 8
-"""… so many more."""
+"""… so many more, while …"""
+STARVING = 0.5
+"""… that other one does less than this share of what it can do at a time. Else nothing is won: each of them
+has enough to do, and one more beginning would be computed twice."""
 Rule = Literal["affinity", "round robin"]
 """Round robin is there to be measured beside."""
 
@@ -37,9 +40,14 @@ NOTHING = Beginning()
 """Of a call of which nothing is known."""
 
 
-def is_overloaded(load: int, least: int) -> bool:
-    """Whether a worker with `load` calls has far more to do than one with `least`."""
-    return load > TIMES * least and load > least + AHEAD
+def is_overloaded(load: int, least: int, width: int) -> bool:
+    """Whether a worker with `load` calls has far more to do than one with `least`, which can do `width` at a
+    time and could do with more."""
+    return load > TIMES * least and load > least + AHEAD and least < max(1.0, STARVING * width)
+
+
+def _is_enough(blocks: int, beginning: Beginning) -> bool:
+    return blocks > 0 and blocks * BLOCK_TOKENS >= LEAST_MATCH * beginning.tokens
 
 
 class Router:
@@ -51,28 +59,33 @@ class Router:
         self._rule = rule
         self._turn = 0
 
-    def choose(self, beginning: Beginning, loads: Mapping[int, int]) -> int:
-        """The worker of a call, by how many calls each has, which are not none; it reads the beginning."""
+    def choose(self, beginning: Beginning, loads: Mapping[int, int], width: int) -> int:
+        """The worker of a call, by how many calls each has (there must be one); it reads the beginning. Each
+        does `width` calls at a time."""
         if self._rule == "round robin":
             self._turn += 1
             return sorted(loads)[self._turn % len(loads)]
-        chosen = self._preferred(beginning, loads)
+        chosen = self._preferred(beginning, loads, width)
         if chosen is None:
             chosen = self._drawn(loads)
         self.read.note(chosen, beginning.names)
         return chosen
 
-    def _preferred(self, beginning: Beginning, loads: Mapping[int, int]) -> int | None:
+    def knows(self, worker: int, beginning: Beginning) -> bool:
+        """Whether a worker has read enough of a beginning to be preferred for it."""
+        return _is_enough(self.read.matches(beginning.names).get(worker, 0), beginning)
+
+    def _preferred(self, beginning: Beginning, loads: Mapping[int, int], width: int) -> int | None:
         """The worker that has read most, where that is worth it and it has time."""
         matched = {
             worker: blocks
             for worker, blocks in self.read.matches(beginning.names).items()
-            if worker in loads and blocks * BLOCK_TOKENS >= LEAST_MATCH * beginning.tokens
+            if worker in loads and _is_enough(blocks, beginning)
         }
         if not matched:
             return None
         best = min(matched, key=lambda worker: (-matched[worker], loads[worker], worker))
-        return None if is_overloaded(loads[best], min(loads.values())) else best
+        return None if is_overloaded(loads[best], min(loads.values()), width) else best
 
     def _drawn(self, loads: Mapping[int, int]) -> int:
         workers: Sequence[int] = sorted(loads)

@@ -66,13 +66,24 @@ class Job(Protocol):
         """What is certain of a hole's value whose text has come so far, as plain data; None for nothing."""
 
 
+class Performer(Protocol):
+    """Runs functions in the place of their sessions: on workers."""
+
+    async def perform(
+        self, function: str, arguments: Mapping[str, object], options: CallOptions, hear: Listener
+    ) -> Answer:
+        """Run one; `hear` is told what happens. Raises what `Session.run` raises."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServedFunction:
-    """A function of a program, and the session that runs it."""
+    """A function of a program, and the session that runs it, or only checks its arguments where there is a
+    performer."""
 
     program: Program
     code: Code
     session: Session
+    performer: Performer | None = None
 
     @property
     def name(self) -> str:
@@ -90,6 +101,8 @@ class ServedFunction:
 
     async def answer(self, arguments: Mapping[str, object], options: CallOptions, hear: Listener) -> Answer:
         """See `Job.answer`."""
+        if self.performer is not None:
+            return await self.performer.perform(self.name, arguments, options, hear)
         result = await self.session.run(
             self.name,
             arguments,
@@ -168,18 +181,20 @@ def _plain(value: object) -> object:
 class FunctionTable:
     """All functions that are served."""
 
-    def __init__(self, sessions: Iterable[Session]) -> None:
-        """Raises ArgumentError where two public functions have the same name, or there is none."""
+    def __init__(self, sessions: Iterable[Session], performer: Performer | None = None) -> None:
+        """All are run by `performer`, else by their sessions. Raises ArgumentError where two public functions
+        have the same name, or there is none."""
         self.version = 0
         """How often the functions were replaced."""
         self.sessions = tuple(sessions)
-        self.by_name: Mapping[str, ServedFunction] = _public(self.sessions)
+        self._performer = performer
+        self.by_name: Mapping[str, ServedFunction] = _public(self.sessions, performer)
 
     def replace(self, sessions: Iterable[Session]) -> None:
         """Serve the functions of other sessions from now on. Raises ArgumentError, as above; then nothing
         changes."""
         new = tuple(sessions)
-        self.by_name = _public(new)
+        self.by_name = _public(new, self._performer)
         self.sessions = new
         self.version += 1
 
@@ -193,7 +208,7 @@ class FunctionTable:
         return found
 
 
-def _public(sessions: tuple[Session, ...]) -> dict[str, ServedFunction]:
+def _public(sessions: tuple[Session, ...], performer: Performer | None) -> dict[str, ServedFunction]:
     """The public functions of sessions by name."""
     found: dict[str, ServedFunction] = {}
     for session in sessions:
@@ -208,7 +223,7 @@ def _public(sessions: tuple[Session, ...]) -> dict[str, ServedFunction]:
                     reason=f"they are {before.program.name} and {session.program.name}",
                     hint="give one of them another name, or take `pub` away",
                 )
-            found[name] = ServedFunction(session.program, code, session)
+            found[name] = ServedFunction(session.program, code, session, performer)
     if sessions and not found:
         names = ", ".join(session.program.name for session in sessions)
         raise ArgumentError(

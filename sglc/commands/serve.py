@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sglc.commands.clustering.options import ClusterOptions, cluster_options
 from sglc.commands.running.run_options import (
     DEFAULT_MODEL,
     Models,
@@ -122,6 +123,7 @@ def _new_key(context: click.Context, parameter: click.Parameter, name: str | Non
 @grpc_option
 @require_option
 @span_options
+@cluster_options
 @engine_options
 @level_option
 @outside_option
@@ -149,6 +151,7 @@ def command(
     required: Level | None,
     observation: Observation,
     engine: EngineOptions,
+    cluster: ClusterOptions,
 ) -> None:
     """Serve public functions of programs over HTTP, and models in OpenAI's protocol.
 
@@ -184,6 +187,10 @@ def command(
     if beside.mcp == "stdio":
         speak_at_stdin(invocation, files, models, engine, required, observation, limits)
         return
+    if reload and cluster.sizes is not None:
+        raise click.UsageError(
+            "--reload cannot be with --workers, which keep the program that they began with"
+        )
     place = network.Listening(host, port, tls)
     check_reach(invocation, host, keys)
     try:
@@ -201,7 +208,10 @@ def command(
         raise fail(invocation, fault("E0811", what, reason=problem.strerror or str(problem))) from None
     faces: list[MakeFace] = beside.faces(invocation)
     faces += grpc_faces(invocation, grpc_place, host, keys, tls, files)
-    with ServedPrograms.open(invocation, files, models, engine, required, observation) as programs, socket:
+    with (
+        ServedPrograms.open(invocation, files, models, engine, required, observation, cluster) as programs,
+        socket,
+    ):
         address = network.address_of(place, socket)
         faces.append(partial(Reloading, invocation, programs, keys, reload))
 

@@ -98,8 +98,8 @@ def test_the_longest_match_gets_the_call() -> None:
     router = Router()
     router.read.note(1, beginning(1, 2).names)
     router.read.note(2, beginning(1, 2, 3).names)
-    assert router.choose(beginning(1, 2, 3, 4), {1: 0, 2: 5, 3: 0}) == 2
-    assert router.choose(beginning(1, 2, 9), {1: 3, 2: 2, 3: 0}) == 2  # as much; the less loaded
+    assert router.choose(beginning(1, 2, 3, 4), {1: 0, 2: 5, 3: 0}, 8) == 2
+    assert router.choose(beginning(1, 2, 9), {1: 3, 2: 2, 3: 0}, 8) == 2  # as much; the less loaded
 
 
 def test_a_match_below_a_tenth_does_not_count() -> None:
@@ -107,22 +107,23 @@ def test_a_match_below_a_tenth_does_not_count() -> None:
     for first, wins in ((beginning(1), False), (beginning(1, 2), True)):
         router = Router()
         router.read.note(7, first.names)
-        assert (router.choose(long, {7: 9, 8: 0, 9: 0}) == 7) is False  # overloaded, whatever it has read
+        assert (router.choose(long, {7: 9, 8: 0, 9: 0}, 8) == 7) is False  # overloaded, whatever it has read
         router = Router()
         router.read.note(7, first.names)
-        chosen = {Router(seed).choose(long, {7: 1, 8: 0}) for seed in range(8)}
+        chosen = {Router(seed).choose(long, {7: 1, 8: 0}, 8) for seed in range(8)}
         assert chosen == {8}
-        assert (router.choose(long, {7: 1, 8: 0}) == 7) is wins
+        assert (router.choose(long, {7: 1, 8: 0}, 8) == 7) is wins
 
 
-def test_overload_is_both_times_and_more() -> None:
-    assert not is_overloaded(8, 0) and is_overloaded(9, 0)
-    assert not is_overloaded(108, 100) and not is_overloaded(150, 100) and is_overloaded(151, 100)
+def test_overload_is_both_times_and_more_while_another_could_do_with_more() -> None:
+    assert not is_overloaded(8, 0, 1) and is_overloaded(9, 0, 1)
+    assert not is_overloaded(108, 100, 400) and not is_overloaded(150, 100, 400)
+    assert is_overloaded(151, 100, 400) and not is_overloaded(151, 100, 200)
 
 
 @given(loads=st.dictionaries(st.integers(0, 20), st.integers(0, 30), min_size=1), seed=st.integers(0, 5))
 def test_without_a_match_never_the_most_loaded_of_several(loads: dict[int, int], seed: int) -> None:
-    chosen = Router(seed).choose(Beginning(), loads)
+    chosen = Router(seed).choose(Beginning(), loads, 4)
     assert chosen in loads
     if len(loads) > 1 and sorted(loads.values())[-2] < max(loads.values()):
         assert loads[chosen] < max(loads.values())

@@ -276,7 +276,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     },
     "mcp": {"sglc.runtime.serve.mcp"},
     "anyio": {"sglc.runtime.serve.mcp"},
-    "grpc": {"sglc.runtime.serve.grpc"},
+    "grpc": {"sglc.runtime.serve.grpc", "sglc.runtime.cluster"},
     "grpc_health": {"sglc.runtime.serve.grpc"},
     "grpc_reflection": {"sglc.runtime.serve.grpc"},
     "google": {"sglc.runtime.serve.grpc"},
@@ -286,7 +286,6 @@ THIRD_PARTY: dict[str, set[str]] = {
     "litellm": {"sglc.runtime.backends"},
     "httpx2": {"sglc.runtime.backends"},
     "ray": {"sglc.runtime.cluster"},
-    "grpc": {"sglc.runtime.cluster"},
     "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
 }
 """Package to the rooms that may import it. Packages that are not here may be imported by none but `OPEN`."""

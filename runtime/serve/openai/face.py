@@ -40,10 +40,13 @@ class OpenAiFace:
         runs: Runs,
         engines: Iterable[Engine],
         recorder: Recorder | None = None,
+        away: Iterable[str] = (),
     ) -> None:
-        """`recorder` keeps account of what models answer; functions have that of their sessions."""
+        """`recorder` keeps account of what models answer; functions have that of their sessions. `away` are
+        models that workers have, which answer calls of functions only."""
         self._runs = runs
         self._recorder = recorder
+        self._away = frozenset(away)
         self._models: dict[str, ChatModel] = {}
         for engine in engines:
             if engine.model.name not in self._models:
@@ -110,6 +113,8 @@ class OpenAiFace:
 
     def _completion(self, request: Request, asked: Asked) -> Completion:
         model = self._models.get(asked.model)
+        if asked.model in self._away:
+            raise wrong("model", f"{asked.model} is with workers, which answer functions only: {self.names}")
         if model is None:
             raise no_model(asked.model, self.names)
         runs, key = self._runs, key_of(request)

@@ -28,6 +28,9 @@ class ClusterOptions:
     cluster: str = ""
 
 
+NO_WORKERS = ClusterOptions()
+
+
 def _sizes(context: click.Context, parameter: click.Parameter, given: str | None) -> Sizes | None:
     if given is None:
         return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sglc.runtime.serve.options import ServeLimits
 
 R = TypeVar("R")
-OF_HTTP = ("host", "port", "keys", "tls", "cors", "hosts", "access_log", "ui", "reload")
+OF_HTTP = ("host", "port", "keys", "tls", "cors", "hosts", "access_log", "ui", "reload", "workers", "cluster")
 """Parameters of `sglc serve` that mean nothing where it speaks with one client at stdin."""
 
 

@@ -10,6 +10,8 @@ from socket import socket
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.serial import dumps
+from sglc.commands.clustering.options import NO_WORKERS, ClusterOptions
+from sglc.commands.clustering.served import performer_of
 from sglc.commands.running.execution import Call, host_of
 from sglc.commands.running.loading import load_models, tell_levels
 from sglc.commands.running.observing import Observer
@@ -21,6 +23,7 @@ from sglc.externs.modules import access_for
 from sglc.project.file import FILE, Project
 from sglc.runtime.backends.filling.loaded import LoadedModels
 from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.cluster.pool import Pool
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.core.options import EngineOptions
 from sglc.runtime.errors import ArgumentError
@@ -69,6 +72,8 @@ class ServedPrograms:
     """A call of each public function of a program in a file."""
     below: Callable[[str], AbstractContextManager[object]] | None = None
     """Puts the spans of a request below its `traceparent`; None where there are no spans."""
+    pool: Pool | None = None
+    """The workers that run the functions; None where they run here."""
 
     @classmethod
     @contextmanager
@@ -80,9 +85,10 @@ class ServedPrograms:
         engine: EngineOptions,
         required: Level | None,
         observation: Observation,
+        cluster: ClusterOptions = NO_WORKERS,
     ) -> Iterator[ServedPrograms]:
-        """Compile the programs and load their models, each once; without programs load a model alone. What
-        cannot be served ends the command."""
+        """Compile the programs and load their models, each once, here or in workers; without programs load a
+        model alone. What cannot be served ends the command."""
         made: dict[object, Engine | RemoteModel] = {}
         observer = Observer(invocation, observation, models.own or DEFAULT_MODEL)
         collector = observer.collector
@@ -94,18 +100,21 @@ class ServedPrograms:
             project = project_for(invocation, file)
             return calls_of(invocation, program, project, models, engine, file, required)
 
+        workers = cluster.sizes is not None
+        parts: list[tuple[Path, Program, list[Call]]] = []
         try:
             programs = [load_program(invocation, file) for file in files]
             _check_named(programs, models)
             for file, program in zip(files, programs, strict=True):
                 calls = calls_in(program, file)
+                parts.append((file, program, calls))
                 found = LoadedModels()
                 loaded.append(found)
                 if any(call.code.kind != "pure" for call in calls):
                     call = calls[0]
                     first = first or call.model
                     check_names(program, call.models)
-                    names = {MAIN: call.model, **call.models}
+                    names = {} if workers else {MAIN: call.model, **call.models}
                     load_models(invocation, names, call.known, call.engine, None, found, made=made)
                 session = _session(invocation, program, found, calls, collector, file)
                 served.append(ServedProgram(file, program, found, session))
@@ -113,10 +122,14 @@ class ServedPrograms:
                 found = LoadedModels()
                 loaded.append(found)
                 first = _load_alone(invocation, models, engine, found, made)
-            table = FunctionTable([each.session for each in served])
+            performer = performer_of(parts, cluster)
+            table = FunctionTable([each.session for each in served], performer)
+            pool = None if performer is None else performer.pool
             with observer.watching(None):
                 yield cls(
-                    tuple(served), table, tuple(loaded), collector, first, calls_in, _below(observation)
+                    *(tuple(served), table, tuple(loaded), collector, first, calls_in),
+                    _below(observation),
+                    pool,
                 )
         except ArgumentError as problem:
             raise fail(invocation, problem.diagnostic()) from None
@@ -138,12 +151,15 @@ class ServedPrograms:
 
         `ready` gets the lines that tell where `faces` are reached.
         """
+        if self.pool is not None:
+            await self.pool.open()
         runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access)
         engines = [each.engine for each in self.models if each.engine is not None]
         engines += [engine for each in self.models for engine in each.engines.values()]
         made = [make(Served(self.table, runs, access, tuple(self._asked()))) for make in faces]
         routes = [route for face in made for route in face.routes]
-        routes += OpenAiFace(self.table, runs, engines, self.collector).routes
+        away = () if self.pool is None else (self.model,)
+        routes += OpenAiFace(self.table, runs, engines, self.collector, away).routes
         options = AppOptions(hosts, origins, self._metrics(), routes, self.below)
         app = application(self.table, runs, access, options)
         try:
@@ -168,10 +184,14 @@ class ServedPrograms:
         for each in self.models:
             for remote in each.remote:
                 await remote.close()
+        if self.pool is not None:
+            await self.pool.close()
 
     def compile_again(self, invocation: Invocation) -> tuple[ServedProgram, ...]:
         """The programs as their files are now, on the models that are loaded. One that is as before is the
         same object. Raises CommandFailed, with all that is wrong shown, where one cannot be used."""
+        if self.pool is not None:
+            return self.programs  # workers keep the programs that they began with
         return tuple(self._compiled(invocation, each) for each in self.programs)
 
     def _compiled(self, invocation: Invocation, before: ServedProgram) -> ServedProgram:
@@ -207,6 +227,8 @@ class ServedPrograms:
     @property
     def room(self) -> int:
         """Runs that are worth keeping going at the same time."""
+        if self.pool is not None:
+            return ROOM * self.pool.width * self.pool.sizes.most
         widths = [each.own.concurrency for each in self.models if each.own is not None]
         return ROOM * max(widths, default=1)
 
@@ -216,6 +238,8 @@ class ServedPrograms:
         return list({id(one): one for one in found if one is not None}.values())
 
     def _metrics(self) -> Callable[[], str] | None:
+        if self.pool is not None:
+            return None  # figures are those of one process
         try:
             from sglc.runtime.metrics import prometheus
         except MissingPackage:

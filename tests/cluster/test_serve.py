@@ -1,0 +1,193 @@
+"""`sglc serve --workers`: typed calls, events, cancelling and faults pass through to other processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import Cli, cli
+from command_line_files import SLOW, write
+
+__all__ = ["cli"]
+starlette = pytest.importorskip("starlette")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="looks into /proc"),
+]
+
+PROGRAM = (
+    """\
+enum Mood: calm, furious
+
+error Wrong(by: decimal, mood: Mood)
+
+pub fn feel(text: str) -> Mood raises Wrong:
+    user: | ${text}
+    assistant: | ?{mood: Mood}
+    if text == "odd":
+        raise Wrong(0.1, mood)
+    return mood
+
+pub fn double(n: decimal) -> decimal:
+    return n * 2
+
+"""
+    + "pub "
+    + SLOW.replace("slow()", "slow(n: int)").replace("2000", "n")
+)
+
+
+@dataclass
+class Served:
+    process: subprocess.Popen[str]
+    port: int
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            sent = None if body is None else json.dumps(body)
+            connection.request(method, path, sent, {"content-type": "application/json", **headers})
+            reply = connection.getresponse()
+            return reply.status, reply.read()
+        finally:
+            connection.close()
+
+    def call(self, function: str, options: dict[str, Any] | None = None, **arguments: Any) -> tuple[int, Any]:
+        body = {"arguments": arguments, "options": options or {}}
+        status, found = self.ask("POST", f"/v1/functions/{function}", body)
+        return status, json.loads(found)
+
+    @property
+    def workers(self) -> list[int]:
+        parent = self.process.pid
+        text = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii")
+        return [int(each) for each in text.split()]
+
+
+def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come to be"
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("served")
+    program = write(folder / "p.sgl", PROGRAM)
+    script = write(folder / "s.json", '{"feel.mood": "furious"}')
+    command = [sys.executable, "-P", "-m", "sglc", "serve", str(program), "--model", f"scripted:{script}"]
+    process = subprocess.Popen([*command, "--port", "0", "--workers", "2"], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    found = re.search(r"at http://127\.0\.0\.1:(\d+)", process.stderr.readline())
+    assert found is not None, process.stderr.read()
+    found_port = int(found[1])
+    for _ in range(4):
+        process.stderr.readline()
+    server = Served(process, found_port)
+    workers = server.workers
+    try:
+        yield server
+        workers = server.workers
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        until(lambda: not any(Path(f"/proc/{each}").is_dir() for each in workers), 10.0)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_values_and_errors_are_typed(served: Served) -> None:
+    assert len(served.workers) == 2
+    status, found = served.call("feel", text="Hello")
+    assert (status, found["value"]) == (200, "furious") and found["usage"]["output_tokens"] > 0
+    status, found = served.call("feel", text="odd")
+    assert status == 422
+    assert (found["name"], found["code"], found["fields"]) == (
+        "Wrong",
+        "E0711",
+        {"by": 0.1, "mood": "furious"},
+    )
+    status, text = served.ask("POST", "/v1/functions/double", {"arguments": {"n": 12345678901234567890}})
+    assert status == 200 and b'"value": 24691357802469135780' in text
+    status, found = served.call("feel", txt="Hello")
+    assert (status, found["code"]) == (400, "E0714")
+
+
+def test_events_are_told(served: Served) -> None:
+    body = {"arguments": {"text": "Hello"}, "options": {"tokens": True}}
+    status, found = served.ask("POST", "/v1/functions/feel", body, accept="text/event-stream")
+    names = re.findall(r"^event: (\w+)$", found.decode(), re.MULTILINE)
+    assert status == 200 and names[0] == "start" and names[-1] == "value"
+    assert {"role", "hole_start", "token", "generated", "hole_end", "finish"} <= set(names)
+    assert '"value": "furious"' in found.decode()
+
+
+def test_a_function_is_a_model_and_the_model_itself_is_not_to_be_had(served: Served) -> None:
+    asked = {"model": "sgl/feel", "messages": [{"role": "user", "content": "Hello"}]}
+    status, found = served.ask("POST", "/v1/chat/completions", asked)
+    assert status == 200 and json.loads(found)["choices"][0]["message"]["content"] == "furious"
+    names = [each["id"] for each in json.loads(served.ask("GET", "/v1/models")[1])["data"]]
+    assert names == ["sgl/feel"]
+    command = Path(f"/proc/{served.process.pid}/cmdline").read_text(encoding="utf-8").split("\0")
+    model = next(part for part in command if part.startswith("scripted:"))
+    status, found = served.ask("POST", "/v1/chat/completions", {**asked, "model": model})
+    assert status == 400 and b"is with workers, which answer functions only" in found
+
+
+def test_a_call_that_is_cancelled_ends_in_its_worker(served: Served) -> None:
+    body = {"arguments": {"n": 5000}, "options": {"keep": 60}}
+    status, found = served.ask("POST", "/v1/functions/slow", body, prefer="respond-async")
+    assert status == 202
+    run = json.loads(found)["id"]
+    until(lambda: not at_rest(served.workers))
+    served.ask("DELETE", f"/v1/runs/{run}")
+    until(lambda: json.loads(served.ask("GET", f"/v1/runs/{run}")[1]).get("name") == "Cancelled")
+    until(lambda: at_rest(served.workers))
+
+
+def ticks(process: int) -> int:
+    """Processor time in hundredths of a second."""
+    text = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return int(text[11]) + int(text[12])
+
+
+def at_rest(processes: list[int]) -> bool:
+    """Whether they compute next to nothing for half a second."""
+    before = sum(map(ticks, processes))
+    time.sleep(0.5)
+    return sum(map(ticks, processes)) - before < 15
+
+
+def test_a_call_whose_worker_dies_is_answered_by_another(served: Served) -> None:
+    body = {"arguments": {"n": 300}, "options": {"keep": 60}}
+    status, found = served.ask("POST", "/v1/functions/slow", body, prefer="respond-async")
+    run = json.loads(found)["id"]
+    workers = served.workers
+    time.sleep(0.3)
+    busy = max(workers, key=ticks)
+    os.kill(busy, signal.SIGKILL)
+
+    def ended() -> bool:
+        return "value" in json.loads(served.ask("GET", f"/v1/runs/{run}")[1])
+
+    until(ended, 60.0)
+    until(lambda: len(served.workers) == 2 and busy not in served.workers)
+    assert served.call("feel", text="Hello")[0] == 200
+
+
+def test_what_cannot_be_served_by_workers_is_told(cli: Cli) -> None:
+    code, _, err = cli("serve", "--model", "smollm2", "--port", "0", "--workers", "2")
+    assert code == 1 and "E0840" in err and "a model alone" in err
