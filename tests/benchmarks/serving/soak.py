@@ -32,6 +32,8 @@ PATH = "/v1/functions/entry"
 SHARE = 0.8
 KINDS = {"call": 70, "leave": 10, "slow": 8, "stream": 6, "key": 3, "damaged": 3}
 """Of a hundred requests, so many of each kind."""
+KV_MEMORY = "256M"
+"""Memory of keys and values: small, so that it is full soon, and what grows behind that is a leak."""
 WAIT = 300.0
 """Seconds within which the last answers must be there."""
 
@@ -151,7 +153,7 @@ def main() -> None:
     parser.add_argument("--markdown")
     options = parser.parse_args()
     about = surroundings()
-    with ours(options, "--running", "32", "--waiting", "64", keys=2) as served:
+    with ours(options, "--running", "32", "--waiting", "64", "--kv-memory", KV_MEMORY, keys=2) as served:
         best = asyncio.run(load(function(served, served.keys[0]), 32, 30.0, legal_value)).rate
         rate = best * SHARE / (sum(KINDS[kind] for kind in ("call", "slow", "stream")) / 100)
         soak = Soak(served, random.Random(options.seed))
