@@ -19,7 +19,15 @@ def is_text(grammar: g.Grammar, text: str) -> bool:
         part = grammar.rules.get(name) or grammar.terminals[name]
         return ends(part.body, at)
 
+    known: dict[tuple[int, int], frozenset[int]] = {}
+
     def ends(body: g.Expression, at: int) -> frozenset[int]:
+        found = known.get((id(body), at))  # by identity: to hash a part is to go through all of it
+        if found is None:
+            found = known[id(body), at] = ends_of(body, at)
+        return found
+
+    def ends_of(body: g.Expression, at: int) -> frozenset[int]:
         match body:
             case g.Literal(part):
                 return frozenset({at + len(part)} if text.startswith(part, at) else ())

@@ -93,7 +93,8 @@ def rows(path: Path) -> Iterator[str]:
             )
             how = "refused" if errors else "wider" if wider else "written"
             why = f": {'; '.join(losses)}" if losses else ""
-            yield f"{path.stem}{' ' + hole if hole else ''}  {target}  {how}{why}"
+            name = path.relative_to(EXAMPLES).with_suffix("").as_posix()
+            yield f"{name}{' ' + hole if hole else ''}  {target}  {how}{why}"
 
 
 def test_every_target_has_a_reader() -> None:
@@ -102,7 +103,8 @@ def test_every_target_has_a_reader() -> None:
 
 @pytest.mark.slow
 def test_the_table_says_what_each_target_makes_of_each_example(request: pytest.FixtureRequest) -> None:
-    found = HEAD + "\n".join(row for path in sorted(EXAMPLES.glob("*.sgl")) for row in rows(path)) + "\n"
+    paths = [*sorted(EXAMPLES.glob("*.sgl")), *sorted(EXAMPLES.glob("*/*.sgl"))]
+    found = HEAD + "\n".join(row for path in paths for row in rows(path)) + "\n"
     if request.config.getoption("--update-golden"):
         TABLE.write_text(found, encoding="utf-8")
     assert TABLE.read_text(encoding="utf-8") == found

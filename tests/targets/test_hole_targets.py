@@ -26,7 +26,7 @@ from sglc.cfg.notation.print_lark import to_lark
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.driver import write_target
 from sglc.source import Source
-from sglc.targets.grammars.print_w3c import to_w3c
+from sglc.targets.grammars.print_w3c import MOST_NESTED, to_w3c
 from sglc.targets.projection.grammars import lark_text as lark_texts
 from sglc.targets.projection.grammars.lark_text import (
     DEEPEST,
@@ -181,6 +181,14 @@ def test_lark_of_what_may_be_empty_has_the_same_texts(name: str) -> None:
     pattern, found = re.compile(to_regex(written)), read_lark(lark_text(written))
     texts = ["", "a", "ab", "1", "ab1", "x", "xx", "xxx", "abcde", "b1a", "11"]
     assert [is_text(found, text) for text in texts] == [bool(pattern.fullmatch(text)) for text in texts]
+
+
+def test_many_options_in_ebnf_are_not_all_inside_each_other() -> None:
+    most = 2 + 5 * MOST_NESTED
+    body = g.Repeat(g.Literal("ab", False), 2, most)
+    read = read_ebnf(to_w3c(g.Grammar({"root": g.Rule("root", body)}, {}, start="root")))
+    for count in (1, 2, 3, MOST_NESTED + 3, most, most + 1):
+        assert is_text(read, "ab" * count) == (2 <= count <= most), count
 
 
 @pytest.mark.parametrize("more", [0, 1])

@@ -17,6 +17,9 @@ from sglc.targets.core.names import distinct
 MOST_WRITTEN = 1_000
 """Copies that all counts of a grammar may take together; more are no longer a text for people."""
 
+MOST_NESTED = 20
+"""Most options inside each other. Readers bound how deep a grammar is; beyond, more such groups follow."""
+
 _ARMS, _ITEMS, _ONE = 0, 1, 2
 _MARKS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _TEXT = re.compile(r"""[ -!#-~]+|[ -&(-~]+|[\s\S]""")
@@ -77,11 +80,17 @@ class _Printer:
         if high is None:
             parts.append((f"({item})" if item[-1] in "*+?" else item) + "*")
         else:
-            options = ""
-            for _ in range(high - low):
-                options = f"({item} {options})?" if options else f"({item})?"
-            parts += [options] if options else []
+            whole, rest = divmod(high - low, MOST_NESTED)
+            parts += [_options(item, count) for count in (*[MOST_NESTED] * whole, rest) if count]
         return _within(" ".join(parts), _ITEMS if len(parts) > 1 else _ONE, around)
+
+
+def _options(item: str, count: int) -> str:
+    """Up to so many copies, each with those behind it inside."""
+    options = f"({item})?"
+    for _ in range(count - 1):
+        options = f"({item} {options})?"
+    return options
 
 
 def _within(text: str, own: int, around: int) -> str:
