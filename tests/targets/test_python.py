@@ -62,6 +62,18 @@ def test_random_programs_have_the_values_and_messages_of_the_machine(program: So
 
 
 PROGRAMS = {
+    "samples that are repaired": """\
+pub fn main() -> (int, int):
+    user: | Two numbers.
+    assistant:
+        | ?{both: int in 0..9 n 2}
+        ensure sum(both) > 12 else "less than 13"
+            retry 3 repair
+        | ?{more: int in 0..9 n 3}
+        ensure sum(more) > 15
+            retry 2 resample
+    return (sum(both), sum(more))
+""",
     "lines": """\
 pub fn main(who: str = "Ann") -> str:
     system: | Be kind.

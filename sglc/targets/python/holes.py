@@ -67,7 +67,8 @@ class Holes:
             code = f"{how}({', '.join((asked, self.options(node, facts), *settings))})"
         if count is not None:
             inner = self.context.names.fresh("c")
-            code = f"samples({self.expressions.code(count)}, lambda {inner}: {inner}.{code})"
+            again = "" if point is None else f", {point}"
+            code = f"samples({self.expressions.code(count)}, lambda {inner}: {inner}.{code}{again})"
         code = f"{receiver}.{code}"
         return Text(f"c.keep({json_text(facts.name)}, {code})" if self.context.branch else code)
 

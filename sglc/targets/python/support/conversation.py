@@ -221,14 +221,20 @@ class Conversation:
         regex = "|".join(map(re.escape, known))
         return known[self.fill(Hole(hole.name, Str(), None, regex, hole.stop), **settings)]
 
-    def samples(self, count: int, fill: Callable[[Conversation], object]) -> list[Any]:
-        """Several answers of one hole; the conversation goes on with the first."""
+    def samples(
+        self, count: int, fill: Callable[[Conversation], object], point: Point | None = None
+    ) -> list[Any]:
+        """Several answers of one hole. The conversation goes on with the first; conditions reject it."""
         found, before, first = [], self.state, self.state
+        text: str | None = None
         for number in range(count):
             self.state = before
             found.append(fill(self))
-            first = self.state if number == 0 else first
+            if number == 0:
+                first, text = self.state, point.text if point is not None else None
         self.state = first
+        if point is not None:
+            point.text = text
         return found
 
     def keep(self, name: str, value: object) -> Any:
