@@ -1,1 +1,2 @@
-"""OpenAI's protocol: chat completions and completions of the loaded models, and functions as models."""
+"""OpenAI's protocol: chat completions, with tools, and completions of the loaded models, and functions as
+models."""
