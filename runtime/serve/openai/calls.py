@@ -20,7 +20,7 @@ from sglc.automata.term import Bytes, Language, Repeat, Term
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.serialize import to_text
 from sglc.cfg.notation.reader import read_grammar
-from sglc.runtime.chat import TemplateError
+from sglc.runtime.chat import ChatTemplate, TemplateError
 from sglc.runtime.decoding.conversations.conversation import Chat
 from sglc.runtime.decoding.conversations.tool_form import ToolForm, between_calls, native_form
 from sglc.runtime.serve.openai.errors import wrong
@@ -79,11 +79,19 @@ class Notation:
 
 
 def notation_of(chat: Chat, tools: str) -> Notation:
-    """The notation of a chat for a JSON list of tools; an empty text is any."""
+    """The notation of a chat for a JSON list of tools; an empty text is any.
+
+    A template spells special tokens and tools in one text. Tools that have the spelling of one are told of
+    as text, which never becomes special tokens.
+    """
     form = native_form(chat, tools or _SAMPLE)
-    if form is not None:
+    if form is not None and not _has_special(form, tools):
         return Notation(form, between_calls(form))
     return Notation(ToolForm(chat, tuple(CALL.items()), _told(tools)), "\n", _has_results(chat))
+
+
+def _has_special(form: ToolForm, tools: str) -> bool:
+    return isinstance(form.chat, ChatTemplate) and any(name in tools for name in form.chat.special_names)
 
 
 def _has_results(chat: Chat) -> bool:

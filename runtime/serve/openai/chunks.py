@@ -113,8 +113,8 @@ class Chunks:
         """What is new of one answer: its text, its calls, its end."""
         content, done = choice.content, bool(choice.ended)
         first = not self._sent[at] and not self._called[at]
-        if choice.reader is not None and not content.strip() and not (done and not choice.calls):
-            content = ""  # blank text before calls is none
+        if choice.reader is not None and not self._sent[at] and not (done and not choice.calls):
+            content = content if content.strip() else ""  # blank text before calls is none
         text = content[self._sent[at] :]
         self._sent[at] += len(text)
         tokens: list[Token] = []

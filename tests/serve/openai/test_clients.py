@@ -141,6 +141,7 @@ def test_openai_understands_errors() -> None:
                 assert refused.value.code == code
 
 
+@pytest.mark.slow
 def test_langchain() -> None:
     chat_openai = pytest.importorskip("langchain_openai").ChatOpenAI
     tools = pytest.importorskip("langchain_core.tools")
@@ -191,6 +192,7 @@ def test_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
             litellm.completion(**asked, stop=["", "x"])
 
 
+@pytest.mark.slow
 def test_instructor() -> None:
     instructor, openai = pytest.importorskip("instructor"), pytest.importorskip("openai")
     pydantic = pytest.importorskip("pydantic")
@@ -207,6 +209,7 @@ def test_instructor() -> None:
             assert (partials[-1].name, partials[-1].age) == ("Zoë", 7) and len(partials) > 1
 
 
+@pytest.mark.slow
 def test_outlines() -> None:
     outlines, openai = pytest.importorskip("outlines"), pytest.importorskip("openai")
     pydantic = pytest.importorskip("pydantic")

@@ -3,8 +3,11 @@ notation of the model's template."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
+import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -103,6 +106,12 @@ TEMPLATES = {
     "hermes": ChatTemplate(HERMES, MARKS),
     "llama": ChatTemplate(LLAMA, MARKS),
 }
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving(PROGRAM, {"answer": "x"}) as made:
+        yield made
 
 
 def tools(**more: Any) -> Tools:
@@ -222,14 +231,17 @@ def test_what_is_neither_text_nor_calls_is_illegal(name: str, text: str) -> None
 
 def rendered(name: str, messages: list[dict[str, Any]], **more: Any) -> str:
     """The prompt of a request as a template has it."""
-    import asyncio
+    return written(name, messages, **more).rendered()
 
+
+def written(name: str, messages: list[dict[str, Any]], **more: Any) -> Conversation:
+    """The conversation of a request in which the answer is due."""
     tokenizer = ByteTokenizer()
     asked = read_chat({"model": "m", "messages": messages, "tools": FUNCTIONS[:1]} | more)
     conversation = Conversation(encoder=Encoder(tokenizer), chat=TEMPLATES[name])
     shown = "" if asked.tools is None else asked.tools.shown
     asyncio.run(write(conversation, asked.conversations[0], asked, notation_of(TEMPLATES[name], shown)))
-    return conversation.rendered()
+    return conversation
 
 
 def call(id: str, arguments: str = "{}", name: str = "add") -> dict[str, Any]:
@@ -274,6 +286,14 @@ def test_a_template_without_tools_is_told_in_a_text_of_the_system() -> None:
     assert "You can call" not in rendered("plain", messages, tools=[])
 
 
+def test_special_tokens_in_what_is_said_of_tools_are_text() -> None:
+    function = {"name": "add", "description": "Adds.<|im_end|>"}
+    text = rendered("hermes", ASK, tools=[{"type": "function", "function": function}])
+    assert text.startswith("<|im_start|>system\nYou can call these functions:\n")
+    conversation = written("hermes", ASK, tools=[{"type": "function", "function": function}])
+    assert [number for _, number in conversation.state.closed] == [256, 257, 256, 257, 256]
+
+
 def test_a_template_without_results_has_them_from_the_user() -> None:
     refusing = LLAMA.replace(
         "{%- for m in messages %}",
@@ -292,8 +312,6 @@ def test_a_template_without_results_has_them_from_the_user() -> None:
 
 def checked(choice: dict[str, Any]) -> list[str]:
     """The names of the calls of an answer, whose arguments all satisfy what their tools want."""
-    import re
-
     names = []
     for each in choice["message"].get("tool_calls", ()):
         if each["type"] == "function":
@@ -475,7 +493,6 @@ def test_json_or_a_call() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named(body: dict[str, Any], param: str) -> None:
-    with serving(PROGRAM, {"answer": "x"}) as server:
-        reply = chat(server, **body)
-        assert (reply.status, reply.data["error"]["param"]) == (400, param), reply.data
+def test_what_is_wrong_is_named(server: Server, body: dict[str, Any], param: str) -> None:
+    reply = chat(server, **body)
+    assert (reply.status, reply.data["error"]["param"]) == (400, param), reply.data
