@@ -244,6 +244,7 @@ def test_a_template_with_tools_is_given_them() -> None:
             "{%- for m in messages %}{% if m.role == 'tool' %}{{ raise_exception('no') }}{% endif %}",
         ),
         HERMES.replace("call.function.arguments | tojson", "'none'"),
+        "{% if messages[-1].tool_calls %}calls{% endif %}" + HERMES,
     ],
 )
 def test_any_other_template_gets_our_own_form(template: str) -> None:

@@ -110,7 +110,7 @@ def _parts(chat: ChatTemplate) -> tuple[str, str, str] | None:
     opened = chat.rendered([user], generation=True)
     before = plain.partition(_GIVEN)[0]
     behind = plain.partition(_GIVEN)[2]
-    start = max(len(each) for each in (before, opened) if called.startswith(each) or not each)
+    start = max((len(each) for each in (before, opened) if called.startswith(each)), default=0)
     if not start or not called.endswith(behind):
         return None
     text = called[start : len(called) - len(behind)]
