@@ -28,8 +28,9 @@ from sglc.runtime.serve.openai.dialogue import write
 from sglc.runtime.serve.openai.errors import CONTEXT, wrong
 from sglc.runtime.serve.openai.forms import Forms
 from sglc.runtime.serve.options import CallOptions
-from sglc.runtime.serve.problems import Problem, of_error
+from sglc.runtime.serve.problems import Problem, Refusal, of_error
 from sglc.runtime.served_models import Served, Urgency, served_alone
+from sglc.runtime.vm.holes.records import error_name
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.run import Recorder, Statistics
 from sglc.runtime.vm.state.trace import Event, Listener
@@ -231,7 +232,7 @@ class Completion:
         try:
             return await self._answered(options, hear)
         except BaseException as raised:
-            error = raised.name if isinstance(raised, SglError) else type(raised).__name__
+            error = raised.problem.name if isinstance(raised, Refusal) else error_name(raised)
             raise
         finally:
             if self._recorder is not None:
@@ -308,6 +309,16 @@ class Completion:
     ) -> Conversation:
         """A conversation in which the next text is the answer. Raises Refusal where it fills the context."""
         made = run.conversation()
+        try:
+            await self._begun(made, messages, notation)
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    async def _begun(
+        self, made: Conversation, messages: tuple[Message, ...], notation: Notation | None
+    ) -> None:
         await write(made, messages, self._asked, notation)
         count, room = len(made.tokens()), self._model.served.engine.model.context_length
         if count >= room:
@@ -322,7 +333,6 @@ class Completion:
             with made.sync().apart() as work:
                 await made.branch.logits()
             self._reused(work.tokens_reused, count)
-        return made
 
     def _reused(self, found: int, most: int) -> None:
         """Count tokens of a conversation that were there already."""
@@ -350,7 +360,7 @@ class Completion:
         try:
             result: HoleResult = await work.run()
         except BaseException as raised:
-            error = raised.name if isinstance(raised, SglError) else type(raised).__name__
+            error = raised.problem.name if isinstance(raised, Refusal) else error_name(raised)
             raise
         finally:
             if self._recorder is not None:

@@ -30,7 +30,7 @@ MOST_BIASED = 1024
 """Tokens of `logit_bias`."""
 LARGEST_BIAS = 100
 LARGEST_PENALTY = 2
-LONGEST_PREDICTION = 262_144
+LONGEST_PREDICTION = 131_072
 """Characters of a prediction: its tokens are found before the answer begins."""
 MOST_TOKENS = 10_000_000
 MOST_TOP_K = 1_000_000

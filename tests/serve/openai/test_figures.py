@@ -43,7 +43,7 @@ def test_answers_of_models_are_counted_as_those_of_functions() -> None:
         assert server.ask("POST", "/v1/completions", {"model": "scripted", "prompt": "a"}).status == 200
         assert chat(server, response_format=form([])).status == 400
         figures = server.collector
-        assert figures.functions["openai.chat"].outcomes == {"ok": 1, "Refusal": 1}
+        assert figures.functions["openai.chat"].outcomes == {"ok": 1, "Arguments": 1}
         assert figures.holes["openai.chat.answer"].fillings == 2
         assert figures.holes["openai.chat.answer"].tokens == 6
         assert figures.functions["openai.text"].outcomes == {"ok": 1}
