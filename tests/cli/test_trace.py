@@ -112,13 +112,14 @@ def test_inserted_text_is_told_apart_from_literal_text(good: Path, script: str, 
 
 PARTS = """
 part greet():
-    user: | Hello.
+    | Hello.
 
 fn ask():
     user: | What?
 
 fn main():
-    greet()
+    user:
+        part greet()
     ask()
 """
 
