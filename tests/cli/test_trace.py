@@ -127,7 +127,7 @@ fn main():
 def test_calls_of_parts_are_told_apart(tmp_path: Path, cli: Cli) -> None:
     program, trace = tmp_path / "parts.sgl", tmp_path / "run.jsonl"
     program.write_text(PARTS)
-    code, _, told = cli("run", program, "--trace", trace)
+    code, _, told = cli("run", program, "main", "-O0", "--trace", trace)
     assert code == 0, told
     rows = [json.loads(line) for line in trace.read_text().splitlines()]
     calls = [(row["function"], row.get("part", False)) for row in rows if row["event"] == "call"]

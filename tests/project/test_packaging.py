@@ -53,9 +53,11 @@ def test_every_data_file_has_an_ending_that_is_packed() -> None:
     packed = PYPROJECT["tool"]["setuptools"]["package-data"]
     moved = PYPROJECT["tool"]["setuptools"]["package-dir"]
     for package, patterns in packed.items():
-        folder = ROOT / moved.get(package, package.replace(".", "/"))
-        for path in folder.iterdir():
-            if path.is_file() and path.suffix != ".py":
+        top = next((top for top in moved if f"{package}.".startswith(f"{top}.") and top != "sglc"), "sglc")
+        folder = ROOT / moved[top] / package.removeprefix(top).replace(".", "/").lstrip("/")
+        below = [path for path in folder.iterdir() if path.is_dir() and not (path / "__init__.py").exists()]
+        for path in (each for place in (folder, *below) for each in place.iterdir()):
+            if path.is_file() and path.suffix not in (".py", ".pyc"):
                 assert any(path.match(pattern) for pattern in patterns), f"{path} would not be shipped"
 
 

@@ -99,12 +99,12 @@ def test_the_page_of_commands_names_every_command_and_option() -> None:
 
     import click
 
-    from sglc.cli import COMMANDS
+    from sglc.cli import COMMANDS, ELSEWHERE
 
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     for name in COMMANDS:
         assert f"sglc {name}" in page
-        command = importlib.import_module(f"sglc.commands.{name}").command
+        command = importlib.import_module(f"sglc.commands.{ELSEWHERE.get(name, name)}").command
         for parameter in command.params:
             if isinstance(parameter, click.Option):
                 assert parameter.opts[-1] in page, f"{name} {parameter.opts[-1]}"

@@ -204,8 +204,8 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
     "sglc.runtime.serve": RUNTIME,
-    "sglc.runtime.serve.ui": RUNTIME | {"sglc.runtime.serve"},
     "sglc.runtime.serve.mcp": RUNTIME | {"sglc.runtime.serve"},
+    "sglc.runtime.serve.ui": RUNTIME | {"sglc.runtime.serve", "sglc.runtime.backends"},
     "sglc.runtime.serve.openai": RUNTIME | {"sglc.runtime.serve", "sglc.cfg"},
     "sglc.runtime.serve.grpc": RUNTIME | {"sglc.runtime.serve", "sglc.targets.proto"},
     "sglc.runtime.cluster": RUNTIME
