@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import signal
+import subprocess
+import sys
 import threading
 from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -142,3 +148,35 @@ def test_a_server_that_ends_says_so(draining: bool) -> None:
         if draining:
             asyncio.run_coroutine_threadsafe(server.runs.drain(0), server.loop).result(10)
         assert server.ask("GET", "/v1/state").data["draining"] is draining
+
+
+def test_the_command_gives_out_the_page(tmp_path: Path) -> None:
+    program, script = tmp_path / "pick.sgl", tmp_path / "script.json"
+    program.write_text(PROGRAM)
+    script.write_text('{"pick.mood": "calm"}')
+    command = [
+        sys.executable,
+        "-m",
+        "sglc",
+        "serve",
+        program,
+        "--ui",
+        "--port",
+        "0",
+        f"--model=scripted:{script}",
+    ]
+    process = subprocess.Popen([*map(str, command)], stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        told = "".join(process.stderr.readline() for _ in range(4))
+        found = re.search(r"GET (http://127\.0\.0\.1:\d+/ui/)", told)
+        assert found is not None, told
+        with urlopen(found[1], timeout=30) as reply:
+            assert reply.read() == assets()["index.html"]
+        with urlopen(found[1].replace("/ui/", "/v1/state"), timeout=30) as reply:
+            assert b'"scripted' in reply.read()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.communicate()

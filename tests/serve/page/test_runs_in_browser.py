@@ -383,3 +383,56 @@ def test_it_fits_a_telephone(show: Any) -> None:
     for name in ("conversation", "holes", "forks", "memory", "compare"):
         go(tab, name)
         assert tab.evaluate("document.documentElement.scrollWidth") <= 360, name
+
+
+def test_keys_in_both_sides_of_a_comparison(show: Any) -> None:
+    tab = show(eventful(), eventful(mood="cross"))
+    go(tab, "compare")
+    tab.until("document.querySelectorAll('.differs').length === 2")
+    for side, text in enumerate(("calm", "cross")):
+        tab.evaluate(f"document.querySelectorAll('.side-rows')[{side}].focus()")
+        tab.press("ArrowRight")
+        tab.press("ArrowRight")
+        assert tab.evaluate(f"{FOCUS}.textContent") == text
+
+
+def test_bytes_of_a_character_are_shown_as_it(show: Any) -> None:
+    texts = ("a", "\\xf0\\x9f", "\\x98", "\\x80", "b", "\\xc3", "c")
+    tab = show(lines([{"event": "token", "hole": "f.x", "text": text} for text in texts]))
+    tab.until("document.querySelector('.conversation .it.token') !== null")
+    assert pieces(tab, ".conversation .it") == ["a", "", "", "\U0001f600", "b", "\\xc3", "c"]
+
+
+def test_a_repair_shows_what_was_struck_and_put(show: Any) -> None:
+    hole = {"hole": "repair.text"}
+    rows: list[dict[str, Any]] = [
+        {"event": "hole_start", **hole, "mode": "repair"},
+        {"event": "correction", **hole, "at": 3, "wrong": ";", "put": ",", "by": "closest"},
+        {"event": "hole_end", **hole, "text": "[é1, 2]", "ended": "complete"},
+    ]
+    tab = show(lines(rows))
+    tab.until("document.querySelector('.conversation .it') !== null")
+    assert pieces(tab, ".conversation .it.drawn") == ["[é1", " 2]"]
+    assert pieces(tab, ".conversation .it.gone") == [";"] and pieces(tab, ".conversation .it.put") == [","]
+
+
+def test_deep_and_wide_traces(show: Any) -> None:
+    """Folds in each other, forks behind each other and texts beside each other without end."""
+    hole = {"hole": "f.x"}
+    deep = [{"event": "hole_start", **hole}, *[{"event": "retry", **hole, "reason": "no"}] * 20_000]
+    wide: list[dict[str, Any]] = []
+    for number in range(20_000):
+        wide.append({"event": "fork", "branches": 1})
+        wide.append({"event": "hole_start", "branch": "0", **hole})
+        wide.append({"event": "hole_end", "branch": "0", **hole, "text": str(number)})
+    calls = [{"event": "call", "function": "f"}, {"event": "text"}, {"event": "hole_start", **hole}]
+    apart = [{**row, "text": str(number)} for number in range(20_000) for row in calls]
+    tab = show(lines(deep), lines(wide), lines(apart))
+    for run in range(3):
+        tab.evaluate(
+            f"(pick => {{ pick.value = '{run}'; pick.dispatchEvent(new Event('change')) }})"
+            "(document.getElementById('runs'))"
+        )
+        for name in ("conversation", "holes", "forks", "memory", "compare"):
+            go(tab, name)
+            assert tab.evaluate("document.querySelectorAll('*').length") < 12_000

@@ -2,7 +2,7 @@
 
 import { brief, duration, finite, grouped, make, visible } from "./dom.js";
 import { pathTo } from "./model.js";
-import { Look, RowsView } from "./rows.js";
+import { Look, RowsView, walkable } from "./rows.js";
 
 /** All pieces of a run in their order: [text, row, item]. What is no text is told by a word before it. */
 function* piecesOf(rows) {
@@ -56,10 +56,10 @@ export class CompareView {
     this.picks = ["One", "Other"].map((name, side) => make("select", { "aria-label": `${name} run`, on: { change: () => this.draw(side) } }));
     this.told = make("p", { class: "verdict", role: "status" });
     this.facts = make("div", { class: "wide" });
-    this.sides = this.picks.map((pick) => make("section", { class: "side" }, make("h2", {}, pick), make("div", { class: "conversation by-p side-rows", tabindex: "0", role: "group", "aria-label": "Conversation" })));
+    this.sides = this.picks.map((pick) => make("section", { class: "side" }, make("h2", {}, pick), make("div", { class: "conversation by-p side-rows", tabindex: "0", role: "group", "aria-label": "Conversation. Arrow keys go from token to token." })));
     this.jump = make("button", { type: "button", class: "quiet", text: "Go to the first difference", on: { click: () => this.go() } });
     this.element = make("div", {}, make("div", { class: "tools" }, this.told, this.jump), make("div", { class: "sides" }, ...this.sides), this.facts);
-    for (const side of this.sides) side.addEventListener("pointerover", (event) => event.target.item && this.inspector.show(event.target.item));
+    this.sides.forEach((side, at) => walkable(side.lastElementChild, () => this.views[at], (item) => this.inspector.show(item)));
   }
 
   show(runs, chosen) {

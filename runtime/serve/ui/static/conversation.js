@@ -1,8 +1,8 @@
 // The conversation of a run: coloured tokens, a search, keys from token to token.
 
-import { bring, make, plural, visible } from "./dom.js";
+import { make, plural, visible } from "./dom.js";
 import { pathTo } from "./model.js";
-import { besidePiece, Look, RowsView } from "./rows.js";
+import { Look, RowsView, walkable } from "./rows.js";
 
 const MOST_HITS = 10_000;
 
@@ -12,7 +12,6 @@ export class ConversationView {
     this.again = again; // what offers to run a call again, null where nothing can be run
     this.view = null;
     this.run = null;
-    this.here = null;
     this.hits = [];
     this.at = -1;
     this.told = make("output", { class: "hint" });
@@ -32,9 +31,7 @@ export class ConversationView {
     this.legal.addEventListener("change", () => this.paint());
     this.find.addEventListener("input", () => this.search());
     this.find.addEventListener("keydown", (key) => key.key === "Enter" && (key.preventDefault(), this.next(key.shiftKey ? -1 : 1)));
-    this.body.addEventListener("pointerover", (event) => event.target.item && this.inspector.show(event.target.item));
-    this.body.addEventListener("focusin", (event) => event.target.item && this.focused(event.target));
-    this.body.addEventListener("keydown", (event) => this.key(event));
+    walkable(this.body, () => this.view, (item) => this.inspector.show(item));
   }
 
   paint() {
@@ -44,7 +41,6 @@ export class ConversationView {
   show(run) {
     this.view?.close();
     this.run = run;
-    this.here = null;
     this.view = new RowsView(run.rows, new Look());
     this.body.replaceChildren(this.view.element);
     this.facts();
@@ -65,42 +61,8 @@ export class ConversationView {
     if (run.checks) facts.push(`${run.checks - run.failed} of ${plural(run.checks, "check")} passed`);
     const parts = facts.filter(Boolean).map((text) => make("span", { text }));
     if (run.error) parts.push(make("span", { class: "bad", text: visible(`${run.error.name}: ${run.error.message}`).slice(0, 400) }));
-    if (this.again?.can(run)) parts.push(make("button", { type: "button", class: "quiet", text: "Edit and run again", on: { click: () => this.again.edit(run) } }));
+    if ((run.finish || run.error) && this.again?.can(run)) parts.push(make("button", { type: "button", class: "quiet", text: "Edit and run again", on: { click: () => this.again.edit(run) } }));
     this.head.replaceChildren(...parts, ...damage(run));
-  }
-
-  focused(element) {
-    if (this.here && this.here !== element) this.here.tabIndex = -1;
-    this.here = element;
-    element.tabIndex = 0;
-    this.body.tabIndex = -1;
-    this.inspector.show(element.item);
-  }
-
-  key(event) {
-    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 20, ArrowUp: -20 }[event.key];
-    if (event.key === "Escape" && event.target.item) {
-      this.body.tabIndex = 0;
-      this.body.focus();
-      return;
-    }
-    if (!step || event.altKey || event.ctrlKey || event.metaKey || event.target.tagName === "SUMMARY") return;
-    event.preventDefault();
-    let element = this.here?.isConnected ? this.here : null;
-    if (!element) element = this.body.querySelector(".it[tabindex]") ?? this.first();
-    else for (let left = Math.abs(step); left; left -= 1) element = besidePiece(element, Math.sign(step)) ?? element;
-    if (!element) return;
-    element.focus({ preventScroll: true });
-    bring(element, "nearest");
-  }
-
-  first() {
-    for (const chunk of this.view.chunks) {
-      this.view.fill(chunk);
-      const found = chunk.element.querySelector(".it[tabindex]");
-      if (found) return found;
-    }
-    return null;
   }
 
   reveal(target, item = null) {

@@ -30,7 +30,7 @@ export class ForksView {
 
   branch(run, branch) {
     const { strand } = branch;
-    const holes = run.holes.filter((hole) => hole.strand === strand && !hole.rejected);
+    const holes = strand.holes.filter((hole) => !hole.rejected);
     const values = holes.filter((hole) => hole.end).map((hole) => String(hole.end.text ?? ""));
     const logprobs = holes.map((hole) => finite(hole.end?.logprob)).filter((each) => each !== null);
     const tokens = holes.reduce((sum, hole) => sum + (counting(hole.end?.tokens) ?? hole.tokens), 0);

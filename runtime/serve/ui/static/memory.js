@@ -54,7 +54,7 @@ const USES = new WeakMap();
 function usesOf(prefix) {
   if (USES.get(prefix)?.round === round) return USES.get(prefix).count;
   const order = [prefix];
-  for (let at = 0; at < order.length; at += 1) order.push(...order[at].children.values());
+  for (let at = 0; at < order.length; at += 1) for (const child of order[at].children.values()) order.push(child);
   for (const each of order.reverse()) {
     let count = each.uses;
     for (const child of each.children.values()) count += USES.get(child).count;

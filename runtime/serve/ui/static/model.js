@@ -9,6 +9,7 @@ const ROW_ITEMS = 256; // most inline items of a row, ROW_SOON where a line of t
 const ROW_SOON = 96;
 const ROW_TEXT = 4000; // most characters of one
 const DEEPEST_BRANCH = 40;
+const DEEPEST_FOLD = 60; // folds in each other; what is deeper is told by a line
 
 /** A beginning of conversations: a tree in which equal beginnings are one path. */
 export class Prefix {
@@ -38,6 +39,7 @@ class Strand {
     this.rows = [];
     this.row = null;
     this.hole = null;
+    this.holes = [];
     this.newest = new Map(); // the newest filling of each hole
     this.forks = [];
     this.children = new Map();
@@ -145,7 +147,7 @@ export class Run {
 
   /** Take out of a strand what came since a hole began. */
   cut(strand, hole) {
-    const at = strand.rows.indexOf(hole.row);
+    const at = strand.rows.lastIndexOf(hole.row);
     if (at < 0 && hole.row !== null) return [];
     const taken = strand.rows.splice(hole.row === null ? hole.before : at);
     if (hole.row !== null && hole.items > 0 && taken.length) {
@@ -188,6 +190,7 @@ export class Run {
       target: null,
     };
     strand.prefix.uses += 1;
+    strand.holes.push(hole);
     this.holes.push(hole);
     strand.hole = hole;
     strand.newest.set(hole.name, hole);
@@ -202,9 +205,12 @@ export class Run {
 
   /** Put what a hole has written into a fold. */
   reject(strand, hole, row) {
-    row.rows = this.cut(strand, hole);
-    row.kind = "rejected";
-    this.put(strand, row);
+    const rows = this.cut(strand, hole);
+    const depth = rows.reduce((most, each) => Math.max(most, (each.depth ?? 0) + 1), 1);
+    if (depth > DEEPEST_FOLD) {
+      strand.rows.push(...rows.slice(0, 1000));
+      this.note(strand, "retry", `${row.title}: ${row.reason}`);
+    } else this.put(strand, { kind: "rejected", rows, depth, ...row });
     for (let at = this.holes.length - 1; at >= 0 && this.holes[at] !== hole; at -= 1) {
       if (isWithin(this.holes[at].strand, strand)) this.holes[at].rejected = true;
     }
@@ -248,8 +254,10 @@ const EVENT_HANDLERS = new Map(Object.entries({
     hole.tokens += 1;
     run.tokens += 1;
     hole.first ??= finite(event.t);
-    run.item(strand, { kind: "token", text: texted(event.text), hole, event });
+    const text = texted(event.text);
+    run.item(strand, { kind: "token", text, hole, event });
     hole.target ??= strand.rows.at(-1);
+    if (BYTES.test(text)) joined(strand.rows.at(-1).items);
   },
   pruned(run, strand, event) {
     const hole = run.open(strand, event);
@@ -374,6 +382,24 @@ const EVENT_HANDLERS = new Map(Object.entries({
   },
 }));
 EVENT_HANDLERS.set("raised", EVENT_HANDLERS.get("error"));
+
+// Tokens that are bytes of a character, as a trace writes them.
+const BYTES = /^(?:\\x[89a-f][0-9a-f])+$/;
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Show a character at the last of the tokens that its bytes lie in; those before it show that they are a part. */
+function joined(items) {
+  let from = items.length;
+  while (from > 0 && items.length - from < 4 && items[from - 1].shown === undefined && BYTES.test(items[from - 1].text)) from -= 1;
+  const parts = items.slice(from);
+  const bytes = parts.flatMap((item) => item.text.split("\\x").slice(1)).map((digits) => parseInt(digits, 16));
+  try {
+    const text = UTF8.decode(new Uint8Array(bytes));
+    parts.forEach((item, at) => (item.shown = at === parts.length - 1 ? text : ""));
+  } catch {
+    // no whole character yet
+  }
+}
 
 /** Whether a strand is another, or a branch below it. */
 function isWithin(strand, other) {

@@ -52,11 +52,12 @@ function itemElement(item, look) {
     names += ` p${levelOf(probable(event.logprob))} q${pressureLevel(finite(event.pressure))}`;
     if (typeof event.draft === "string") names += event.refused === undefined ? " drafted" : " drafted refused";
   }
+  if (item.shown === "") names += " byte";
   if (item.gone) names += " gone";
   if (look.marks.has(item)) names += " differs";
   const element = document.createElement("span");
   element.className = names;
-  element.textContent = visible(item.text) || (item.kind === "token" ? "∅" : "");
+  element.textContent = item.shown === undefined ? visible(item.text) || (item.kind === "token" ? "∅" : "") : visible(item.shown);
   if (item.hole) {
     element.tabIndex = -1;
     const legal = item.kind === "token" ? counting(event.mask) : null;
@@ -207,8 +208,47 @@ export class RowsView {
   }
 }
 
+/** Let the pointer and keys go from piece to piece of what a view shows in a box; `told` gets each piece. */
+export function walkable(body, viewOf, told) {
+  let here = null;
+  body.addEventListener("pointerover", (event) => event.target.item && told(event.target.item));
+  body.addEventListener("focusin", (event) => {
+    if (!event.target.item) return;
+    if (here && here !== event.target) here.tabIndex = -1;
+    here = event.target;
+    here.tabIndex = 0;
+    body.tabIndex = -1;
+    told(here.item);
+  });
+  body.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && event.target.item) {
+      body.tabIndex = 0;
+      body.focus();
+    }
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: LEAP, ArrowUp: -LEAP }[event.key];
+    if (!step || event.altKey || event.ctrlKey || event.metaKey || event.target.tagName === "SUMMARY") return;
+    event.preventDefault();
+    let to = here && body.contains(here) ? here : null;
+    if (!to) to = firstPiece(viewOf());
+    else for (let left = Math.abs(step); left; left -= 1) to = besidePiece(to, Math.sign(step)) ?? to;
+    if (!to) return;
+    to.focus({ preventScroll: true });
+    bring(to, "nearest");
+  });
+}
+const LEAP = 20; // pieces that up and down go
+
+function firstPiece(view) {
+  for (const chunk of view?.chunks ?? []) {
+    view.fill(chunk);
+    const [found] = piecesIn(chunk.element);
+    if (found) return found;
+  }
+  return null;
+}
+
 /** The next piece of a hole from an element on, in a direction; chunks on the way are made. */
-export function besidePiece(element, step) {
+function besidePiece(element, step) {
   let outer = element;
   for (let box = outer.closest(".chunk"); box; box = outer.closest(".chunk")) {
     const pieces = piecesIn(box);

@@ -6,7 +6,9 @@ const MOST_CHILDREN = 200;
 
 /** A tree of nodes as an element (the pattern `tree` of ARIA). */
 export function treeElement(name, nodes) {
-  const root = make("ul", { class: "tree", role: "tree", "aria-label": name }, ...nodes.map((node, at) => branchElement(node, at === 0)));
+  const root = make("ul", { class: "tree", role: "tree", "aria-label": name });
+  more(root, nodes, 0);
+  root.firstElementChild?.setAttribute("tabindex", "0");
   root.addEventListener("keydown", (event) => treeKey(root, event));
   root.addEventListener("click", (event) => {
     const item = event.target.closest("[role=treeitem]");
@@ -19,11 +21,11 @@ export function treeElement(name, nodes) {
   return root;
 }
 
-function branchElement(node, first = false) {
+function branchElement(node) {
   const children = node.children?.length ?? 0;
   const item = make(
     "li",
-    { role: "treeitem", tabindex: first ? "0" : "-1", class: node.tone ?? "", "aria-expanded": children ? "false" : null },
+    { role: "treeitem", tabindex: "-1", class: node.tone ?? "", "aria-expanded": children ? "false" : null },
     make("div", { class: "node" }, make("span", { class: children ? "twig" : "leaf", "aria-hidden": "true" }), ...node.label),
   );
   item.node = node;
