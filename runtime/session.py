@@ -189,6 +189,7 @@ class Session:
         concurrency: int | None = None,
         decode: Literal["local"] | None = None,
         select: Literal["choose"] | None = None,
+        answers: Mapping[str, Sequence[object]] | None = None,
     ) -> RunResult:
         """Run one function.
 
@@ -202,7 +203,8 @@ class Session:
         anyone listens). `pressure` says whether the pressure of masks is measured (None: if tokens are heard
         of or the recorder asks), `trace_top` how many of the most probable tokens are told with each token
         that is heard of. With `decode` every hole is drawn token by token, whatever the program says; with
-        `select` a model elsewhere that tells no scores writes the option of a `select` itself. Raises
+        `select` a model elsewhere that tells no scores writes the option of a `select` itself. Holes that
+        have `answers`, as of `rerun`, are not asked for while any is left, and no call runs ahead then. Raises
         ArgumentError before it starts, SglError when it fails, and what a listener raises, which ends it;
         cancelling the task stops it at the next token.
         """
@@ -227,6 +229,7 @@ class Session:
                 concurrency,
                 decode == "local",
                 select == "choose",
+                answers or {},
             )
         except ListenerFault as fault:
             raise fault.reason from None
@@ -246,6 +249,7 @@ class Session:
         concurrency: int | None,
         local: bool,
         unscored: bool,
+        answers: Mapping[str, Sequence[object]],
     ) -> RunResult:
         """As `run`; raises ListenerFault where a listener fails."""
         code = self.function(name)
@@ -260,13 +264,14 @@ class Session:
             seed,
             listeners,
             urgency,
-            concurrency,
+            0 if answers else concurrency,
             detailed=detailed,
             weighed=weighed,
             top=trace_top,
             local=local,
             unscored=unscored,
         )
+        _give(run, answers)
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
@@ -351,9 +356,7 @@ class Session:
         code = self.function(name)
         bound = self.bind(code, arguments)
         run = self._new_run(seed, () if on_event is None else (on_event,))
-        for hole, given in answers.items():
-            for each in given:
-                run.mock(hole, each, always=False)
+        _give(run, answers)
         machine = Machine(run)
         try:
             machine.emit("start", self._started(code, bound, seed))
@@ -468,6 +471,13 @@ class Session:
         error.partial = error.partial or None
         machine.emit("error", {"name": error.name, "message": error.message, "caught": False})
         return error
+
+
+def _give(run: Run, answers: Mapping[str, Sequence[object]]) -> None:
+    """Let holes have these answers, each for one fill."""
+    for hole, given in answers.items():
+        for each in given:
+            run.mock(hole, each, always=False)
 
 
 def _out_of_time(timeout: float, seen: SglError | None = None) -> SglError:

@@ -13,8 +13,9 @@ from sglc.diagnostics.suggest import nearest
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.results import RunResult
 from sglc.runtime.serve.options import CallOptions
-from sglc.runtime.serve.problems import Problem, of_error
+from sglc.runtime.serve.problems import Problem, of_error, refusal
 from sglc.runtime.session import Session
+from sglc.runtime.vm.state.run import Written
 from sglc.runtime.vm.state.trace import Listener
 from sglc.types.language.membership import MemberError
 from sglc.types.text.decode import DecodeError, decode_partial
@@ -102,7 +103,11 @@ class ServedFunction:
     async def answer(self, arguments: Mapping[str, object], options: CallOptions, hear: Listener) -> Answer:
         """See `Job.answer`."""
         if self.performer is not None:
+            if options.answers or options.top:
+                raise refusal(400, "Arguments", "workers take no `answers` and tell no `top` tokens")
             return await self.performer.perform(self.name, arguments, options, hear)
+        answers = {hole: [Written(text) for text in texts] for hole, texts in options.answers.items()}
+        self._check_holes(answers)
         result = await self.session.run(
             self.name,
             arguments,
@@ -113,9 +118,21 @@ class ServedFunction:
             tenant=options.tenant,
             on_event=hear,
             detailed=options.tokens,
+            trace_top=options.top,
+            answers=answers,
         )
         checks = tuple(_checks(result))
         return Answer(self.value_text(result.value), usage_of(result), checks, found=result.value)
+
+    def _check_holes(self, answers: Iterable[str]) -> None:
+        """Raises Refusal for a hole that the program has not."""
+        known = [spec.name for spec in self.program.holes]
+        for each in answers:
+            name = each.partition("@")[0]
+            if name not in known:
+                near = nearest(name, known)
+                hint = f"did you mean `{near}`?" if near else ""
+                raise refusal(400, "Arguments", f"`answers`: there is no hole `{name}`", hint=hint)
 
     def value_text(self, value: Value) -> str:
         """A result as JSON, decimals exact."""

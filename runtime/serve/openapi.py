@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from sglc.runtime.serve.functions import FunctionTable, ServedFunction
-from sglc.runtime.serve.options import MOST_PRIORITY, MOST_SEED
+from sglc.runtime.serve.options import MOST_PRIORITY, MOST_SEED, MOST_TOP
 from sglc.runtime.serve.problems import MEDIA_TYPE, TITLES
 from sglc.types.notation.json_schema import json_schema
 from sglc.types.text.plain_json import to_json, write_json
@@ -52,6 +52,17 @@ OPTIONS: JsonObject = {
         "tokens": {
             "type": ["boolean", "null"],
             "description": "Tell of each token, where events are asked for.",
+        },
+        "top": {
+            "type": ["integer", "null"],
+            "minimum": 0,
+            "maximum": MOST_TOP,
+            "description": "Tell so many of the most probable tokens with each token.",
+        },
+        "answers": {
+            "type": ["object", "null"],
+            "additionalProperties": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+            "description": "Texts that holes get instead of asking a model, in their order, by hole.",
         },
         "keep": {
             "type": ["number", "null"],

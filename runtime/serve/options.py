@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from math import isfinite
 
@@ -11,6 +11,8 @@ from sglc.diagnostics.suggest import nearest
 from sglc.runtime.serve.problems import refusal
 
 MOST_SEED = 2**63 - 1
+MOST_TOP = 20
+"""Most of the most probable tokens that are told with each token."""
 MOST_PRIORITY = 100
 """How far a call may be put before or behind others."""
 
@@ -49,6 +51,11 @@ class CallOptions:
     keep: float = 0.0
     tenant: str = ""
     """Whose call it is; no client says it."""
+    top: int = 0
+    """How many of the most probable tokens are told with each token."""
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Texts that holes get instead of asking, in their order, by hole (`function.hole`, with `@branch` in a
+    branch of forks)."""
 
 
 _KINDS: Mapping[str, str] = {
@@ -58,6 +65,8 @@ _KINDS: Mapping[str, str] = {
     "priority": f"a whole number from -{MOST_PRIORITY} to {MOST_PRIORITY}",
     "tokens": "true or false",
     "keep": "seconds from 0 on",
+    "top": f"a whole number from 0 to {MOST_TOP}",
+    "answers": "lists of texts, by hole",
 }
 """Options of a call, and what each is. Null is as if it were not there."""
 
@@ -86,7 +95,21 @@ def call_options(given: object, limits: ServeLimits) -> CallOptions:
         _whole(given, "priority", -MOST_PRIORITY, MOST_PRIORITY) or 0,
         tokens,
         min(keep, limits.keep),
+        _whole(given, "top", 0, MOST_TOP) or 0,
+        _answers(given),
     )
+
+
+def _answers(given: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    found = given.get("answers")
+    if found is None:
+        return {}
+    if not isinstance(found, Mapping):
+        raise _wrong("answers")
+    texts = {str(hole): tuple(each) if isinstance(each, list | tuple) else () for hole, each in found.items()}
+    if not all(each and all(isinstance(text, str) for text in each) for each in texts.values()):
+        raise _wrong("answers")
+    return texts
 
 
 def _whole(given: Mapping[str, object], name: str, least: int, most: int | None) -> int | None:

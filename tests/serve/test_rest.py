@@ -245,3 +245,38 @@ def test_a_run_without_an_end_in_time_is_late() -> None:
         reply = server.call("long", theme="x", options={"timeout": 0.2})
         assert (reply.status, reply.data["name"]) == (504, "Timeout")
         assert set(reply.data["partial"]) == {"a"}
+
+
+STEPS = """
+pub fn steps() -> [str]:
+    assistant:
+        | ?{first: "a" | "b"}
+        | ?{second: "a" | "b"}
+    return [first, second]
+"""
+
+
+def test_answers_are_given_to_holes_in_their_order() -> None:
+    with serving(STEPS, {"steps.first": "a", "steps.second": "b"}) as server:
+        passes = server.model.passes
+        assert server.call("steps", options={"answers": {"steps.first": ["b"]}}).data["value"] == ["b", "b"]
+        assert server.model.passes > passes
+        passes = server.model.passes
+        both = {"steps.first": ["b"], "steps.second": ["a"]}
+        assert server.call("steps", options={"answers": both}).data["value"] == ["b", "a"]
+        assert server.model.passes == passes
+        other = server.call("steps", options={"answers": {"steps.first": ["c"]}})
+        assert other.status == 422 and "is not a value of the hole" in other.data["detail"]
+        near = server.call("steps", options={"answers": {"steps.frist": ["a"]}})
+        assert near.status == 400 and "steps.first" in near.data["hint"]
+        for wrong in ([], {"steps.first": "a"}, {"steps.first": [1]}, {"steps.first": []}):
+            assert server.call("steps", options={"answers": wrong}).status == 400
+
+
+def test_the_most_probable_tokens_are_told() -> None:
+    with serving(STEPS, {"steps.first": "a", "steps.second": "b"}) as server:
+        sent = {"accept": "text/event-stream"}
+        told = server.call("steps", sent, options={"tokens": True, "top": 2}).events
+        tops = [data["top"] for _, name, data in told if name == "token"]
+        assert tops and all(len(top) == 2 for top in tops)
+        assert server.call("steps", options={"top": 21}).status == 400

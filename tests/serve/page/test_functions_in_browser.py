@@ -51,6 +51,13 @@ pub fn pick(text: str) -> Mood raises Unwanted:
         raise Unwanted("<b>no</b>")
     return mood
 
+pub fn three() -> [str]:
+    assistant:
+        | ?{first: "a" | "b" | "c"}
+        | ?{second: "a" | "b" | "c"}
+        | ?{third: "a" | "b" | "c"}
+    return [first, second, third]
+
 pub fn long(text: str) -> str:
     user: | ${text}
     assistant: | ?{answer: str max 400 chars}
@@ -63,7 +70,13 @@ PARAMETERS = {
 }
 PROGRAM = PROGRAM.replace("PARAMETERS", ", ".join(f"{name}: {type}" for name, type in PARAMETERS.items()))
 PROGRAM = PROGRAM.replace("SHOWN", " / ".join(f"${{{name}}}" for name in PARAMETERS))
-ANSWERS = {"pick.mood": "glad", "long.answer": "word " * 60}
+ANSWERS = {
+    "pick.mood": "glad",
+    "three.first": "a",
+    "three.second": "b",
+    "three.third": "b",
+    "long.answer": "word " * 60,
+}
 FUNCTION = "document.querySelector('.function')"
 
 
@@ -320,3 +333,27 @@ def test_inline_scripts_do_not_run(tab: Tab, server: Server) -> None:
     assert tab.evaluate("window.ran === undefined")
     markup = "(() => { try { document.body.innerHTML = '<b>x</b>'; return 'set' } catch { return 'no' } })()"
     assert tab.evaluate(markup) == "no"
+
+
+def test_a_call_goes_on_from_a_hole(tab: Tab, server: Server) -> None:
+    """Holes before it keep their texts, it gets the one that is typed, those behind it are drawn."""
+    visit(tab, server)
+    open_function(tab, "three")
+    press_button(tab, "Run")
+    tab.until("document.querySelector('.result .value') !== null")
+    tab.evaluate("document.getElementById('tab-holes').click()")
+    tab.until("document.querySelectorAll('.lane').length === 3")
+    tab.evaluate("document.querySelector('.timeline').focus()")
+    tab.press("ArrowDown")
+    assert "three.second" in text_of(tab, "#inspector h2")
+    tab.evaluate("[...document.querySelectorAll('#inspector button')].at(-1).click()")
+    assert tab.evaluate("document.activeElement.value") == "b"
+    tab.evaluate("document.activeElement.value = 'c'")
+    press_button(tab, "Run")
+    tab.until("document.querySelector('.result .tools button:nth-child(2)') !== null")
+    assert text_of(tab, ".result .value").split() == ["1", "a", "2", "c", "3", "b"]
+    press_button(tab, "Compare with the run before")
+    tab.until("document.querySelectorAll('.differs').length === 2")
+    found = tab.evaluate("[...document.querySelectorAll('.differs')].map(each => each.textContent)")
+    assert found == ["b", "c"]
+    clean(tab, server)

@@ -419,14 +419,14 @@ def test_a_repair_shows_what_was_struck_and_put(show: Any) -> None:
 def test_deep_and_wide_traces(show: Any) -> None:
     """Folds in each other, forks behind each other and texts beside each other without end."""
     hole = {"hole": "f.x"}
-    deep = [{"event": "hole_start", **hole}, *[{"event": "retry", **hole, "reason": "no"}] * 20_000]
+    deep = [{"event": "hole_start", **hole}, *[{"event": "retry", **hole, "reason": "no"}] * 5_000]
     wide: list[dict[str, Any]] = []
-    for number in range(20_000):
+    for number in range(5_000):
         wide.append({"event": "fork", "branches": 1})
         wide.append({"event": "hole_start", "branch": "0", **hole})
         wide.append({"event": "hole_end", "branch": "0", **hole, "text": str(number)})
     calls = [{"event": "call", "function": "f"}, {"event": "text"}, {"event": "hole_start", **hole}]
-    apart = [{**row, "text": str(number)} for number in range(20_000) for row in calls]
+    apart = [{**row, "text": str(number)} for number in range(5_000) for row in calls]
     tab = show(lines(deep), lines(wide), lines(apart))
     for run in range(3):
         tab.evaluate(

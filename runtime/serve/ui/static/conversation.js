@@ -61,7 +61,7 @@ export class ConversationView {
     if (run.checks) facts.push(`${run.checks - run.failed} of ${plural(run.checks, "check")} passed`);
     const parts = facts.filter(Boolean).map((text) => make("span", { text }));
     if (run.error) parts.push(make("span", { class: "bad", text: visible(`${run.error.name}: ${run.error.message}`).slice(0, 400) }));
-    if ((run.finish || run.error) && this.again?.can(run)) parts.push(make("button", { type: "button", class: "quiet", text: "Edit and run again", on: { click: () => this.again.edit(run) } }));
+    if (this.again.can(run)) parts.push(make("button", { type: "button", class: "quiet", text: "Edit and run again", on: { click: () => this.again.edit(run) } }));
     this.head.replaceChildren(...parts, ...damage(run));
   }
 

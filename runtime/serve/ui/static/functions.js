@@ -72,10 +72,17 @@ class Call {
     this.note = make("p", { class: "hint" });
     this.note.hidden = true;
     this.result = make("div", { class: "result" });
+    this.from = null;
+    this.text = make("textarea", { rows: "2", "aria-label": "Text of the hole" });
+    this.anew = make("input", { type: "checkbox", on: { change: () => (this.text.disabled = this.anew.checked) } });
+    const drawn = make("label", {}, this.anew, " draw it anew; another seed gives another text");
+    this.kept = make("fieldset", {}, make("legend", {}), make("div", { class: "field" }, this.text, drawn));
+    this.kept.hidden = true;
     const form = make(
       "form",
       { novalidate: true, on: { submit: (event) => (event.preventDefault(), this.run()) } },
       this.note,
+      this.kept,
       this.arguments.element,
       make("details", { class: "options" }, make("summary", { text: "Options" }), this.options.element),
       make("div", { class: "tools" }, this.begin, this.stop, make("small", { class: "hint", text: "Ctrl+Enter runs it, too." })),
@@ -84,14 +91,40 @@ class Call {
     this.element = make("div", {}, make("h2", {}, make("code", { text: visible(owner.signatures.get(name) || name) })), docs(operation), form, this.status, this.result);
   }
 
-  /** Fill the form with what a run was called with, to change it and run it again. */
-  edit(run) {
+  /** Fill the form with what a run was called with, to change it and run it again: from its beginning, or with the
+   * texts that holes had before `hole`, which gets another one. */
+  edit(run, hole = null) {
     this.before = run;
+    this.from = hole;
+    this.kept.hidden = hole === null;
+    if (hole !== null) {
+      this.kept.firstElementChild.textContent = `Text of ${brief(hole.name, 60)}`;
+      this.text.value = String(hole.end?.text ?? "");
+      this.anew.checked = false;
+      this.text.disabled = false;
+    }
     if (run.arguments) this.arguments.write(run.arguments);
     if (run.seed !== null) this.options.write({ seed: run.seed });
     this.note.hidden = false;
-    this.note.textContent = `Filled with the arguments of “${brief(run.name, 60)}”. The call is run again from its beginning: with the same arguments and seed, text comes out as before. Afterwards both can be compared.`;
-    this.element.querySelector("form input, form textarea, form select")?.focus();
+    const way = hole === null ? "The call is run again from its beginning: with the same arguments and seed, text comes out as before." : `Holes before ${brief(hole.name, 60)} keep their texts; those behind it are drawn.`;
+    this.note.textContent = `Filled with the arguments of “${brief(run.name, 60)}”. ${way} Afterwards both can be compared.`;
+    (hole === null ? this.arguments.element.querySelector("input, textarea, select") : this.text)?.focus();
+  }
+
+  /** The texts of holes up to the one that the run goes on from, by hole; null where it begins anew. */
+  answers() {
+    if (!this.before || !this.from) return null;
+    const found = new Map();
+    const give = (hole, text) => {
+      const name = hole.path ? `${hole.name}@${hole.path}` : hole.name;
+      found.set(name, [...(found.get(name) ?? []), text]);
+    };
+    for (const hole of this.before.holes) {
+      if (hole === this.from) break;
+      if (hole.end) give(hole, String(hole.end.text ?? ""));
+    }
+    if (!this.anew.checked) give(this.from, this.text.value);
+    return found.size ? found : null;
   }
 
   async run() {
@@ -105,6 +138,9 @@ class Call {
       return;
     }
     options.set("tokens", true);
+    options.set("top", new Raw("5"));
+    const answers = this.answers();
+    if (answers) options.set("answers", answers);
     const body = jsonText(new Map([["arguments", given], ["options", options]]));
     this.going(true);
     this.run_ = this.owner.store.begin(this.name);
@@ -121,8 +157,8 @@ class Call {
     }
     this.going(false);
     live.end(this.before);
-    this.before = null;
-    this.note.hidden = true;
+    this.before = this.from = null;
+    this.note.hidden = this.kept.hidden = true;
   }
 
   going(on) {

@@ -6,8 +6,9 @@ import { factsOf } from "./rows.js";
 const MOST_CANDIDATES = 50;
 
 export class Inspector {
-  constructor(element) {
+  constructor(element, again) {
     this.element = element;
+    this.again = again; // what offers to run a call again from a hole
     this.item = null;
     this.clear();
   }
@@ -28,8 +29,14 @@ export class Inspector {
     const parts = [make("h2", {}, make("code", { text: quoted(item.text) })), factList(factsOf(item))];
     const top = Array.isArray(event.top) ? event.top.slice(0, MOST_CANDIDATES) : [];
     if (top.length) parts.push(make("h3", { text: "Most probable" }), candidates(top, item.text));
-    if (item.hole) parts.push(make("h3", { text: "Hole" }), factList(holeFacts(item.hole)));
+    if (item.hole) parts.push(make("h3", { text: "Hole" }), factList(holeFacts(item.hole)), ...this.offer(item.hole));
     this.element.replaceChildren(...parts);
+  }
+
+  /** A button for a hole that a call may go on from. */
+  offer(hole) {
+    if (!hole.end || !this.again.can(hole.run)) return [];
+    return [make("button", { type: "button", class: "quiet", text: "Run again from here", on: { click: () => this.again.edit(hole.run, hole) } })];
   }
 }
 

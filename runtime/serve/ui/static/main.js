@@ -23,8 +23,11 @@ class Page {
     this.run = null;
     this.numbered = 0;
     this.prefixes = new Prefix(null, "", "");
-    this.inspector = new Inspector(byId("inspector"));
-    const again = { can: (run) => this.functions?.has(run.function) ?? false, edit: (run) => this.edit(run) };
+    const again = {
+      can: (run) => ((run.finish || run.error) && this.functions?.has(run.function)) || false,
+      edit: (run, hole) => this.edit(run, hole),
+    };
+    this.inspector = new Inspector(byId("inspector"), again);
     this.conversation = new ConversationView(this.inspector, again);
     this.timeline = new TimelineView((hole, going) => this.hole(hole, going));
     this.forks = new ForksView((row) => this.reveal(row));
@@ -221,12 +224,12 @@ class Page {
 
   hole(hole, going) {
     if (going) this.reveal(hole.target);
-    else byId("inspector").replaceChildren(make("h2", { text: brief(hole.name, 60) }), factList(holeFacts(hole)), make("h3", { text: "Value" }), make("pre", { class: "value-text", text: brief(String(hole.end?.text ?? ""), 2000) }), ...scores(hole));
+    else byId("inspector").replaceChildren(make("h2", { text: brief(hole.name, 60) }), factList(holeFacts(hole)), make("h3", { text: "Value" }), make("pre", { class: "value-text", text: brief(String(hole.end?.text ?? ""), 2000) }), ...scores(hole), ...this.inspector.offer(hole));
   }
 
-  edit(run) {
+  edit(run, hole = null) {
     this.open("functions");
-    this.functions.open(run.function).edit(run);
+    this.functions.open(run.function).edit(run, hole);
   }
 
   together(before, run) {

@@ -173,6 +173,7 @@ export class Run {
       model: texted(event.model),
       path: strand.path,
       strand,
+      run: this,
       span: texted(event.span),
       began: finite(event.t),
       first: null,

@@ -30,6 +30,7 @@ const WORDS = { text: "written by the program", inserted: "inserted by the progr
 /** What is said of an item, as its accessible name and in the inspector. */
 export function factsOf(item) {
   const event = item.event ?? {};
+  if (item.kind === "drawn" && item.hole?.end?.ended === "mock") return [["kind", "given for this run"]];
   if (item.kind !== "token") return [["kind", WORDS[item.kind]]];
   const facts = [
     ["probability", percent(probable(event.logprob))],
