@@ -193,20 +193,18 @@ class Session:
     ) -> RunResult:
         """Run one function.
 
-        At most `concurrency` of its calls run ahead at the same time (None: as many as suit the engine); with
-        0 every call runs when its turn comes. The result is the same.
-
-        `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. Where the model has
-        not enough time for all, runs of higher `priority` are served first, and of these the one whose
-        timeout is nearest; each `tenant` has a share of its time. `trace` and `on_event` hear of every event
-        as it happens; of single tokens, for which all legal ones are counted, only if `detailed` (None: if
-        anyone listens). `pressure` says whether the pressure of masks is measured (None: if tokens are heard
-        of or the recorder asks), `trace_top` how many of the most probable tokens are told with each token
-        that is heard of. With `decode` every hole is drawn token by token, whatever the program says; with
-        `select` a model elsewhere that tells no scores writes the option of a `select` itself. Holes that
-        have `answers`, as of `rerun`, are not asked for while any is left, and no call runs ahead then. Raises
-        ArgumentError before it starts, SglError when it fails, and what a listener raises, which ends it;
-        cancelling the task stops it at the next token.
+        At most `concurrency` of its calls run ahead at a time (None: as many as suit the engine); with 0
+        every call runs when its turn comes. The result is the same. `max_tokens` bounds all of its holes
+        together, `timeout` (seconds) the whole run. Where the model has not enough time for all, runs of
+        higher `priority` are served first, and of these the one whose timeout is nearest; each `tenant` has a
+        share of its time. `trace` and `on_event` hear of every event; of single tokens, for which all legal ones are counted, only if
+        `detailed` (None: if anyone listens). `pressure` says whether the pressure of masks is measured (None:
+        if tokens are heard of or the recorder asks), `trace_top` how many of the most probable tokens are
+        told with each token. With `decode` every hole is drawn token by token; with `select` a model
+        elsewhere that tells no scores writes the option of a `select` itself. Holes with `answers` (of
+        `rerun`) take these first, and no call runs ahead. Raises ArgumentError before it starts, SglError
+        when it fails, and what a listener raises, which ends it; cancelling the task stops it at the next
+        token.
         """
         if detailed is None:
             detailed = trace is not None or on_event is not None
@@ -271,7 +269,7 @@ class Session:
             local=local,
             unscored=unscored,
         )
-        _give(run, answers)
+        run.give(answers)
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
@@ -356,7 +354,7 @@ class Session:
         code = self.function(name)
         bound = self.bind(code, arguments)
         run = self._new_run(seed, () if on_event is None else (on_event,))
-        _give(run, answers)
+        run.give(answers)
         machine = Machine(run)
         try:
             machine.emit("start", self._started(code, bound, seed))
@@ -471,13 +469,6 @@ class Session:
         error.partial = error.partial or None
         machine.emit("error", {"name": error.name, "message": error.message, "caught": False})
         return error
-
-
-def _give(run: Run, answers: Mapping[str, Sequence[object]]) -> None:
-    """Let holes have these answers, each for one fill."""
-    for hole, given in answers.items():
-        for each in given:
-            run.mock(hole, each, always=False)
 
 
 def _out_of_time(timeout: float, seen: SglError | None = None) -> SglError:

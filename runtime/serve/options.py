@@ -49,13 +49,13 @@ class CallOptions:
     tokens: bool = False
     """Whether each token is told of, with how many were legal."""
     keep: float = 0.0
-    tenant: str = ""
-    """Whose call it is; no client says it."""
     top: int = 0
     """How many of the most probable tokens are told with each token."""
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Texts that holes get instead of asking, in their order, by hole (`function.hole`, with `@branch` in a
     branch of forks)."""
+    tenant: str = ""
+    """Whose call it is; no client says it."""
 
 
 _KINDS: Mapping[str, str] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -429,6 +429,12 @@ class Run:
             lasting[:] = [made]
         else:
             once.append(made)
+
+    def give(self, answers: Mapping[str, Iterable[object]]) -> None:
+        """Answer holes with these, each once, in their order."""
+        for hole, given in answers.items():
+            for each in given:
+                self.mock(hole, each, always=False)
 
     def unused_mocks(self) -> list[tuple[str, Place | None]]:
         """Mocks that no hole has asked for, by the hole that they are for."""

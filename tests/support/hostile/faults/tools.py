@@ -6,6 +6,27 @@ from hostile.faults.fault import Fault
 
 FAULTS = (
     Fault(
+        "a trace ends the element of the page that it stands in",
+        "runtime/serve/ui/assets.py",
+        '    return text.replace("<", "\\\\u003c")\n',
+        "    return text\n",
+        "tests/serve/page/test_assets.py::test_traces_cannot_leave_their_place",
+    ),
+    Fault(
+        "what begins like the page needs no key",
+        "runtime/serve/guard.py",
+        'path.startswith(f"{PAGE}/")',
+        "path.startswith(PAGE)",
+        "tests/serve/page/test_face.py::test_the_page_needs_no_key_and_what_it_shows_does",
+    ),
+    Fault(
+        "a key sees the runs of others",
+        "runtime/serve/ui/state.py",
+        "if run.key.name == key.name]",
+        "if run.key.name]",
+        "tests/serve/page/test_face.py::test_a_key_sees_its_own_runs_and_others_as_one",
+    ),
+    Fault(
         "equal rows are read as a repetition",
         "runtime/repair/answer.py",
         "        return whole or self._readings[0].kept < size\n",
