@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import threading
 import time
 import tomllib
 from collections.abc import Callable, Mapping
@@ -151,7 +152,7 @@ class Access:
     """Lets requests in by their keys, and counts what each key uses.
 
     Without keys anyone may call; such a server is reached from its own machine alone. `wall` and `clock` give
-    seconds, of the calendar and since some moment.
+    seconds, of the calendar and since some moment. Threads may share it.
     """
 
     keys: tuple[Key, ...] = ()
@@ -160,6 +161,7 @@ class Access:
     _spent: dict[str, _Spent] = field(default_factory=dict)
     _schemas: dict[str, Allowance] = field(default_factory=dict)
     """By tenant: the schemas that it may still bring."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def admit(self, authorization: str) -> Key:
         """The key of a request, from its header `Authorization`. Raises Refusal: 401 for no key, 429 for one
@@ -176,16 +178,18 @@ class Access:
                 found = key
         if found is None:
             raise refusal(401, "Access", "this key is not known here")
-        self._take(found)
+        with self._lock:
+            self._take(found)
         return found
 
     def replace(self, keys: tuple[Key, ...]) -> None:
         """Let in by other keys from now on. What a key of the same name has used stays counted."""
-        self.keys = keys
-        for key in keys:
-            spent = self._spent.get(key.name)
-            if spent is not None:
-                spent.requests = self._allowance(key.rate, spent.requests)
+        with self._lock:
+            self.keys = keys
+            for key in keys:
+                spent = self._spent.get(key.name)
+                if spent is not None:
+                    spent.requests = self._allowance(key.rate, spent.requests)
 
     def _take(self, key: Key) -> None:
         """Count a request. Raises Refusal where the key has none left."""
@@ -233,8 +237,10 @@ class Access:
 
     def count(self, key: Key, tokens: int) -> None:
         """Count tokens that models wrote for a key."""
-        self._of(key).tokens += tokens
+        with self._lock:
+            self._of(key).tokens += tokens
 
     def spent_today(self, key: Key) -> int:
         """Tokens of the day that the key has used."""
-        return self._of(key).tokens
+        with self._lock:
+            return self._of(key).tokens

@@ -6,17 +6,18 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Coroutine, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import grpc
 from google.protobuf.message import DecodeError
-from grpc.aio import ServicerContext
+from grpc import ServicerContext
 
 from sglc.runtime.serve.functions import ServedFunction
 from sglc.runtime.serve.grpc.descriptors import message_class
 from sglc.runtime.serve.grpc.guard import KEY, metadata_of
+from sglc.runtime.serve.grpc.handing import Handed, waited
 from sglc.runtime.serve.grpc.statuses import abort, code_of
 from sglc.runtime.serve.grpc.values import Codec, NotSaid
 from sglc.runtime.serve.guard import trace_of
@@ -34,14 +35,13 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("sglc.serve")
 ACCESS = logging.getLogger("sglc.serve.access")
-Answered = TypeVar("Answered")
 LEAST_SECONDS = 0.001
 
 
 def handlers(
     runs: Runs, functions: Mapping[str, ServedFunction], file: ProtoFile, pool: DescriptorPool
 ) -> grpc.GenericRpcHandler:
-    """What answers the calls of one service."""
+    """What answers the calls of one service. To be called on the loop of the runs."""
     found: dict[str, grpc.RpcMethodHandler] = {}
     codecs: dict[int, Codec] = {}
     for each in file.methods:
@@ -69,6 +69,7 @@ class Method:
         pool: DescriptorPool,
         codec: Codec,
     ) -> None:
+        self._loop = asyncio.get_running_loop()
         self._runs = runs
         self._function = function
         self._codec = codec
@@ -82,35 +83,46 @@ class Method:
         self._value = next((each for each in fields[value_of.reply] if each.key == "value"), None)
         self._path = f"/{file.full_service}/{method.name}"
 
-    async def unary(self, data: bytes, context: ServicerContext) -> bytes:
+    def unary(self, data: bytes, context: ServicerContext) -> bytes | None:
         """Answer a call with its value. A client that leaves, or whose deadline comes, leaves the run."""
-        return await self._answered(context, self._value_for(data, context))
+        call = _Call(self._path, context)
+        found = waited(context, self._loop, self._answered(call, lambda: self._value_for(data, call)))
+        return self._ended(context, found)
 
-    async def stream(self, data: bytes, context: ServicerContext) -> None:
+    def stream(self, data: bytes, context: ServicerContext) -> Iterator[bytes]:
         """Answer a call with its events, the last of which is the value."""
-        await self._answered(context, self._tell(data, context))
+        call, handed = _Call(self._path, context), Handed(self._runs.limits.idle)
+        work = self._answered(call, lambda: self._tell(data, call, handed))
+        self._ended(context, (yield from handed.told(context, self._loop, work)))
+
+    def _ended(self, context: ServicerContext, found: bytes | Failed | None) -> bytes | None:
+        """What a call is answered with. Raises what ends one that has failed."""
+        if isinstance(found, Failed):
+            abort(context, found.problem, found.run, self._problem)
+        return found
 
     async def _answered(
-        self, context: ServicerContext, work: Coroutine[object, object, Answered]
-    ) -> Answered:
-        """What the work gives. What it has no answer to ends the call with a problem."""
-        call = _Call(self._path, context)
+        self, call: _Call, work: Callable[[], Coroutine[object, object, bytes]]
+    ) -> bytes | Failed:
+        """What the work gives, or why it gives nothing."""
+        code = "CANCELLED"
         try:
-            return await work
-        except asyncio.CancelledError:
-            call.left = True
-            raise
+            found: bytes | Failed = await work()
+            code = "OK"
+        except _NoValue as ended:
+            found, code = Failed(ended.problem, ended.run), code_of(ended.problem).name
         except Refusal as refused:
-            call.refuse(refused)
+            found, code = Failed(refused.problem), code_of(refused.problem).name
         except Exception:
-            call.fail()
+            number = secrets.token_urlsafe(6)
+            LOG.exception("call %s failed within", number)
+            found, code = Failed(internal(number)), "INTERNAL"
         finally:
-            call.log()
-        await call.abort(self._problem)
-        raise AssertionError("the call was ended")
+            call.log(code)
+        return found
 
-    async def _value_for(self, data: bytes, context: ServicerContext) -> bytes:
-        run = self._start(data, context, told=False)
+    async def _value_for(self, data: bytes, call: _Call) -> bytes:
+        run = self._start(data, call, told=False)
         assert run.task is not None, "a run that was started goes on"
         self._runs.enter(run)
         try:
@@ -122,8 +134,8 @@ class Method:
         found: bytes = reply.SerializeToString()
         return found
 
-    async def _tell(self, data: bytes, context: ServicerContext) -> None:
-        run = self._start(data, context, told=True)
+    async def _tell(self, data: bytes, call: _Call, handed: Handed) -> bytes:
+        run = self._start(data, call, told=True)
         self._runs.enter(run)
         try:
             number, ended = 0, False
@@ -131,14 +143,15 @@ class Method:
                 news = await run.log.after(number)
                 if news[0].number > number + 1:
                     lost = self._reply(lost={"after": number, "before": news[0].number})
-                    await self._write(run, context, lost)
+                    await self._write(run, handed, lost)
                 for each in news:
                     number, ended = each.number, each.last
-                    await self._write(run, context, self._event(run, each))
+                    await self._write(run, handed, self._event(run, each))
         finally:
             self._runs.leave(run)
+        return b""
 
-    def _start(self, data: bytes, context: ServicerContext, *, told: bool) -> Run:
+    def _start(self, data: bytes, call: _Call, *, told: bool) -> Run:
         """Begin a run. Raises Refusal."""
         message = self._request()
         try:
@@ -152,17 +165,16 @@ class Method:
             arguments = self._codec.arguments(message, self._request_name)
         except MemberError as wrong:
             raise refusal(400, "Arguments", f"the request is not what is wanted: {wrong}") from None
-        options = self._call_options(message, context)
-        return self._runs.start(self._function, arguments, options, KEY.get(), told=told)
+        options = self._call_options(message, call)
+        return self._runs.start(self._function, arguments, options, call.key, told=told)
 
-    def _call_options(self, message: Message, context: ServicerContext) -> CallOptions:
+    def _call_options(self, message: Message, call: _Call) -> CallOptions:
         """The options in a request; the deadline of the call bounds its time too."""
         given = getattr(message, self._options)
         options = call_options({field.name: value for field, value in given.ListFields()}, self._runs.limits)
-        left = context.time_remaining()
-        if left is None:
+        if call.seconds is None:
             return options
-        left = max(left, LEAST_SECONDS)
+        left = max(call.seconds, LEAST_SECONDS)
         return replace(options, timeout=left if options.timeout is None else min(options.timeout, left))
 
     def _event(self, run: Run, told: Told) -> Message:
@@ -181,22 +193,21 @@ class Method:
             message.told.name, message.told.data = told.name, told.data
         return message
 
-    async def _write(self, run: Run, context: ServicerContext, message: Message) -> None:
+    async def _write(self, run: Run, handed: Handed, message: Message) -> None:
         """One event. A client that takes none for too long is left."""
         try:
-            async with asyncio.timeout(self._runs.limits.idle):
-                await context.write(message.SerializeToString())
+            await handed.put(message.SerializeToString())
         except TimeoutError:
             slow = Problem(503, "Cancelled", "the client has read nothing for too long")
             run.cancel(slow)
-            raise _Ended(slow, run.id) from None
+            raise _NoValue(slow, run.id) from None
 
     def _fill(self, reply: Message, run: Run) -> None:
         """The reply of a run that has ended. Raises Refusal for one without a value."""
         answer = run.answer
         assert answer is not None, "a run that has ended has an answer"
         if answer.problem is not None:
-            raise _Ended(answer.problem, run.id)
+            raise _NoValue(answer.problem, run.id)
         reply.id = run.id
         for name, value in answer.usage.items():
             setattr(reply.usage, name, value)
@@ -208,10 +219,18 @@ class Method:
             try:
                 self._codec.set(reply, self._value, answer.found, type)
             except NotSaid as wrong:
-                raise _Ended(_unsaid(str(wrong)), run.id) from None
+                raise _NoValue(_unsaid(str(wrong)), run.id) from None
 
 
-class _Ended(Refusal):
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why a call has no value, and the run that ended so."""
+
+    problem: Problem
+    run: str = ""
+
+
+class _NoValue(Refusal):
     """A run that has ended without a value, or with one that no message has."""
 
     def __init__(self, problem: Problem, run: str) -> None:
@@ -220,48 +239,26 @@ class _Ended(Refusal):
 
 
 class _Call:
-    """A call while it is answered: how it ends, and what the log has of it."""
+    """What is known of a call when it comes, and what the log has of it when it ends."""
 
     def __init__(self, path: str, context: ServicerContext) -> None:
-        self.problem: Problem | None = None
-        self.run = ""
-        self.left = False
-        """Whether its client has gone, or its deadline has come."""
+        self.key = KEY.get()
+        self.seconds: float | None = context.time_remaining()
+        """Until its deadline."""
         self._path = path
-        self._context = context
         self._began = time.monotonic()
-        metadata = metadata_of(context.invocation_metadata())
-        self._trace = trace_of(metadata.get("traceparent", ""))
-        self._key = KEY.get()
+        self._trace = trace_of(metadata_of(context.invocation_metadata()).get("traceparent", ""))
 
-    def refuse(self, refused: Refusal) -> None:
-        """It has no answer."""
-        self.problem = refused.problem
-        if isinstance(refused, _Ended):
-            self.run = refused.run
-
-    def fail(self) -> None:
-        """A fault of our own: the log has it under a number, which the client gets."""
-        number = secrets.token_urlsafe(6)
-        LOG.exception("call %s failed within", number)
-        self.problem = internal(number)
-
-    def log(self) -> None:
+    def log(self, code: str) -> None:
         """One line, without texts."""
-        code = "OK" if self.problem is None else code_of(self.problem).name
         ACCESS.info(
             "GRPC %s %s %.0f ms%s%s",
             self._path,
-            "CANCELLED" if self.left else code,
+            code,
             (time.monotonic() - self._began) * 1000,
-            f" key={self._key.name}" if self._key.name else "",
+            f" key={self.key.name}" if self.key.name else "",
             f" trace={self._trace}" if self._trace else "",
         )
-
-    async def abort(self, kind: type[Message]) -> None:
-        """End the call with its problem."""
-        assert self.problem is not None, "a call that has no value has a problem"
-        await abort(self._context, self.problem, self.run, kind)
 
 
 def _unsaid(why: str) -> Problem:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,15 +24,18 @@ from sglc.runtime.serve.grpc.descriptors import pool_of
 from sglc.runtime.serve.grpc.guard import Guard
 from sglc.targets.proto.described import described
 from sglc.targets.proto.description import ProtoFile
-from sglc.targets.proto.numbers import Lock, numbered
+from sglc.targets.proto.numbers import Lock, LockError, numbered
 
-MOST_CALLS = 4096
-"""Most calls at a time, those that wait and those of health among them."""
+MOST_CALLS = 1024
+"""Most calls at a time, those that wait and those of health among them. Each has a thread."""
 MOST_OF_A_CONNECTION = 256
 UNWRITTEN = ("List",)
 """Methods of health that the package declares and does not have."""
 LAST_WORDS = 5.0
 """Seconds in which calls end when all runs have ended."""
+PACKAGE_LOG = "grpc._cython.cygrpc"
+UNTOLD = "Invalid encoding"
+"""What the package says, with the bytes, of metadata that is no text: it may be a key, and is no fault."""
 ALIVE_MILLISECONDS, ANSWER_MILLISECONDS = 60_000, 20_000
 """How long a connection is silent before it is asked whether its client lives, and how long that may take."""
 
@@ -66,8 +71,14 @@ class GrpcFace:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[Sequence[str]]:
-        """Serve while the block runs. Raises ArgumentError where the place cannot be had."""
-        server = grpc.aio.server(
+        """Serve while the block runs. Raises ArgumentError where the place cannot be had.
+
+        The server has threads: grpcio's server on a loop ends for good at a path that is no UTF-8 (1.85).
+        """
+        logging.getLogger(PACKAGE_LOG).addFilter(_is_told)
+        threads = ThreadPoolExecutor(MOST_CALLS, "grpc")
+        server = grpc.server(
+            threads,
             interceptors=(Guard(self._served.access),),
             options=(
                 ("grpc.max_receive_message_length", self._served.runs.limits.body),
@@ -83,18 +94,19 @@ class GrpcFace:
         for session, file in zip(table.sessions, self.files, strict=True):
             own = {name: each for name, each in table.by_name.items() if each.session is session}
             server.add_generic_rpc_handlers((handlers(self._served.runs, own, file, self._pool),))
-        told = await self._health(server)
+        told = self._health(server)
         self._reflect(server)
         self.port = self._bind(server)
-        await server.start()
+        server.start()
         ending = asyncio.ensure_future(self._when_ending(told))
         try:
             yield self._lines()
         finally:
             ending.cancel()
-            await server.stop(LAST_WORDS)
+            await asyncio.to_thread(server.stop(LAST_WORDS).wait)
+            threads.shutdown(wait=False)
 
-    def _bind(self, server: grpc.aio.Server) -> int:
+    def _bind(self, server: grpc.Server) -> int:
         host = f"[{self._place.host}]" if ":" in self._place.host else self._place.host
         address = f"{host}:{self._place.port}"
         try:
@@ -109,31 +121,42 @@ class GrpcFace:
         assert isinstance(port, int), "a port is a number"
         return port
 
-    async def _health(self, server: grpc.aio.Server) -> health.aio.HealthServicer:
-        servicer = health.aio.HealthServicer()
-        for file in self.files:
-            await servicer.set(file.full_service, health_pb2.HealthCheckResponse.SERVING)
-        unread = health_pb2.HealthCheckRequest(service="?")
-        _add(server, health_pb2_grpc.add_HealthServicer_to_server, servicer, unread)
+    def _health(self, server: grpc.Server) -> health.HealthServicer:
+        servicer = health.HealthServicer()
+        names = {"", *(file.full_service for file in self.files)}
+        for name in names:
+            servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
+        unknown = health_pb2.HealthCheckRequest(service="?")
+
+        def known(request: health_pb2.HealthCheckRequest) -> health_pb2.HealthCheckRequest:
+            """The request; the package keeps names that are watched for ever, so others become one."""
+            return request if request.service in names else unknown
+
+        reading = _Reading(server, unknown, known)
+        health_pb2_grpc.add_HealthServicer_to_server(servicer, reading)
         return servicer
 
-    def _reflect(self, server: grpc.aio.Server) -> None:
+    def _reflect(self, server: grpc.Server) -> None:
         for each in (health_pb2, reflection_pb2):
             self._pool.AddSerializedFile(each.DESCRIPTOR.serialized_pb)
         names = [file.full_service for file in self.files]
         names += [health.SERVICE_NAME, reflection.SERVICE_NAME]
-        servicer = reflection.aio.ReflectionServicer(names, pool=self._pool)
-        unread = reflection_pb2.ServerReflectionRequest()
-        _add(server, reflection_pb2_grpc.add_ServerReflectionServicer_to_server, servicer, unread)
+        servicer = reflection.ReflectionServicer(names, pool=self._pool)
+        reading = _Reading(server, reflection_pb2.ServerReflectionRequest(), lambda request: request)
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(servicer, reading)
 
-    async def _when_ending(self, told: health.aio.HealthServicer) -> None:
+    async def _when_ending(self, told: health.HealthServicer) -> None:
         await self._served.runs.ending.wait()
-        await told.enter_graceful_shutdown()
+        told.enter_graceful_shutdown()
 
     def _lines(self) -> list[str]:
         host = f"[{self._place.host}]" if ":" in self._place.host else self._place.host
         services = ", ".join(file.full_service for file in self.files)
         return [f"gRPC {host}:{self.port}    {services or 'health, reflection'}"]
+
+
+def _is_told(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith(UNTOLD)
 
 
 def _files(table: FunctionTable, locks: Sequence[Lock]) -> list[ProtoFile]:
@@ -142,9 +165,13 @@ def _files(table: FunctionTable, locks: Sequence[Lock]) -> list[ProtoFile]:
     found: list[ProtoFile] = []
     for index, session in enumerate(table.sessions):
         program = session.program
-        file, _, changed = numbered(described(program), locks[index] if index < len(locks) else Lock())
+        hint = "`sglc proto` says what can be done"
+        try:
+            file, _, changed = numbered(described(program), locks[index] if index < len(locks) else Lock())
+        except LockError as wrong:
+            what = f"the lock of {program.name} cannot be used"
+            raise ArgumentError("E0836", what, reason=str(wrong), hint=hint) from None
         if changed:
-            hint = "`sglc proto` says what can be done"
             raise ArgumentError("E0836", changed[0].message_text, reason=changed[0].reason, hint=hint)
         if any(each.package == file.package for each in found):
             raise ArgumentError(
@@ -159,11 +186,12 @@ def _files(table: FunctionTable, locks: Sequence[Lock]) -> list[ProtoFile]:
 
 class _Reading:
     """Takes handlers for a server, and has them read messages without faults: of bytes that are no message a
-    handler gets `unread`."""
+    handler gets `unread`, of others what `known` makes of them."""
 
-    def __init__(self, server: grpc.aio.Server, unread: Message) -> None:
+    def __init__(self, server: grpc.Server, unread: Message, known: Callable[[Message], Message]) -> None:
         self._server = server
         self._unread = unread
+        self._known = known
 
     def add_generic_rpc_handlers(self, found: Sequence[grpc.GenericRpcHandler]) -> None:
         """Nothing: the handlers by name are the same."""
@@ -178,18 +206,8 @@ class _Reading:
 
         def reading(data: bytes) -> Message:
             try:
-                found: Message = read(data)
+                return self._known(read(data))
             except DecodeError:
                 return self._unread
-            return found
 
         return handler._replace(request_deserializer=reading)
-
-
-def _add(
-    server: grpc.aio.Server,
-    add: Callable[[object, object], None],
-    servicer: object,
-    unread: Message,
-) -> None:
-    add(servicer, _Reading(server, unread))

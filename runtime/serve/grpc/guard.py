@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 
 import grpc
-from grpc.aio import ServerInterceptor, ServicerContext
 
 from sglc.runtime.serve.access import ANYONE, Access, Key
 from sglc.runtime.serve.grpc.statuses import abort
@@ -17,27 +16,27 @@ OPEN = "/grpc.health.v1.Health/"
 KEY: ContextVar[Key] = ContextVar("key", default=ANYONE)
 """The key that the call was let in by."""
 
-Next = Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler | None]]
+Next = Callable[[grpc.HandlerCallDetails], grpc.RpcMethodHandler | None]
 
 
-class Guard(ServerInterceptor):
+class Guard(grpc.ServerInterceptor):
     """Stands before all services."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    async def intercept_service(
+    def intercept_service(
         self, continuation: Next, handler_call_details: grpc.HandlerCallDetails
     ) -> grpc.RpcMethodHandler | None:
         """The handler of a call, or one that refuses it."""
-        handler = await continuation(handler_call_details)
+        handler = continuation(handler_call_details)
         if handler is None or handler_call_details.method.startswith(OPEN):
             return handler
         given = metadata_of(handler_call_details.invocation_metadata).get("authorization", "")
         try:
             KEY.set(self._access.admit(given))
         except Refusal as refused:
-            return _refusing(handler, refused.problem)
+            return _refusing(refused.problem)
         return handler
 
 
@@ -47,16 +46,10 @@ def metadata_of(given: object) -> Mapping[str, str]:
     return {name: value for name, value in pairs if isinstance(value, str)}
 
 
-def _refusing(handler: grpc.RpcMethodHandler, problem: Problem) -> grpc.RpcMethodHandler:
-    """A handler of the same form that ends each call with the problem."""
+def _refusing(problem: Problem) -> grpc.RpcMethodHandler:
+    """A handler that ends each call with the problem at once, whether its message has come or not."""
 
-    async def refuse(request: object, context: ServicerContext) -> None:
-        await abort(context, problem)
+    def refuse(requests: object, context: grpc.ServicerContext) -> None:
+        abort(context, problem)
 
-    forms = {
-        (False, False): grpc.unary_unary_rpc_method_handler,
-        (False, True): grpc.unary_stream_rpc_method_handler,
-        (True, False): grpc.stream_unary_rpc_method_handler,
-        (True, True): grpc.stream_stream_rpc_method_handler,
-    }
-    return forms[handler.request_streaming, handler.response_streaming](refuse)
+    return grpc.stream_stream_rpc_method_handler(refuse)

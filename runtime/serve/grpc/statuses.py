@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NoReturn
+from urllib.parse import quote
 
 from google.protobuf import any_pb2, descriptor_pb2, message_factory
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import Message
-from grpc import StatusCode
-from grpc.aio import ServicerContext
+from grpc import ServicerContext, StatusCode
 
 from sglc.runtime.serve.problems import Problem
 from sglc.types.text.plain_json import write_json
@@ -33,10 +34,11 @@ CODES: Mapping[int, StatusCode] = {
 DETAILS = "grpc-status-details-bin"
 PUSHBACK = "grpc-retry-pushback-ms"
 """When a client that calls again by itself may do so (gRFC A6)."""
-LONGEST = 1_000
-"""Most characters of the sentence: it travels in a header."""
-LONGEST_DETAILS = 6_000
-"""Most bytes of the details, which travel in a header too: clients take 8 KiB of all headers."""
+MOST_SENTENCE = 1_200
+"""Most bytes of the sentence in its header, where a letter beyond ASCII takes three for each of its own."""
+MOST_DETAIL = 1_000
+MOST_DETAILS = 3_000
+"""Most bytes of SglProblem. Clients take 8 KiB of all headers, and read bytes in base 64 where they must."""
 TYPE_PREFIX = "type.googleapis.com/"
 
 
@@ -69,46 +71,54 @@ def code_of(problem: Problem) -> StatusCode:
 
 
 def sentence_of(problem: Problem) -> str:
-    """Name and detail in one line."""
+    """Name and detail, as far as they have room."""
     text = f"{problem.name}: {problem.detail}"
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+    if len(quote(text)) <= MOST_SENTENCE:
+        return text
+    while len(quote(text)) > MOST_SENTENCE:
+        text = text[: len(text) * 3 // 4]
+    return text + "…"
 
 
 def details_of(problem: Problem, run: str, kind: type[Message]) -> bytes:
     """google.rpc.Status with the problem as its one detail, a message SglProblem.
 
-    What is too long for a header is left out of it: first the partial text, then the fields.
+    What has no room in a header is cut, as the partial text, or left out, as the fields.
     """
-    fields: dict[str, object] = {
-        "status": problem.status,
-        "name": problem.name,
-        "detail": problem.detail[:LONGEST],
-        "code": problem.code,
-        "hint": problem.hint[:LONGEST],
-        "fields": write_json(problem.fields) if problem.fields else "",
-        "partial": problem.partial or "",
-        "run": run,
-    }
-    told = problem.data().get("retry_after")
-    if told is not None:
-        fields["retry_after"] = told
-    for left_out in ("", "partial", "fields"):
-        fields.pop(left_out, None)
-        made = kind(**fields)
-        if made.ByteSize() <= LONGEST_DETAILS:
-            break
+    made = kind(
+        status=problem.status,
+        name=problem.name,
+        detail=_cut(problem.detail, MOST_DETAIL),
+        code=problem.code,
+        hint=_cut(problem.hint, MOST_DETAIL),
+        run=run,
+    )
+    told = problem.data()
+    if "retry_after" in told:
+        made.retry_after = told["retry_after"]
+    fields = write_json(told.get("fields", {}))
+    if problem.fields and made.ByteSize() + len(fields.encode()) <= MOST_DETAILS:
+        made.fields = fields
+    made.partial = _cut(problem.partial or "", max(0, MOST_DETAILS - made.ByteSize()))
     detail = {"type_url": TYPE_PREFIX + made.DESCRIPTOR.full_name, "value": made.SerializeToString()}
     status = STATUS(code=code_of(problem).value[0], message=sentence_of(problem), details=[detail])
     return status.SerializeToString()
 
 
-async def abort(
+def _cut(text: str, most: int) -> str:
+    """The beginning of a text of so many bytes."""
+    return text.encode()[:most].decode(errors="ignore")
+
+
+def abort(
     context: ServicerContext, problem: Problem, run: str = "", kind: type[Message] | None = None
-) -> None:
+) -> NoReturn:
     """End a call with a problem; `kind` is the class of SglProblem. Raises what ends the call."""
     trailing: list[tuple[str, str | bytes]] = []
     if kind is not None:
         trailing.append((DETAILS, details_of(problem, run, kind)))
     if problem.retry_after is not None:
         trailing.append((PUSHBACK, str(int(problem.retry_after * 1000))))
-    await context.abort(code_of(problem), sentence_of(problem), tuple(trailing))
+    context.set_trailing_metadata(tuple(trailing))
+    context.abort(code_of(problem), sentence_of(problem))
+    raise AssertionError("the call was ended")

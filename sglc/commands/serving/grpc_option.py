@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -55,6 +56,8 @@ def grpc_faces(
         return []
     if not files:
         raise click.UsageError("--grpc serves the functions of programs: name the FILES")
+    # The core of grpcio writes to stderr by itself, bytes of clients too. It reads this when it is loaded.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         from sglc.runtime.serve.grpc.face import GrpcFace, GrpcPlace
     except ImportError as missing:

@@ -38,15 +38,15 @@ def command(invocation: Invocation, file: Path, output: Path | None, check: bool
     program = load_program(invocation, file)
     invocation.stage = f"writing {file} as protocol buffers"
     path = lock_path(file)
-    try:
-        lock = read_lock(path)
-    except LockError as wrong:
-        raise fail(invocation, unreadable(path, wrong)) from None
     found = described(program)
     if not found.methods:
         told = fault("E0828", f"{file} has no public function to serve", hint="write `pub fn` before one")
         raise fail(invocation, told)
-    found, after, changed = numbered(found, lock)
+    try:
+        lock = read_lock(path)
+        found, after, changed = numbered(found, lock)
+    except LockError as wrong:
+        raise fail(invocation, unreadable(path, wrong)) from None
     if changed:
         raise fail(invocation, *(told_of(each, path) for each in changed))
     if check:

@@ -77,7 +77,10 @@ def lock_path(program: Path) -> Path:
 
 
 def numbered(file: ProtoFile, lock: Lock) -> tuple[ProtoFile, Lock, tuple[Changed, ...]]:
-    """The file with its numbers, the lock as it is after that, and what cannot keep its number."""
+    """The file with its numbers, the lock as it is after that, and what cannot keep its number.
+
+    Raises LockError for a lock that gives a number of ours to something else.
+    """
     after = Lock(dict(lock.messages), dict(lock.enums))
     changed: list[Changed] = []
     messages = []
@@ -106,6 +109,10 @@ def _numbered_message(message: ProtoMessage, kept: Kept, changed: list[Changed])
         if before != each.type_text:
             changed.append(Changed(message.name, each.name, number, before, each.type_text))
         fields.append(replace(each, number=number))
+    numbers = [each.number for each in fields]
+    twice = next((number for number in numbers if numbers.count(number) > 1), None)
+    if twice is not None:
+        raise LockError(f"it gives {twice} to two fields of {message.name}")
     return replace(message, fields=tuple(fields), gone=_gone(kept))
 
 
@@ -126,13 +133,13 @@ def _leave(kept: Kept, names: set[str]) -> None:
 
 
 def _number(kept: Kept, name: str, kind: str, fixed: int) -> int:
-    """The number that a name has, had, or gets now."""
+    """The number that a name has, had, or gets now; one that is fixed is never another."""
     if name in kept.numbers:
-        return kept.numbers[name][0]
-    back = next((number for number, was in kept.gone.items() if was == (name, kind)), 0)
-    if back and not fixed:
-        del kept.gone[back]
-    number = fixed or back or _next(kept)
+        number, kind = kept.numbers[name]
+    else:
+        number = next((number for number, was in kept.gone.items() if was == (name, kind)), 0) or _next(kept)
+    number = fixed or number
+    kept.gone.pop(number, None)
     kept.numbers[name] = number, kind
     return number
 

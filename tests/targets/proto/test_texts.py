@@ -97,6 +97,17 @@ def test_numbers_that_protocol_buffers_keep_are_left_out() -> None:
     assert [each.number for each in numbered(file, lock)[0].messages[0].fields] == [999, 1000]
 
 
+def test_our_own_numbers_are_those_of_no_lock() -> None:
+    lock = lock_of(
+        '{"v": 1, "messages": {"FRequest": {"numbers": {"options": "2 SglOptions"}}}, "enums": {}}'
+    )
+    file, _, _ = numbered(described(compiled("pub pure fn f(a: int) -> int:\n    return a\n")), lock)
+    assert [each.number for each in file.messages[0].fields] == [3, 1000]
+    lock = lock_of('{"v": 1, "messages": {"FRequest": {"numbers": {"a": "1000 int64"}}}, "enums": {}}')
+    with pytest.raises(LockError, match="gives 1000 to two fields of FRequest"):
+        numbered(described(compiled("pub pure fn f(a: int) -> int:\n    return a\n")), lock)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

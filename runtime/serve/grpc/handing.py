@@ -1,0 +1,63 @@
+"""From the threads of grpcio to the loop of the server, and back.
+
+grpcio takes calls in threads of its own; runs are tasks of the one loop. A thread hands its call to the loop
+and waits for what comes of it. A call that ends before, as its client has gone, ends the work on the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Generator
+from concurrent.futures import CancelledError, Future
+from queue import SimpleQueue
+from typing import TypeVar
+
+from grpc import ServicerContext
+
+Given = TypeVar("Given")
+ROOM = 16
+"""Events that wait for a client before the next one is not told yet."""
+Work = Coroutine[object, object, Given]
+
+
+def waited(context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Work[Given]) -> Given | None:
+    """What work on the loop gives; None where the call ended before."""
+    future = _begun(context, loop, work)
+    try:
+        return future.result()
+    except CancelledError:
+        return None
+
+
+def _begun(context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Work[Given]) -> Future[Given]:
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    if not context.add_callback(future.cancel):
+        future.cancel()
+    return future
+
+
+class Handed:
+    """Events of one call on their way from the loop to the thread that writes them."""
+
+    def __init__(self, idle: float) -> None:
+        self._events: SimpleQueue[bytes | None] = SimpleQueue()
+        self._room = asyncio.Semaphore(ROOM)
+        self._idle = idle
+
+    async def put(self, event: bytes) -> None:
+        """Hand an event over. Raises TimeoutError where the client took none of many for too long."""
+        async with asyncio.timeout(self._idle):
+            await self._room.acquire()
+        self._events.put(event)
+
+    def told(
+        self, context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Work[Given]
+    ) -> Generator[bytes, None, Given | None]:
+        """The events that work on the loop puts here, read in a thread. Returns what the work gives, None
+        where the call ended before."""
+        future = _begun(context, loop, work)
+        future.add_done_callback(lambda _: self._events.put(None))
+        while (event := self._events.get()) is not None:
+            yield event
+            loop.call_soon_threadsafe(self._room.release)
+        return None if future.cancelled() else future.result()
