@@ -197,14 +197,14 @@ class Session:
         every call runs when its turn comes. The result is the same. `max_tokens` bounds all of its holes
         together, `timeout` (seconds) the whole run. Where the model has not enough time for all, runs of
         higher `priority` are served first, and of these the one whose timeout is nearest; each `tenant` has a
-        share of its time. `trace` and `on_event` hear of every event; of single tokens, for which all legal ones are counted, only if
-        `detailed` (None: if anyone listens). `pressure` says whether the pressure of masks is measured (None:
-        if tokens are heard of or the recorder asks), `trace_top` how many of the most probable tokens are
-        told with each token. With `decode` every hole is drawn token by token; with `select` a model
-        elsewhere that tells no scores writes the option of a `select` itself. Holes with `answers` (of
-        `rerun`) take these first, and no call runs ahead. Raises ArgumentError before it starts, SglError
-        when it fails, and what a listener raises, which ends it; cancelling the task stops it at the next
-        token.
+        share of its time. `trace` and `on_event` hear of every event; of single tokens, for which all legal
+        ones are counted, only if `detailed` (None: if anyone listens). `pressure` says whether the pressure
+        of masks is measured (None: if tokens are heard of or the recorder asks), `trace_top` how many of the
+        most probable tokens are told with each token. With `decode` every hole is drawn token by token; with
+        `select` a model elsewhere that tells no scores writes the option of a `select` itself. Holes with
+        `answers` (of `rerun`) take these first, and no call runs ahead. Raises ArgumentError before it
+        starts, SglError when it fails, and what a listener raises, which ends it; cancelling the task stops
+        it at the next token.
         """
         if detailed is None:
             detailed = trace is not None or on_event is not None

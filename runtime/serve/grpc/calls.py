@@ -39,15 +39,12 @@ LEAST_SECONDS = 0.001
 
 
 def handlers(
-    runs: Runs, functions: Mapping[str, ServedFunction], file: ProtoFile, pool: DescriptorPool
+    runs: Runs, functions: Mapping[str, ServedFunction], file: ProtoFile, pool: DescriptorPool, codec: Codec
 ) -> grpc.GenericRpcHandler:
     """What answers the calls of one service. To be called on the loop of the runs."""
     found: dict[str, grpc.RpcMethodHandler] = {}
-    codecs: dict[int, Codec] = {}
     for each in file.methods:
-        function = functions[each.function]
-        codec = codecs.setdefault(id(function.program), Codec(file, function.program.table))
-        method = Method(runs, function, each, file, pool, codec)
+        method = Method(runs, functions[each.function], each, file, pool, codec)
         # Bytes come in and go out: what cannot be read is answered, not logged as a fault.
         found[each.name] = (
             grpc.unary_stream_rpc_method_handler(method.stream)

@@ -22,6 +22,7 @@ from sglc.runtime.serve.functions import FunctionTable
 from sglc.runtime.serve.grpc.calls import handlers
 from sglc.runtime.serve.grpc.descriptors import pool_of
 from sglc.runtime.serve.grpc.guard import Guard
+from sglc.runtime.serve.grpc.values import Codec
 from sglc.targets.proto.described import described
 from sglc.targets.proto.description import ProtoFile
 from sglc.targets.proto.numbers import Lock, LockError, numbered
@@ -93,7 +94,8 @@ class GrpcFace:
         table = self._served.table
         for session, file in zip(table.sessions, self.files, strict=True):
             own = {name: each for name, each in table.by_name.items() if each.session is session}
-            server.add_generic_rpc_handlers((handlers(self._served.runs, own, file, self._pool),))
+            codec = Codec(file, session.program.table)
+            server.add_generic_rpc_handlers((handlers(self._served.runs, own, file, self._pool, codec),))
         told = self._health(server)
         self._reflect(server)
         self.port = self._bind(server)

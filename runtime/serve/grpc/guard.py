@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 
 import grpc
 
 from sglc.runtime.serve.access import ANYONE, Access, Key
-from sglc.runtime.serve.grpc.statuses import abort
+from sglc.runtime.serve.grpc.statuses import abort, code_of
 from sglc.runtime.serve.problems import Problem, Refusal
 
 OPEN = "/grpc.health.v1.Health/"
 """What is told without a key."""
+ACCESS = logging.getLogger("sglc.serve.access")
 KEY: ContextVar[Key] = ContextVar("key", default=ANYONE)
 """The key that the call was let in by."""
 
@@ -36,6 +38,7 @@ class Guard(grpc.ServerInterceptor):
         try:
             KEY.set(self._access.admit(given))
         except Refusal as refused:
+            ACCESS.info("GRPC %s %s", handler_call_details.method, code_of(refused.problem).name)
             return _refusing(refused.problem)
         return handler
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Generator
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import TypeVar
 
@@ -59,5 +60,6 @@ class Handed:
         future.add_done_callback(lambda _: self._events.put(None))
         while (event := self._events.get()) is not None:
             yield event
-            loop.call_soon_threadsafe(self._room.release)
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(self._room.release)
         return None if future.cancelled() else future.result()

@@ -7,7 +7,8 @@ written by its type, which says which arm of a choice it belongs to.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -173,12 +174,18 @@ class Codec:
             setattr(message, field.name, self._plain(value, field.item, type))
 
     def _write(self, message: Message, described: ProtoMessage, value: Value, type: Type) -> None:
-        message.SetInParent()
+        with self._inside():
+            message.SetInParent()
+            self._write_parts(message, described, value, type)
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """One message deeper while the block runs. Raises NotSaid where that is too deep."""
         self._depth += 1
         try:
             if self._depth > MOST_DEPTH:
                 raise NotSaid("it is nested deeper than messages may be")
-            self._write_parts(message, described, value, type)
+            yield
         finally:
             self._depth -= 1
 
@@ -201,16 +208,22 @@ class Codec:
     def _write_record(self, message: Message, described: ProtoMessage, value: Value, type: Type) -> None:
         assert isinstance(value, RecordValue) and isinstance(type, Named | Applied), "the shape is declared"
         declared = declared_type(type.name, self._table)
-        if isinstance(declared, UnionType):
-            arm = self._fields[described.name][value.variant or ""]
-            variant = declared.variant(value.variant)
-            assert variant is not None and isinstance(arm.item, MessageItem), "the value has a variant"
-            message = getattr(message, arm.name)
-            message.SetInParent()
-            declared, described = variant, self._messages[arm.item.name]
-        assert isinstance(declared, RecordType), "a record is declared as one"
+        if isinstance(declared, RecordType):
+            self._write_fields(message, described, value, declared)
+            return
+        assert isinstance(declared, UnionType), "what has fields is a record or a union"
+        arm, variant = self._fields[described.name][value.variant or ""], declared.variant(value.variant)
+        assert variant is not None and isinstance(arm.item, MessageItem), "the value has a variant"
+        with self._inside():
+            inner = getattr(message, arm.name)
+            inner.SetInParent()
+            self._write_fields(inner, self._messages[arm.item.name], value, variant)
+
+    def _write_fields(
+        self, message: Message, described: ProtoMessage, value: RecordValue, record: RecordType
+    ) -> None:
         fields = self._fields[described.name]
-        for each in declared.fields:
+        for each in record.fields:
             self.set(message, fields[each.name], value.fields.get(each.name), each.type)  # type: ignore[arg-type]
 
     def _extend(self, items: object, item: Item, value: Value, type: Type) -> None:
@@ -226,12 +239,13 @@ class Codec:
     def _enter(self, entries: object, item: Item, value: Value, type: Type) -> None:
         bare = self._bare(value, type)
         assert isinstance(bare, MapOf) and isinstance(value, Mapping), "the shape is a map"
-        for key, each in value.items():
-            if isinstance(item, MessageItem):
-                made = entries[key]  # type: ignore[index]
-                self._write(made, self._messages[item.name], each, bare.value)
-            else:
-                entries[key] = self._plain(each, item, bare.value)  # type: ignore[index]
+        with self._inside():  # an entry is a message, too
+            for key, each in value.items():
+                if isinstance(item, MessageItem):
+                    made = entries[key]  # type: ignore[index]
+                    self._write(made, self._messages[item.name], each, bare.value)
+                else:
+                    entries[key] = self._plain(each, item, bare.value)  # type: ignore[index]
 
     def _plain(self, value: Value, item: Item, type: Type) -> object:
         """A value without parts."""

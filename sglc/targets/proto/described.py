@@ -101,7 +101,7 @@ class _Builder:
         enums = [self.enums[name] for name in self.program.table if name in self.enums]
         messages = (*calls, *inner, *own.own_messages())
         package = snake(stem)
-        return ProtoFile(package, service, tuple(methods), messages, tuple(enums), self.types)
+        return ProtoFile(package, service, tuple(methods), messages, tuple(enums))
 
     # -- calls ----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ are all made of."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from sglc.targets.proto.shapes import Plain, Shape
@@ -158,7 +158,7 @@ class ProtoMethod:
 
 @dataclass(frozen=True, slots=True)
 class ProtoFile:
-    """A file with one service. `types` are the messages and enums of declared types by qualified names."""
+    """A file with one service."""
 
     package: str
     service: str
@@ -166,7 +166,6 @@ class ProtoFile:
     messages: tuple[ProtoMessage, ...]
     """Those inside of others stand behind them."""
     enums: tuple[ProtoEnum, ...]
-    types: dict[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

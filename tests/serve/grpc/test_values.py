@@ -20,6 +20,7 @@ from sglc.types.type import (
     AliasType,
     Alternatives,
     Dec,
+    DeclaredType,
     EnumType,
     FieldType,
     Float,
@@ -35,6 +36,7 @@ from sglc.types.type import (
     TupleOf,
     Type,
     TypeTable,
+    UnionType,
 )
 from sglc.types.values import EnumValue, RecordValue, Value
 from strategies.typed_values import of_all_values, types, values_of
@@ -158,6 +160,27 @@ def test_values_that_are_nested_too_deep() -> None:
     with pytest.raises(NotSaid, match="nested deeper"):
         wire.write(chain(99))
     assert equal(wire.there_and_back(chain(3)), chain(3))
+
+
+UNION = UnionType("U", (RecordType("A", (FieldType("of", Optional(Named("U"))),)),))
+MAPS = RecordType("U", (FieldType("of", Optional(MapOf(Str(), Named("U")))),))
+
+
+@pytest.mark.parametrize("declared", [UNION, MAPS], ids=["union", "map"])
+def test_whatever_is_written_can_be_read(declared: DeclaredType) -> None:
+    """Variants and entries of maps are messages, too: up to the last depth that is written all is read."""
+    wire = Wire(Named("U"), {"U": declared})
+    value: Value = None
+    for depth in range(60):
+        inner: Value = {"k": value} if declared is MAPS and value is not None else value
+        value = RecordValue("U", {"of": inner}, "A" if declared is UNION else None)
+        try:
+            data = wire.write(value)
+        except NotSaid:
+            assert depth > 20
+            return
+        assert equal(wire.there_and_back(value), value) and data
+    raise AssertionError("the depth has no end")
 
 
 def test_an_integer_that_does_not_fit() -> None:
