@@ -7,6 +7,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,9 +26,11 @@ from sglc.runtime.serve.options import CallOptions, call_options
 from sglc.runtime.serve.problems import Problem, Refusal, internal, refusal
 from sglc.runtime.serve.runs import Run, Runs, Told
 from sglc.targets.proto.description import ProtoFile, ProtoMethod
-from sglc.targets.proto.own import OPTIONS_NUMBER, PROBLEM
+from sglc.targets.proto.own import OPTIONS_NUMBER, PROBLEM, SO_FAR
+from sglc.targets.proto.partials import Partials
 from sglc.types.language.membership import MemberError
-from sglc.types.text.plain_json import parse_json, write_json
+from sglc.types.text.plain_json import from_json, parse_json, write_json
+from sglc.types.values import Value
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor_pool import DescriptorPool
@@ -38,47 +41,63 @@ ACCESS = logging.getLogger("sglc.serve.access")
 LEAST_SECONDS = 0.001
 
 
-def handlers(
-    runs: Runs, functions: Mapping[str, ServedFunction], file: ProtoFile, pool: DescriptorPool, codec: Codec
-) -> grpc.GenericRpcHandler:
-    """What answers the calls of one service. To be called on the loop of the runs."""
-    found: dict[str, grpc.RpcMethodHandler] = {}
-    for each in file.methods:
-        method = Method(runs, functions[each.function], each, file, pool, codec)
-        # Bytes come in and go out: what cannot be read is answered, not logged as a fault.
-        found[each.name] = (
-            grpc.unary_stream_rpc_method_handler(method.stream)
-            if each.streamed
-            else grpc.unary_unary_rpc_method_handler(method.unary)
-        )
-    return grpc.method_handlers_generic_handler(file.full_service, found)
+class Service:
+    """The service of one program. To be made on the loop of the runs."""
+
+    def __init__(self, runs: Runs, file: ProtoFile, pool: DescriptorPool, partials: Partials) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.runs = runs
+        self.codec = Codec(file, partials.table)
+        self.partials = partials
+        self.fields = {each.name: each.fields for each in file.messages}
+        self._file = file
+        self._pool = pool
+        self.problem = self.class_of(PROBLEM)
+
+    def class_of(self, name: str) -> type[Message]:
+        """The class of a message by its path."""
+        return message_class(self._pool, self._file, name)
+
+    def path(self, method: ProtoMethod) -> str:
+        """What a method is called by on a connection."""
+        return f"/{self._file.full_service}/{method.name}"
+
+    def reply_of(self, function: str) -> str:
+        """The message that has the value of a function."""
+        methods = (each for each in self._file.methods if not each.streamed)
+        return next(each.reply for each in methods if each.function == function)
+
+    def handlers(self, functions: Mapping[str, ServedFunction]) -> grpc.GenericRpcHandler:
+        """What answers its calls."""
+        found: dict[str, grpc.RpcMethodHandler] = {}
+        for each in self._file.methods:
+            method = Method(self, functions[each.function], each)
+            # Bytes come in and go out: what cannot be read is answered, not logged as a fault.
+            found[each.name] = (
+                grpc.unary_stream_rpc_method_handler(method.stream)
+                if each.streamed
+                else grpc.unary_unary_rpc_method_handler(method.unary)
+            )
+        return grpc.method_handlers_generic_handler(self._file.full_service, found)
 
 
 class Method:
     """One way to call a function."""
 
-    def __init__(
-        self,
-        runs: Runs,
-        function: ServedFunction,
-        method: ProtoMethod,
-        file: ProtoFile,
-        pool: DescriptorPool,
-        codec: Codec,
-    ) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._runs = runs
+    def __init__(self, service: Service, function: ServedFunction, method: ProtoMethod) -> None:
+        self._service = service
+        self._loop, self._runs, self._codec = service.loop, service.runs, service.codec
+        self._problem = service.problem
         self._function = function
-        self._codec = codec
-        self._request_name = method.request
-        self._request = message_class(pool, file, method.request)
-        self._reply = message_class(pool, file, method.reply)
-        self._problem = message_class(pool, file, PROBLEM)
-        fields = {each.name: each.fields for each in file.messages}
-        self._options = next(each.name for each in fields[method.request] if each.number == OPTIONS_NUMBER)
-        value_of = next(each for each in file.methods if each.function == function.name and not each.streamed)
-        self._value = next((each for each in fields[value_of.reply] if each.key == "value"), None)
-        self._path = f"/{file.full_service}/{method.name}"
+        self._path = service.path(method)
+        self._request, self._request_name = service.class_of(method.request), method.request
+        self._reply = service.class_of(method.reply)
+        requested = service.fields[method.request]
+        self._options = next(each.name for each in requested if each.number == OPTIONS_NUMBER)
+        replied = {each.key: each for each in service.fields[service.reply_of(function.name)]}
+        self._value = replied.get("value")
+        told = {each.key: each for each in service.fields[method.reply]}
+        self._so_far, self._partial = told.get(SO_FAR), service.partials.types.get(function.name)
 
     def unary(self, data: bytes, context: ServicerContext) -> bytes | None:
         """Answer a call with its value. A client that leaves, or whose deadline comes, leaves the run."""
@@ -186,9 +205,21 @@ class Method:
             message.partial.hole = data["hole"]
             message.partial.branch = data.get("branch", "")
             message.partial.value = write_json(data["value"])
+            self._tell_so_far(message, str(data["hole"]), data["value"])
         else:
             message.told.name, message.told.data = told.name, told.data
         return message
+
+    def _tell_so_far(self, message: Message, hole: str, value: Value) -> None:
+        """What is there of the result, where the hole has its type and the value one of the partial type."""
+        code, program = self._function.code, self._function.program
+        if self._so_far is None or self._partial is None or code.result is None:
+            return
+        if self._function.hole_type(hole) != program.types[code.result]:
+            return
+        with suppress(MemberError, NotSaid):
+            found = from_json(value, self._partial, self._service.partials.table)
+            self._codec.set(message, self._so_far, found, self._partial)
 
     async def _write(self, run: Run, handed: Handed, message: Message) -> None:
         """One event. A client that takes none for too long is left."""

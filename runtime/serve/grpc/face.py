@@ -19,13 +19,13 @@ from starlette.routing import BaseRoute
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.serve.faces import Served
 from sglc.runtime.serve.functions import FunctionTable
-from sglc.runtime.serve.grpc.calls import handlers
+from sglc.runtime.serve.grpc.calls import Service
 from sglc.runtime.serve.grpc.descriptors import pool_of
 from sglc.runtime.serve.grpc.guard import Guard
-from sglc.runtime.serve.grpc.values import Codec
 from sglc.targets.proto.described import described
 from sglc.targets.proto.description import ProtoFile
 from sglc.targets.proto.numbers import Lock, LockError, numbered
+from sglc.targets.proto.partials import partials_of
 
 MOST_CALLS = 1024
 """Most calls at a time, those that wait and those of health among them. Each has a thread."""
@@ -94,8 +94,8 @@ class GrpcFace:
         table = self._served.table
         for session, file in zip(table.sessions, self.files, strict=True):
             own = {name: each for name, each in table.by_name.items() if each.session is session}
-            codec = Codec(file, session.program.table)
-            server.add_generic_rpc_handlers((handlers(self._served.runs, own, file, self._pool, codec),))
+            service = Service(self._served.runs, file, self._pool, partials_of(session.program))
+            server.add_generic_rpc_handlers((service.handlers(own),))
         told = self._health(server)
         self._reflect(server)
         self.port = self._bind(server)

@@ -70,5 +70,5 @@ def unreadable(path: Path, wrong: Exception) -> Diagnostic:
 
 def told_of(changed: Changed, lock: Path) -> Diagnostic:
     """That a field cannot keep its number."""
-    hint = f"give it another name; or delete its line in {lock}, where no client has it"
+    hint = f"give it, or its function, another name; or delete its line in {lock}, where no client has it"
     return fault("E0836", changed.message_text, reason=changed.reason, hint=hint)

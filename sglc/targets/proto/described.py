@@ -23,6 +23,7 @@ from sglc.targets.proto.description import (
     ScalarItem,
 )
 from sglc.targets.proto.names import Scope, camel, snake, upper, word
+from sglc.targets.proto.partials import partials_of, public_functions
 from sglc.targets.proto.shapes import (
     Choice,
     Declared,
@@ -50,8 +51,7 @@ _LONGEST_DEFAULT = 60
 
 def described(program: Program) -> ProtoFile:
     """The file of a program: its public functions and all types that they lead to."""
-    codes = [program.codes[index] for index in program.entry.values()]
-    return _Builder(program).file([each for each in codes if each.public and each.kind in ("fn", "pure")])
+    return _Builder(program).file(public_functions(program))
 
 
 class _Builder:
@@ -59,7 +59,9 @@ class _Builder:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.shapes = Shapes(program.table)
+        self.partials = partials_of(program)
+        self.table = self.partials.table
+        self.shapes = Shapes(self.table)
         self.names = Scope(each.name for each in own.own_messages())
         self.types = self._type_names()
         self.messages: dict[str, list[ProtoMessage]] = {}
@@ -69,10 +71,9 @@ class _Builder:
 
     def _type_names(self) -> dict[str, str]:
         """Names of records, unions and enums. Those of the program itself go first."""
-        table = self.program.table
         found: dict[str, str] = {}
-        for name in sorted(table, key=lambda each: "." in each):
-            if not isinstance(table[name], AliasType):
+        for name in sorted(self.table, key=lambda each: "." in each):
+            if not isinstance(self.table[name], AliasType):
                 found[name] = self.names.fresh(camel(name))
         return found
 
@@ -90,15 +91,15 @@ class _Builder:
                 self.names.fresh(f"{unary[each.name]}{kind}") for kind in ("Request", "Reply", "Event")
             )
             calls += [*self._request(each, request), *self._reply(each, reply)]
-            calls.append(own.event_message(event, each.name, reply))
+            calls += self._event(each, event, reply)
             methods += [
                 ProtoMethod(each.name, unary[each.name], request, reply, False, each.doc),
                 ProtoMethod(each.name, streamed[each.name], request, event, True),
             ]
         while self.waiting:
             self._declare(self.waiting.pop())
-        inner = [each for name in self.program.table for each in self.messages.get(name, ())]
-        enums = [self.enums[name] for name in self.program.table if name in self.enums]
+        inner = [each for name in self.table for each in self.messages.get(name, ())]
+        enums = [self.enums[name] for name in self.table if name in self.enums]
         messages = (*calls, *inner, *own.own_messages())
         package = snake(stem)
         return ProtoFile(package, service, tuple(methods), messages, tuple(enums))
@@ -121,6 +122,14 @@ class _Builder:
             value = message.fields[0]
         return [own.reply_message(name, code.name, value), *message.inside]
 
+    def _event(self, code: Code, name: str, reply: str) -> list[ProtoMessage]:
+        message = _Message(self, name, "event", "", own=own.EVENT_NAMES)
+        partial = self.partials.types.get(code.name)
+        if partial is not None:
+            doc = "Beside a partial value: the value so far, where it is that of the hole."
+            message.add(own.SO_FAR, partial, optional=True, doc=doc, number=own.SO_FAR_NUMBER)
+        return [own.event_message(name, code.name, reply, message.fields), *message.inside]
+
     # -- declared types -------------------------------------------------------------------------------------
 
     def refer(self, shape: Declared) -> Item:
@@ -131,7 +140,7 @@ class _Builder:
         return EnumItem(name) if shape.kind == "enum" else MessageItem(name)
 
     def _declare(self, shape: Declared) -> None:
-        declared, name = declared_type(shape.name, self.program.table), self.types[shape.name]
+        declared, name = declared_type(shape.name, self.table), self.types[shape.name]
         match declared:
             case EnumType():
                 self.enums[shape.name] = self._enum(declared, name)
@@ -220,7 +229,7 @@ class _Message:
         self.fields.append(ProtoField(key, name, item, label, number, null=null, doc=doc, note=note))
 
     def _shown(self, default: Value, type: Type) -> str:
-        text = dumps(default, type, self.builder.program.table)
+        text = dumps(default, type, self.builder.table)
         return text if len(text) <= _LONGEST_DEFAULT else f"{text[:_LONGEST_DEFAULT]}…"
 
     def _labelled(self, name: str, shape: Shape, absent: bool) -> tuple[Item, Label]:

@@ -85,7 +85,7 @@ def numbered(file: ProtoFile, lock: Lock) -> tuple[ProtoFile, Lock, tuple[Change
     changed: list[Changed] = []
     messages = []
     for message in file.messages:
-        if message.role not in ("own", "event"):
+        if message.role != "own":
             kept = after.messages[message.name] = _copied(lock.messages.get(message.name))
             message = _numbered_message(message, kept, changed)
         messages.append(message)
@@ -138,7 +138,8 @@ def _number(kept: Kept, name: str, kind: str, fixed: int) -> int:
         number, kind = kept.numbers[name]
     else:
         number = next((number for number, was in kept.gone.items() if was == (name, kind)), 0) or _next(kept)
-    number = fixed or number
+    if fixed:
+        number, kind = fixed, kept.gone.get(fixed, ("", kind))[1]  # what it was comes out as a change
     kept.gone.pop(number, None)
     kept.numbers[name] = number, kind
     return number

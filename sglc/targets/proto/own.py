@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sglc.targets.proto.description import (
     Item,
@@ -17,6 +17,8 @@ from sglc.targets.proto.shapes import Plain
 OPTIONS, USAGE, CHECK, PARTIAL, TOLD, LOST, PROBLEM = (
     *("SglOptions", "SglUsage", "SglCheck", "SglPartial", "SglTold", "SglLost", "SglProblem"),
 )
+EVENT_NAMES = ("number", "event", "partial", "told", "lost", "value")
+SO_FAR, SO_FAR_NUMBER = "so_far", 6
 OPTIONS_NUMBER = 1000
 """The number of the options in each request: parameters that come later stand before it."""
 
@@ -94,8 +96,8 @@ def reply_message(name: str, function: str, value: ProtoField | None) -> ProtoMe
     return ProtoMessage(name, "reply", fields, f"The value of `{function}`.")
 
 
-def event_message(name: str, function: str, reply: str) -> ProtoMessage:
-    """An event of a run of a function; the last is the value."""
+def event_message(name: str, function: str, reply: str, so_far: Sequence[ProtoField]) -> ProtoMessage:
+    """An event of a run of a function; the last is the value. `so_far` is for what is there of it."""
     told: Mapping[str, str] = {"partial": PARTIAL, "told": TOLD, "lost": LOST, "value": reply}
     fields = (
         _own("number", 1, ScalarItem("integer")),
@@ -103,6 +105,7 @@ def event_message(name: str, function: str, reply: str) -> ProtoMessage:
             ProtoField(key, key, MessageItem(kind), number=number, oneof="event")
             for number, (key, kind) in enumerate(told.items(), 2)
         ),
+        *so_far,
     )
     return ProtoMessage(
         name, "event", fields, f"What happens in a run of `{function}`; the last is its value."

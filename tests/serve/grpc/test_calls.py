@@ -133,6 +133,11 @@ def test_events_end_with_the_value(calls: GrpcServer) -> None:
     assert events[-1].value.value.name == "Ada"
     partial = [json.loads(each.partial.value) for each in events if each.WhichOneof("event") == "partial"]
     assert partial[-1] == ANSWERS["member.member"]
+    so_far = [each.so_far for each in events if each.HasField("so_far")]
+    assert len(so_far) == len(partial) and so_far[-1].tags.items == ["a", "b"]
+    for typed, plain in zip(so_far, partial, strict=True):
+        there = {name for name in ("name", "age", "mood", "tags") if typed.HasField(name)}
+        assert there == set(plain) and typed.name == plain.get("name", "")
     assert {"hole_start", "hole_end"} <= {each.told.name for each in events}
 
 
