@@ -45,6 +45,7 @@ class Admission:
         self._queues: dict[str, list[_Waiting]] = {}
         """By tenant, in the order of their turns."""
         self._numbers = itertools.count()
+        self._freed = asyncio.Event()
 
     @asynccontextmanager
     async def place(self, tenant: str, priority: int = 0) -> AsyncIterator[None]:
@@ -61,6 +62,12 @@ class Admission:
         """Raises Refusal (429) where one more call has no room to wait."""
         if self.running >= self.most_running and self.waiting >= self.most_waiting:
             raise refusal(429, "Busy", f"{self.waiting} calls wait already", retry_after=self.expected_wait())
+
+    async def until_free(self) -> None:
+        """Wait until there is a place that no call waits for."""
+        while self.running >= self.most_running:
+            self._freed.clear()
+            await self._freed.wait()
 
     def expected_wait(self) -> float:
         """Seconds after which one more call would probably begin."""
@@ -106,3 +113,4 @@ class Admission:
                 following.turn.set_result(None)
                 return
         self.running -= 1
+        self._freed.set()

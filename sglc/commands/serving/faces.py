@@ -1,4 +1,4 @@
-"""`--ui` and `--mcp`: ways to the functions of a server besides HTTP."""
+"""`--ui`, `--mcp` and `--queue`: ways to the functions of a server besides HTTP."""
 
 from __future__ import annotations
 
@@ -22,19 +22,25 @@ from sglc.targets.projection.core.capabilities import Level
 if TYPE_CHECKING:
     from sglc.runtime.serve.faces import MakeFace, Served
     from sglc.runtime.serve.options import ServeLimits
+    from sglc.runtime.serve.queue.address import QueueAddress
+    from sglc.runtime.serve.queue.broker import Broker
 
 R = TypeVar("R")
-OF_HTTP = ("host", "port", "keys", "tls", "cors", "hosts", "access_log", "ui", "reload", "workers", "cluster")
+OF_HTTP = (
+    *("host", "port", "keys", "tls", "cors", "hosts", "access_log", "ui", "queue", "reload"),
+    *("workers", "cluster"),
+)
 """Parameters of `sglc serve` that mean nothing where it speaks with one client at stdin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
     """Which ways there are beside typed HTTP: `ui` is the page for browsers, `mcp` where the protocol is
-    spoken."""
+    spoken, `queue` a broker."""
 
     ui: bool = False
     mcp: Literal["", "http", "stdio"] = ""
+    queue: str = ""
 
     def faces(self, invocation: Invocation) -> list[MakeFace]:
         """What is served beside HTTP. A missing extra, or an address that is none, ends the command."""
@@ -49,11 +55,13 @@ class Beside:
             except ImportError as missing:
                 raise fail(invocation, _missing("mcp", missing)) from None
             found.append(lambda served: McpFace(served, __version__))
+        if self.queue:
+            found.append(_queue(invocation, self.queue))
         return found
 
 
 def beside_options(command: Callable[..., R]) -> Callable[..., R]:
-    """Add `--ui` and `--mcp`; the command gets `beside`."""
+    """Add `--ui`, `--mcp` and `--queue`; the command gets `beside`."""
 
     @click.option(
         "--ui", is_flag=True, help="Give out a page at /ui/: forms for the functions, runs as they go on."
@@ -67,9 +75,18 @@ def beside_options(command: Callable[..., R]) -> Callable[..., R]:
         callback=_mcp,
         help="Functions as tools of MCP at /mcp, or for one client at stdin and stdout.",
     )
+    @click.option(
+        "--queue",
+        default="",
+        metavar="URL",
+        envvar="SGLC_QUEUE",
+        help="Take calls from a queue, redis://… or nats://…",
+    )
     @wraps(command)
-    def with_beside(*arguments: object, ui: bool, mcp: Literal["", "http", "stdio"], **named: object) -> R:
-        return command(*arguments, beside=Beside(ui, mcp), **named)
+    def with_beside(
+        *arguments: object, ui: bool, mcp: Literal["", "http", "stdio"], queue: str, **named: object
+    ) -> R:
+        return command(*arguments, beside=Beside(ui, mcp, queue), **named)
 
     return with_beside
 
@@ -86,6 +103,26 @@ def _missing(extra: str, missing: ImportError) -> Diagnostic:
         f"`sglc serve --{extra}` needs the package {missing.name}",
         hint=f"pip install 'sglc[{extra}]'",
     )
+
+
+def _queue(invocation: Invocation, url: str) -> MakeFace:
+    from sglc.runtime.errors import ArgumentError
+    from sglc.runtime.serve.queue.address import read_address
+    from sglc.runtime.serve.queue.worker import QueueFace
+
+    try:
+        address = read_address(url)
+    except ArgumentError as problem:
+        raise fail(invocation, problem.diagnostic()) from None
+    make: Callable[[QueueAddress], Broker]
+    try:
+        if address.redis:
+            from sglc.runtime.serve.queue.redis_streams import RedisQueue as make
+        else:
+            from sglc.runtime.serve.queue.jetstream import JetStreamQueue as make
+    except ImportError as missing:
+        raise fail(invocation, _missing("queue", missing)) from None
+    return lambda served: QueueFace(served, address, make(address))
 
 
 def speak_at_stdin(

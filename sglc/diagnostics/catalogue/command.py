@@ -201,6 +201,13 @@ ENTRIES: tuple[Entry, ...] = (
         "--new-key NAME` makes a key and its table. A server that other machines can reach has keys.",
     ),
     Entry(
+        "E0832",
+        "a queue that cannot be used",
+        "`sglc serve --queue URL` takes calls from Redis, `redis://[USER:PASSWORD@]HOST[:PORT][/DB]` (`rediss` "
+        "with TLS), or from NATS JetStream, `nats://[USER:PASSWORD@]HOST[:PORT]` (`tls` with TLS). Behind `?` may "
+        "stand `name`, `attempts`, `idle` and `keep`. The broker is asked when the command starts.",
+    ),
+    Entry(
         "E0836",
         "numbers of fields that cannot be kept",
         "`sglc proto FILE` keeps the numbers of fields and members in `FILE.proto.lock`, so that clients "
