@@ -203,9 +203,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0832",
         "a queue that cannot be used",
-        "`sglc serve --queue URL` takes calls from Redis, `redis://[USER:PASSWORD@]HOST[:PORT][/DB]` (`rediss` "
-        "with TLS), or from NATS JetStream, `nats://[USER:PASSWORD@]HOST[:PORT]` (`tls` with TLS). Behind `?` may "
-        "stand `name`, `attempts`, `idle` and `keep`. The broker is asked when the command starts.",
+        "`sglc serve --queue URL` takes calls from Redis, `redis://[USER:PASSWORD@]HOST[:PORT][/DB]` "
+        "(`rediss` with TLS), or from NATS JetStream, `nats://[USER:PASSWORD@]HOST[:PORT]` (`tls` with TLS). "
+        "Behind `?` may stand `name`, `attempts`, `idle` and `keep`. The broker is asked when the command "
+        "starts.",
     ),
     Entry(
         "E0836",
