@@ -149,6 +149,11 @@ class Pool:
         return sum(each.ready for each in self._workers.values())
 
     @property
+    def broken(self) -> ArgumentError | None:
+        """Why there will be no more workers; None where there will."""
+        return self._broken
+
+    @property
     def calls(self) -> int:
         """Calls that have no answer yet."""
         return sum(each.load for each in self._workers.values()) + len(self._homeless)

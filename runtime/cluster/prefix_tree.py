@@ -50,21 +50,24 @@ class ReadPrefixes:
         while len(self._blocks) > self._most:
             self._drop(next(iter(self._blocks)))
 
-    def matches(self, names: Sequence[bytes]) -> dict[int, int]:
-        """How many of these blocks, counted from the first, each worker has; only those with any."""
+    def matches(self, names: Sequence[bytes], least: int = 1) -> dict[int, int]:
+        """How many of these blocks, counted from the first, each worker has; only those that have `least`.
+        What all have, such as a beginning that all calls share, costs nothing then."""
         found: dict[int, int] = {}
-        alive: set[int] | None = None
+        alive: set[int] = set()
         for place, name in enumerate(names):
             block = self._blocks.get(name)
-            having = set() if block is None else block.workers
-            still = having if alive is None else alive & having
-            for worker in (alive or set()) - still:
-                found[worker] = place
+            having = block.workers if block is not None else set()
+            still = alive & having if place else having
+            if place >= least:
+                for worker in alive - still:
+                    found[worker] = place
             alive = still
             if not alive:
                 return found
-        for worker in alive or ():
-            found[worker] = len(names)
+        if len(names) >= least:
+            for worker in alive:
+                found[worker] = len(names)
         return found
 
     def gone(self, worker: int, name: bytes) -> None:

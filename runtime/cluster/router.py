@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
 from sglc.runtime.cluster.prefix_tree import ReadPrefixes
@@ -35,6 +36,11 @@ class Beginning:
     names: tuple[bytes, ...] = ()
     tokens: int = 0
 
+    @property
+    def enough(self) -> int:
+        """The fewest blocks of it that a worker must have read to be preferred."""
+        return max(1, ceil(LEAST_MATCH * self.tokens / BLOCK_TOKENS))
+
 
 NOTHING = Beginning()
 """Of a call of which nothing is known."""
@@ -44,10 +50,6 @@ def is_overloaded(load: int, least: int, width: int) -> bool:
     """Whether a worker with `load` calls has far more to do than one with `least`, which can do `width` at a
     time and could do with more."""
     return load > TIMES * least and load > least + AHEAD and least < max(1.0, STARVING * width)
-
-
-def _is_enough(blocks: int, beginning: Beginning) -> bool:
-    return blocks > 0 and blocks * BLOCK_TOKENS >= LEAST_MATCH * beginning.tokens
 
 
 class Router:
@@ -73,15 +75,12 @@ class Router:
 
     def knows(self, worker: int, beginning: Beginning) -> bool:
         """Whether a worker has read enough of a beginning to be preferred for it."""
-        return _is_enough(self.read.matches(beginning.names).get(worker, 0), beginning)
+        return worker in self.read.matches(beginning.names, beginning.enough)
 
     def _preferred(self, beginning: Beginning, loads: Mapping[int, int], width: int) -> int | None:
         """The worker that has read most, where that is worth it and it has time."""
-        matched = {
-            worker: blocks
-            for worker, blocks in self.read.matches(beginning.names).items()
-            if worker in loads and _is_enough(blocks, beginning)
-        }
+        read = self.read.matches(beginning.names, beginning.enough)
+        matched = {worker: blocks for worker, blocks in read.items() if worker in loads}
         if not matched:
             return None
         best = min(matched, key=lambda worker: (-matched[worker], loads[worker], worker))

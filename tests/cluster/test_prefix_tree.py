@@ -72,7 +72,10 @@ def test_the_tree_knows_what_an_oracle_knows(
             tree.forget(worker)
             oracle.has.pop(worker, None)
         for each in [*asked, blocks]:
-            assert tree.matches(names_of(tokens(each))) == oracle.matches(each)
+            known = oracle.matches(each)
+            assert tree.matches(names_of(tokens(each))) == known
+            deep = {worker: length for worker, length in known.items() if length >= 3}
+            assert tree.matches(names_of(tokens(each)), 3) == deep
     assert len(tree) == len(set().union(*oracle.has.values()))
 
 

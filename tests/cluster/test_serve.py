@@ -173,7 +173,7 @@ def at_rest(processes: list[int]) -> bool:
 
 def test_a_call_whose_worker_dies_is_answered_by_another(served: Served) -> None:
     body = {"arguments": {"n": 300}, "options": {"keep": 60}}
-    status, found = served.ask("POST", "/v1/functions/slow", body, prefer="respond-async")
+    _status, found = served.ask("POST", "/v1/functions/slow", body, prefer="respond-async")
     run = json.loads(found)["id"]
     workers = served.workers
     time.sleep(0.3)

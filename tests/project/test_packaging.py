@@ -90,7 +90,9 @@ def test_what_the_code_imports_is_declared() -> None:
 
     extras = PYPROJECT["project"]["optional-dependencies"]
     lines = PYPROJECT["project"]["dependencies"] + extras["observe"] + extras["torch"] + extras["test"]
-    lines += extras["litellm"] + extras["serve"] + extras["mcp"] + extras["grpc"] + extras["queue"]
+    lines += (
+        extras["litellm"] + extras["serve"] + extras["mcp"] + extras["grpc"] + extras["queue"] + extras["ray"]
+    )
     names = {re.split(r"[<>=!~ \[]", line)[0].replace("-", "_") for line in lines}
     declared = {re.sub("_(api|py)$", "", name) for name in names}  # opentelemetry-api holds opentelemetry
     other_names = {

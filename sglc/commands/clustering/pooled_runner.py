@@ -13,6 +13,7 @@ import click
 
 from sglc.commands.clustering.opening import beginnings_of, open_pool, rows_setup
 from sglc.commands.clustering.options import ClusterOptions
+from sglc.commands.running.batch import Halted
 from sglc.commands.running.execution import Call, Failed, Outcome, host_of
 from sglc.commands.shared.invocation import Invocation, counted, fail
 from sglc.commands.shared.progress import Figures
@@ -84,7 +85,8 @@ class PooledRunner:
         return self._loop.run(work)
 
     async def outcome(self, arguments: Mapping[str, Value], *, concurrency: int | None = None) -> Outcome:
-        """How one run ends; see `Runner.outcome`. Raises WorkerFault for a fault of sglc itself."""
+        """How one run ends; see `Runner.outcome`. Raises WorkerFault for a fault of sglc
+        itself, and Halted where no worker is left."""
         call = self._call
         beginning = NOTHING
         if self._beginnings is not None:
@@ -95,6 +97,8 @@ class PooledRunner:
         try:
             reply = await self._pool.call(asked, _unheard, beginning)
         except SglError as error:
+            if self._pool.broken is not None and error.name == "Backend":
+                raise Halted(self._pool.broken.diagnostic()) from None
             return Outcome(failed=Failed(error, diagnostic_of(error, call.program)))
         except ArgumentError as problem:
             return Outcome(failed=Failed(SglError("Failure", problem.message), problem.diagnostic()))

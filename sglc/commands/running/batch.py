@@ -42,6 +42,14 @@ class Common:
     values: Mapping[str, Value]
 
 
+class Halted(Exception):
+    """Nothing can be run any more, so rows that are left are not recorded. The diagnostic says why."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
 class OpenRunner(Protocol):
     """Opens what runs rows, for as long as the block lasts. `figures` tell how many there are."""
 
@@ -114,6 +122,12 @@ def run_rows(
             err=True,
         )
         raise CommandFailed(INTERRUPTED) from None
+    except Halted as problem:
+        with contextlib.suppress(OSError):
+            results.close()
+        kept = counted(figures.finished, "row")
+        click.echo(f"{kept} of {len(rows)} finished and kept in {out}; run it again for the rest", err=True)
+        raise fail(invocation, problem.diagnostic) from None
     except Unwritable as problem:
         with contextlib.suppress(OSError):
             results.close()
@@ -255,6 +269,8 @@ class Batch:
         started = time.monotonic()
         try:
             outcome = await self._runner.outcome(bound, concurrency=self._ahead)
+        except Halted:
+            raise
         except Exception as wrong:
             self.faults.append((row, wrong))
             error = {"code": "E0810", "name": "Internal", "message": f"{type(wrong).__name__}: {wrong}"}

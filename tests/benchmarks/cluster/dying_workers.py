@@ -1,4 +1,4 @@
-"""Rows on workers that are killed at random moments: each row stands once in the results, as one process has it.
+"""Rows on workers that are killed at random moments: each stands once in the results, as of one process.
 
     python tests/benchmarks/cluster/dying_workers.py [--kills 50] [--rows 1500] [--ray] [--seed 1]
 
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 PROGRAM = """
@@ -31,8 +32,10 @@ fn words(n: int) -> str:
             all = all + word
     return all
 """
-PAUSES = (0.2, 3.0)
-"""Least and most seconds between two kills."""
+ROWS = (1, 40)
+"""Least and most rows that end between two kills, and …"""
+PAUSE = 0.5
+"""… most seconds that go by then."""
 
 
 def children(process: int) -> list[int]:
@@ -77,16 +80,18 @@ def results(file: Path) -> list[str]:
 
 def killed(process: subprocess.Popen[bytes], find: Callable[[int], list[int]], kills: int, out: Path) -> int:
     """Kill workers at random moments until the process ends; how many were."""
-    draws, count = random.Random(kills), 0
+    draws, count, goal = random.Random(kills), 0, 1
     while process.poll() is None:
-        time.sleep(draws.uniform(*PAUSES))
+        time.sleep(0.02)
+        if count == kills or not out.exists() or out.read_bytes().count(b"\n") < goal:
+            continue
+        time.sleep(draws.uniform(0, PAUSE))
         there = find(process.pid)
-        if count < kills and there and out.exists():
-            try:
+        if there:
+            with suppress(ProcessLookupError):
                 os.kill(draws.choice(there), signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-            count += 1
+                count += 1
+            goal = out.read_bytes().count(b"\n") + draws.randint(*ROWS)
     return count
 
 
@@ -115,9 +120,8 @@ def main() -> None:
         subprocess.run(command(folder, "one.jsonl"), check=True, stderr=subprocess.DEVNULL)
         many, one = results(folder / "many.jsonl"), results(folder / "one.jsonl")
         failed = sum(not json.loads(line)["ok"] for line in many)
-        print(
-            f"{'Ray' if given.ray else 'processes'}: {count} kills in {seconds:.0f} s, exit {process.returncode}"
-        )
+        where = "Ray" if given.ray else "processes"
+        print(f"{where}: {count} kills in {seconds:.0f} s, exit {process.returncode}")
         print(f"{len(many)} lines of {given.rows} rows, {failed} failed; equal to one process: {many == one}")
         print(f"deaths that were told: {sum('has died; another' in line for line in told)}; {told[-1:]}")
 
