@@ -186,7 +186,9 @@ class Live {
   constructor(owner, run, status, result) {
     Object.assign(this, { owner, run, status, result, ended: false, began: performance.now(), partials: new Map(), waits: 0 });
     this.list = make("dl", { class: "partials" });
-    this.box = make("div", { "aria-live": "off" }, make("h3", { text: "So far" }), this.list);
+    this.ticking = make("span", { class: "hint", "aria-hidden": "true" }); // a reader of the screen hears the end alone
+    this.status.textContent = "Running. ";
+    this.box = make("div", { "aria-live": "off" }, make("h3", {}, "So far ", this.ticking), this.list);
     this.result.replaceChildren(this.box);
     this.show();
     this.clock = setInterval(() => this.show(), SHOWN_EVERY);
@@ -206,7 +208,7 @@ class Live {
 
   show() {
     const seconds = (performance.now() - this.began) / 1000;
-    if (!this.ended) this.status.textContent = `Running for ${seconds.toFixed(1)} s, ${plural(this.run.tokens, "token")}.`;
+    this.ticking.textContent = this.ended ? "" : `${seconds.toFixed(1)} s, ${plural(this.run.tokens, "token")}`;
     if (this.run.shown === this.run.version) return;
     this.run.shown = this.run.version;
     this.list.replaceChildren(...[...this.partials].map(([name, value]) => make("div", {}, make("dt", { text: visible(name) }), make("dd", {}, valueElement(value)))));

@@ -26,10 +26,10 @@ export class Inspector {
     if (item === this.item) return;
     this.item = item;
     const event = item.event ?? {};
-    const parts = [make("h2", {}, make("code", { text: quoted(item.text) })), factList(factsOf(item))];
+    const parts = [make("h2", {}, make("code", { text: quoted(item.text) })), factList(factsOf(item)), ...(item.hole ? this.offer(item.hole) : [])];
     const top = Array.isArray(event.top) ? event.top.slice(0, MOST_CANDIDATES) : [];
     if (top.length) parts.push(make("h3", { text: "Most probable" }), candidates(top, item.text));
-    if (item.hole) parts.push(make("h3", { text: "Hole" }), factList(holeFacts(item.hole)), ...this.offer(item.hole));
+    if (item.hole) parts.push(make("h3", { text: "Hole" }), factList(holeFacts(item.hole)));
     this.element.replaceChildren(...parts);
   }
 
