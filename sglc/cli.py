@@ -38,9 +38,10 @@ COMMANDS: dict[str, str] = {
     "disasm": "Print the bytecode of a program.",
     "models": "List the models at hand, or fetch one.",
 }
-"""Name of each command and what it does; `sglc.commands.<name>` holds it under the name `command`."""
-ELSEWHERE = {"view": "viewing.view", "proto": "serving.proto"}
-"""Commands whose module lies in a room of its own below `sglc.commands`."""
+"""Name of each command and what it does; see `command_of`."""
+
+ROOMS = {"view": "viewing.view", "proto": "serving.proto"}
+"""Commands whose modules lie in a room of `sglc.commands`; those of the others are called like them."""
 
 INTERNAL_FAULT = 70
 INTERRUPTED = 130
@@ -65,6 +66,12 @@ class ReaderLeft(Exception):
     """Whoever read our output has left. click would make an exit with 1 of a broken pipe."""
 
 
+def command_of(name: str) -> click.Command:
+    """One of COMMANDS, whose module is imported now."""
+    command: click.Command = importlib.import_module(f"sglc.commands.{ROOMS.get(name, name)}").command
+    return command
+
+
 class CommandTable(click.Group):
     """A group that knows its commands' names and first lines without importing them."""
 
@@ -76,8 +83,7 @@ class CommandTable(click.Group):
         """A command, whose module is imported now; None if there is no such command."""
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"sglc.commands.{ELSEWHERE.get(name, name)}").command
-        return command
+        return command_of(name)
 
     def resolve_command(
         self, context: click.Context, args: list[str]

@@ -95,16 +95,14 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_the_page_of_commands_names_every_command_and_option() -> None:
-    import importlib
-
     import click
 
-    from sglc.cli import COMMANDS, ELSEWHERE
+    from sglc.cli import COMMANDS, command_of
 
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     for name in COMMANDS:
         assert f"sglc {name}" in page
-        command = importlib.import_module(f"sglc.commands.{ELSEWHERE.get(name, name)}").command
+        command = command_of(name)
         for parameter in command.params:
             if isinstance(parameter, click.Option):
                 assert parameter.opts[-1] in page, f"{name} {parameter.opts[-1]}"

@@ -7,7 +7,6 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -217,9 +216,11 @@ class Method:
             return
         if self._function.hole_type(hole) != program.types[code.result]:
             return
-        with suppress(MemberError, NotSaid):
+        try:
             found = from_json(value, self._partial, self._service.partials.table)
             self._codec.set(message, self._so_far, found, self._partial)
+        except (MemberError, NotSaid):
+            message.ClearField(self._so_far.name)
 
     async def _write(self, run: Run, handed: Handed, message: Message) -> None:
         """One event. A client that takes none for too long is left."""

@@ -18,10 +18,10 @@ from grpc import ServicerContext
 Given = TypeVar("Given")
 ROOM = 16
 """Events that wait for a client before the next one is not told yet."""
-Work = Coroutine[object, object, Given]
+Coro = Coroutine[object, object, Given]
 
 
-def waited(context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Work[Given]) -> Given | None:
+def waited(context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Coro[Given]) -> Given | None:
     """What work on the loop gives; None where the call ended before."""
     future = _begun(context, loop, work)
     try:
@@ -30,7 +30,7 @@ def waited(context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Work
         return None
 
 
-def _begun(context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Work[Given]) -> Future[Given]:
+def _begun(context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Coro[Given]) -> Future[Given]:
     future = asyncio.run_coroutine_threadsafe(work, loop)
     if not context.add_callback(future.cancel):
         future.cancel()
@@ -52,7 +52,7 @@ class Handed:
         self._events.put(event)
 
     def told(
-        self, context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Work[Given]
+        self, context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Coro[Given]
     ) -> Generator[bytes, None, Given | None]:
         """The events that work on the loop puts here, read in a thread. Returns what the work gives, None
         where the call ended before."""

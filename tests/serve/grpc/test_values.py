@@ -72,7 +72,7 @@ class Wire:
         return from_json(self.read(self.write(value))["x"], self.type, self.table)
 
 
-@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=examples(80), suppress_health_check=list(HealthCheck), deadline=None)
 @given(types(), st.data())
 def test_random_values_are_those_of_json(both: tuple[Type, TypeTable], data: st.DataObject) -> None:
     type, table = both

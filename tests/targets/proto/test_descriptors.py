@@ -71,7 +71,7 @@ def test_examples(path: Path) -> None:
     agree(file_of(program))
 
 
-@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck), deadline=None)
 @given(types())
 def test_random_types(both: tuple[Type, TypeTable]) -> None:
     agree(file_of(program_of(*both)))
@@ -110,7 +110,7 @@ def test_a_message_that_protoc_makes_for_a_map_hides_no_other() -> None:
     agree(file_of(program_of(Named("R"), table)))
 
 
-@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck), deadline=None)
 @given(named_anyhow())
 def test_names_that_meet(both: tuple[Type, TypeTable]) -> None:
     agree(file_of(program_of(*both)))

@@ -71,7 +71,7 @@ KINDS = st.sampled_from(("text", "integer", "bool"))
 VERSIONS = st.lists(st.dictionaries(st.sampled_from("abcdef"), KINDS), min_size=2, max_size=8)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(VERSIONS)
 def test_a_number_never_means_two_things(versions: list[dict[str, Any]]) -> None:
     """Whatever fields come and go, a number that was given out is that of one name and type for ever."""
