@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.fake_workers import Fleet
+from clustering.fake_workers import Fleet
 from sglc.runtime.cluster import pool as pools
 from sglc.runtime.cluster.messages import Asked, WorkerFault, event_line, written
 from sglc.runtime.cluster.pool import MOST_DEATHS, TRIES, Pool
