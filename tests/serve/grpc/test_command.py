@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,13 @@ from command_line import GOOD, Cli, cli  # noqa: F401
 pytest.importorskip("grpc_tools")
 from serving.protoc import stub
 
+GOING_AWAY = (
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+    + b"\0\0\0\x04\0\0\0\0\0"
+    + b"\0\0\x1a\x07\0\0\0\0\0"
+    + b"\0\0\0\0\0\0\0\1private of a client"
+)
+"""A connection whose client leaves with words, which the core of grpcio would log."""
 PUBLIC = GOOD.replace("\nfn feel", "\npub fn feel")
 
 
@@ -50,6 +58,11 @@ def test_a_server_answers_the_stub_of_its_proto(public: Path, tmp_path: Path, cl
             assert pb.Mood.Name(reply.value) == "MOOD_FURIOUS"
             events = list(feelings.FeelEvents(pb.FeelRequest(text="a private text"), timeout=30))
             assert events[-1].value.value == reply.value
+        with socket.create_connection(("127.0.0.1", int(found[1]))) as connection:
+            connection.sendall(GOING_AWAY)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(4096):
+                pass
         process.send_signal(signal.SIGTERM)
         rest = process.stderr.read().decode()
         assert process.wait(20) == 0

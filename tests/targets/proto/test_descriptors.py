@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from checkout import ROOT
 from example_budget import examples
 from sglc.bytecode.code import Code, ParameterSpec, Program
 from sglc.driver import compile_source
@@ -41,7 +42,7 @@ protobuf = pytest.importorskip("google.protobuf.descriptor_pb2")
 from serving.protoc import compiled  # noqa: E402
 from sglc.runtime.serve.grpc.descriptors import file_descriptor, pool_of  # noqa: E402
 
-EXAMPLES = sorted(Path("examples").glob("*.sgl"))
+EXAMPLES = sorted((ROOT / "examples").rglob("*.sgl"))
 
 
 def program_of(type: Type, table: TypeTable) -> Program:
@@ -63,7 +64,7 @@ def agree(file: ProtoFile) -> Any:
     return ours
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_examples(path: Path) -> None:
     program = compile_source(Source(str(path), path.read_text(encoding="utf-8"))).program
     if program is None:
