@@ -17,7 +17,7 @@ from grpc import ServicerContext
 from sglc.runtime.serve.functions import ServedFunction
 from sglc.runtime.serve.grpc.descriptors import message_class
 from sglc.runtime.serve.grpc.guard import KEY, metadata_of
-from sglc.runtime.serve.grpc.handing import Handed, waited
+from sglc.runtime.serve.grpc.handing import Arriving, Handed, waited
 from sglc.runtime.serve.grpc.statuses import abort, code_of
 from sglc.runtime.serve.grpc.values import Codec, NotSaid
 from sglc.runtime.serve.guard import trace_of
@@ -43,11 +43,14 @@ LEAST_SECONDS = 0.001
 class Service:
     """The service of one program. To be made on the loop of the runs."""
 
-    def __init__(self, runs: Runs, file: ProtoFile, pool: DescriptorPool, partials: Partials) -> None:
+    def __init__(
+        self, runs: Runs, file: ProtoFile, pool: DescriptorPool, partials: Partials, arriving: Arriving
+    ) -> None:
         self.loop = asyncio.get_running_loop()
         self.runs = runs
         self.codec = Codec(file, partials.table)
         self.partials = partials
+        self.arriving = arriving
         self.fields = {each.name: each.fields for each in file.messages}
         self._file = file
         self._pool = pool
@@ -72,11 +75,9 @@ class Service:
         for each in self._file.methods:
             method = Method(self, functions[each.function], each)
             # Bytes come in and go out: what cannot be read is answered, not logged as a fault.
-            found[each.name] = (
-                grpc.unary_stream_rpc_method_handler(method.stream)
-                if each.streamed
-                else grpc.unary_unary_rpc_method_handler(method.unary)
-            )
+            # All take a stream: a call is known before its message has come.
+            answer = method.stream if each.streamed else method.unary
+            found[each.name] = grpc.stream_stream_rpc_method_handler(answer)
         return grpc.method_handlers_generic_handler(self._file.full_service, found)
 
 
@@ -98,14 +99,17 @@ class Method:
         told = {each.key: each for each in service.fields[method.reply]}
         self._so_far, self._partial = told.get(SO_FAR), service.partials.types.get(function.name)
 
-    def unary(self, data: bytes, context: ServicerContext) -> bytes | None:
+    def unary(self, requests: Iterator[bytes], context: ServicerContext) -> Iterator[bytes]:
         """Answer a call with its value. A client that leaves, or whose deadline comes, leaves the run."""
-        call = _Call(self._path, context)
+        data, call = self._service.arriving.first(requests, context), _Call(self._path, context)
         found = waited(context, self._loop, self._answered(call, lambda: self._value_for(data, call)))
-        return self._ended(context, found)
+        value = self._ended(context, found)
+        if value is not None:
+            yield value
 
-    def stream(self, data: bytes, context: ServicerContext) -> Iterator[bytes]:
+    def stream(self, requests: Iterator[bytes], context: ServicerContext) -> Iterator[bytes]:
         """Answer a call with its events, the last of which is the value."""
+        data = self._service.arriving.first(requests, context)
         call, handed = _Call(self._path, context), Handed(self._runs.limits.idle)
         work = self._answered(call, lambda: self._tell(data, call, handed))
         self._ended(context, (yield from handed.told(context, self._loop, work)))

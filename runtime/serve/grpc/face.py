@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
 from google.protobuf.message import DecodeError, Message
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2, reflection_pb2_grpc
 from starlette.routing import BaseRoute
 
@@ -22,6 +22,8 @@ from sglc.runtime.serve.functions import FunctionTable
 from sglc.runtime.serve.grpc.calls import Service
 from sglc.runtime.serve.grpc.descriptors import pool_of
 from sglc.runtime.serve.grpc.guard import Guard
+from sglc.runtime.serve.grpc.handing import Arriving
+from sglc.runtime.serve.grpc.health import SERVICE, Health
 from sglc.targets.proto.described import described
 from sglc.targets.proto.description import ProtoFile
 from sglc.targets.proto.numbers import Lock, LockError, numbered
@@ -30,8 +32,6 @@ from sglc.targets.proto.partials import partials_of
 MOST_CALLS = 1024
 """Most calls at a time, those that wait and those of health among them. Each has a thread."""
 MOST_OF_A_CONNECTION = 256
-UNWRITTEN = ("List",)
-"""Methods of health that the package declares and does not have."""
 LAST_WORDS = 5.0
 """Seconds in which calls end when all runs have ended."""
 PACKAGE_LOG = "grpc._cython.cygrpc"
@@ -91,20 +91,25 @@ class GrpcFace:
             ),
             maximum_concurrent_rpcs=MOST_CALLS,
         )
-        table = self._served.table
+        table, arriving = self._served.table, Arriving()
         for session, file in zip(table.sessions, self.files, strict=True):
             own = {name: each for name, each in table.by_name.items() if each.session is session}
-            service = Service(self._served.runs, file, self._pool, partials_of(session.program))
+            service = Service(self._served.runs, file, self._pool, partials_of(session.program), arriving)
             server.add_generic_rpc_handlers((service.handlers(own),))
-        told = self._health(server)
+        health = Health([file.full_service for file in self.files], arriving)
+        server.add_generic_rpc_handlers((health.handlers,))
         self._reflect(server)
         self.port = self._bind(server)
         server.start()
-        ending = asyncio.ensure_future(self._when_ending(told))
+        beside = [
+            asyncio.ensure_future(self._when_ending(health)),
+            asyncio.ensure_future(arriving.end_late()),
+        ]
         try:
             yield self._lines()
         finally:
-            ending.cancel()
+            for each in beside:
+                each.cancel()
             await asyncio.to_thread(server.stop(LAST_WORDS).wait)
             threads.shutdown(wait=False)
 
@@ -123,33 +128,18 @@ class GrpcFace:
         assert isinstance(port, int), "a port is a number"
         return port
 
-    def _health(self, server: grpc.Server) -> health.HealthServicer:
-        servicer = health.HealthServicer()
-        names = {"", *(file.full_service for file in self.files)}
-        for name in names:
-            servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
-        unknown = health_pb2.HealthCheckRequest(service="?")
-
-        def known(request: health_pb2.HealthCheckRequest) -> health_pb2.HealthCheckRequest:
-            """The request; the package keeps names that are watched for ever, so others become one."""
-            return request if request.service in names else unknown
-
-        reading = _Reading(server, unknown, known)
-        health_pb2_grpc.add_HealthServicer_to_server(servicer, reading)
-        return servicer
-
     def _reflect(self, server: grpc.Server) -> None:
         for each in (health_pb2, reflection_pb2):
             self._pool.AddSerializedFile(each.DESCRIPTOR.serialized_pb)
         names = [file.full_service for file in self.files]
-        names += [health.SERVICE_NAME, reflection.SERVICE_NAME]
+        names += [SERVICE, reflection.SERVICE_NAME]
         servicer = reflection.ReflectionServicer(names, pool=self._pool)
-        reading = _Reading(server, reflection_pb2.ServerReflectionRequest(), lambda request: request)
+        reading = _Reading(server, reflection_pb2.ServerReflectionRequest())
         reflection_pb2_grpc.add_ServerReflectionServicer_to_server(servicer, reading)
 
-    async def _when_ending(self, told: health.HealthServicer) -> None:
+    async def _when_ending(self, health: Health) -> None:
         await self._served.runs.ending.wait()
-        told.enter_graceful_shutdown()
+        health.end()
 
     def _lines(self) -> list[str]:
         host = f"[{self._place.host}]" if ":" in self._place.host else self._place.host
@@ -188,19 +178,18 @@ def _files(table: FunctionTable, locks: Sequence[Lock]) -> list[ProtoFile]:
 
 class _Reading:
     """Takes handlers for a server, and has them read messages without faults: of bytes that are no message a
-    handler gets `unread`, of others what `known` makes of them."""
+    handler gets `unread`."""
 
-    def __init__(self, server: grpc.Server, unread: Message, known: Callable[[Message], Message]) -> None:
+    def __init__(self, server: grpc.Server, unread: Message) -> None:
         self._server = server
         self._unread = unread
-        self._known = known
 
     def add_generic_rpc_handlers(self, found: Sequence[grpc.GenericRpcHandler]) -> None:
         """Nothing: the handlers by name are the same."""
 
     def add_registered_method_handlers(self, service: str, found: dict[str, grpc.RpcMethodHandler]) -> None:
         """Handlers of a service by their names."""
-        made = {name: self._wrapped(each) for name, each in found.items() if name not in UNWRITTEN}
+        made = {name: self._wrapped(each) for name, each in found.items()}
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, made),))
 
     def _wrapped(self, handler: grpc.RpcMethodHandler) -> grpc.RpcMethodHandler:
@@ -208,8 +197,9 @@ class _Reading:
 
         def reading(data: bytes) -> Message:
             try:
-                return self._known(read(data))
+                found: Message = read(data)
             except DecodeError:
                 return self._unread
+            return found
 
         return handler._replace(request_deserializer=reading)

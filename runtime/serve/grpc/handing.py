@@ -7,13 +7,18 @@ and waits for what comes of it. A call that ends before, as its client has gone,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator
+import time
+from collections.abc import Coroutine, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import TypeVar
 
 from grpc import ServicerContext
+
+from sglc.runtime.serve.grpc.statuses import abort
+from sglc.runtime.serve.problems import Problem
+from sglc.runtime.serve.requests import BODY_SECONDS
 
 Given = TypeVar("Given")
 ROOM = 16
@@ -35,6 +40,34 @@ def _begun(context: ServicerContext, loop: asyncio.AbstractEventLoop, work: Coro
     if not context.add_callback(future.cancel):
         future.cancel()
     return future
+
+
+class Arriving:
+    """Calls whose message has not come yet. A thread waits for each of them, but not for ever."""
+
+    def __init__(self, seconds: float = BODY_SECONDS) -> None:
+        self._seconds = seconds
+        self._waiting: dict[int, tuple[float, ServicerContext]] = {}
+
+    def first(self, requests: Iterator[bytes], context: ServicerContext) -> bytes:
+        """The first message of a call. Raises what ends a call that has none."""
+        self._waiting[id(context)] = time.monotonic(), context
+        try:
+            found = next(requests, None)
+        finally:
+            del self._waiting[id(context)]
+        if found is None:
+            abort(context, Problem(400, "Arguments", "the call has no message"))
+        return found
+
+    async def end_late(self) -> None:
+        """End calls whose message does not come, as long as this runs."""
+        while True:
+            await asyncio.sleep(min(1.0, self._seconds))
+            late = time.monotonic() - self._seconds
+            for began, context in list(self._waiting.values()):
+                if began < late:
+                    context.cancel()
 
 
 class Handed:

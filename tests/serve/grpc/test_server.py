@@ -6,6 +6,7 @@ import asyncio
 import logging
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ from sglc.runtime.errors import ArgumentError
 from sglc.runtime.serve.access import Access, Key, new_key
 from sglc.runtime.serve.faces import Served
 from sglc.runtime.serve.functions import FunctionTable, ServedFunction
+from sglc.runtime.serve.grpc import face
 from sglc.runtime.serve.grpc.face import GrpcFace, GrpcPlace
-from sglc.runtime.serve.grpc.handing import ROOM, Handed
+from sglc.runtime.serve.grpc.handing import ROOM, Arriving, Handed
 from sglc.runtime.serve.options import ServeLimits
 from sglc.runtime.session import Session
 from sglc.source import Source
@@ -88,6 +90,42 @@ def test_health(tmp_path: Path) -> None:
         assert code(lambda: health(made, "nobody")) == grpc.StatusCode.NOT_FOUND
         listed = made.channel.unary_unary("/grpc.health.v1.Health/List")
         assert code(lambda: listed(b"")) == grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_health_takes_no_place_of_calls(tmp_path: Path) -> None:
+    """It is told without a key, so whoever asks for it without end has 128 calls of 1,024."""
+    key, digest = new_key()
+    with serving_grpc(tmp_path, "watched", PROGRAM, access=Access((Key("a", digest, "a"),))) as made:
+        stub = health_pb2_grpc.HealthStub(made.channel)
+        watches = [stub.Watch(health_pb2.HealthCheckRequest()) for _ in range(128)]
+        assert all(next(each).status == SERVING for each in watches)
+        assert code(lambda: health(made)) == grpc.StatusCode.RESOURCE_EXHAUSTED
+        right = (("authorization", f"Bearer {key}"),)
+        assert made.stub.Turned(made.pb.TurnedRequest(point={"x": 1}), metadata=right).value.y == 1
+        for each in watches:
+            each.cancel()
+        made.server.until(lambda: _answers(made))
+
+
+def _answers(made: GrpcServer) -> bool:
+    try:
+        return health(made) == SERVING
+    except grpc.RpcError:
+        return False
+
+
+def test_messages_that_do_not_come_are_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(face, "Arriving", lambda: Arriving(0.2))
+    with serving_grpc(tmp_path, "silent", PROGRAM) as made:
+        for path in ("/silent.SilentService/Turned", "/grpc.health.v1.Health/Watch"):
+            never = threading.Event()
+            call = made.channel.stream_stream(path)(iter(never.wait, None))
+            assert code(lambda call=call: list(call)) == grpc.StatusCode.CANCELLED
+            never.set()
+        nothing = made.channel.stream_stream("/silent.SilentService/Turned")
+        assert code(lambda: list(nothing(iter(())))) == grpc.StatusCode.INVALID_ARGUMENT
 
 
 def test_keys(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -260,8 +298,8 @@ def test_what_has_no_descriptor() -> None:
         GrpcFace(Served(single, None, Access()), GrpcPlace(), [lock])  # type: ignore[arg-type]
     assert told.value.code == "E0836"
     both = table_of(("main.sgl", one.format("f")), ("other.sgl", one.format("g")))
-    face = GrpcFace(Served(both, None, Access()), GrpcPlace(), [Lock(), Lock()])  # type: ignore[arg-type]
-    assert [each.full_service for each in face.files] == ["main.MainService", "other.OtherService"]
+    made = GrpcFace(Served(both, None, Access()), GrpcPlace(), [Lock(), Lock()])  # type: ignore[arg-type]
+    assert [each.full_service for each in made.files] == ["main.MainService", "other.OtherService"]
 
 
 def test_a_port_that_is_taken() -> None:
