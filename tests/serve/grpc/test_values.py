@@ -39,6 +39,7 @@ from sglc.types.type import (
     UnionType,
 )
 from sglc.types.values import EnumValue, RecordValue, Value
+from strategies.programs.proto_names import named_anyhow
 from strategies.typed_values import of_all_values, types, values_of
 
 pytest.importorskip("google.protobuf")
@@ -81,6 +82,15 @@ def test_random_values_are_those_of_json(both: tuple[Type, TypeTable], data: st.
     assert equal(back, value), (type, value)
     by_json = from_json(parse_json(dumps(value, type, table)), type, table)
     assert equal(back, by_json)
+
+
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck), deadline=None)
+@given(named_anyhow(), st.data())
+def test_names_that_meet_are_told_apart(both: tuple[Type, TypeTable], data: st.DataObject) -> None:
+    type, table = both
+    value = data.draw(values_of(type, table))
+    by_json = from_json(parse_json(dumps(value, type, table)), type, table)
+    assert equal(Wire(type, table).there_and_back(value), by_json)  # empty records are alike in both
 
 
 TREE = {
