@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 
-from sglc.runtime.cluster.links import Link, Starter
+from sglc.runtime.cluster.links import PATIENCE, Link, Starter
 from sglc.runtime.cluster.messages import (
     Asked,
     Garbled,
@@ -199,13 +199,14 @@ class Pool:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         workers = [*self._workers.values()]
-        for worker in workers:
-            if worker.task is not None:
-                worker.task.cancel()
-            worker.link.send(written(end=True))
-        await asyncio.gather(*(each.task for each in workers if each.task), return_exceptions=True)
-        ends = [each.link.close(kill=kill) for each in workers]
-        await asyncio.gather(*ends, *self._chores, return_exceptions=True)
+        heard = [each.task for each in workers if each.task is not None]
+        if not kill:
+            for worker in workers:
+                worker.link.send(written(end=True))
+            await _within(PATIENCE, heard)
+        await asyncio.gather(*(each.link.close(kill=kill) for each in workers), return_exceptions=True)
+        await _within(1.0, heard)
+        await asyncio.gather(*self._chores, return_exceptions=True)
 
     # -- calls on their way ----------------------------------------------------------------------------
 
@@ -459,6 +460,12 @@ class Pool:
         while worker.load and worker.number in self._workers:
             await asyncio.sleep(TICK / 5)
         worker.link.send(written(end=True))
+
+
+async def _within(seconds: float, tasks: list[asyncio.Task[None]]) -> None:
+    """Let tasks end by themselves; those that have not by then are left."""
+    if tasks:
+        await asyncio.wait(tasks, timeout=seconds)
 
 
 def _add(total: dict[str, int], more: dict[str, int]) -> None:

@@ -18,12 +18,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 
-from sglc.runtime.cluster.links import PATIENCE, Link, Starter
+from sglc.runtime.cluster.links import Link, Starter
 from sglc.runtime.cluster.scaling import Sizes
 from sglc.runtime.errors import ArgumentError
 
+LOG = logging.getLogger("sglc.cluster")
+F = TypeVar("F")
 INWARD, OUTWARD = "inward", "outward"
 """Groups of threads of an actor, one thread each."""
 CONNECTING = 10.0
@@ -63,10 +65,6 @@ class LineWorker:
         self._out.put(None)  # for the next time
         return found
 
-    def pid(self) -> int:
-        """The process."""
-        return os.getpid()
-
     def _run(self, ready: threading.Event) -> None:
         from sglc.runtime.cluster.worker import Worker
 
@@ -85,13 +83,11 @@ class LineWorker:
 class _Method(Protocol):
     """A method of an actor. Calls give promises at once."""
 
-    def options(self, *, concurrency_group: str) -> _Method: ...
-
     def remote(self, *values: str) -> Awaitable[object]: ...
 
 
 class _Actor(Protocol):
-    """The handle of an actor whose class is LineWorker."""
+    """The handle of an actor of `_actor_class`."""
 
     @property
     def put(self) -> _Method: ...
@@ -109,7 +105,9 @@ class _Ray(Protocol):
 
     def kill(self, actor: _Actor) -> None: ...
 
-    def remote(self, **options: object) -> Callable[[type[LineWorker]], object]: ...
+    def remote(self, **options: object) -> Callable[[type], object]: ...
+
+    def method(self, *, concurrency_group: str) -> Callable[[F], F]: ...
 
 
 def _ray() -> _Ray:
@@ -127,25 +125,21 @@ class RayLink:
     def send(self, line: str) -> None:
         """See `Link.send`."""
         with suppress(Exception):  # Ray raises where it knows already that the actor is dead
-            self.actor.put.options(concurrency_group=INWARD).remote(line)
+            self.actor.put.remote(line)
 
     async def receive(self) -> str | bytes | None:
         """See `Link.receive`."""
         if not self._taken:
             try:
-                found = await self.actor.take.options(concurrency_group=OUTWARD).remote()
-            except Exception:  # Ray has a dozen classes for a worker that is no more
+                found = await self.actor.take.remote()
+            except Exception as problem:  # Ray has a dozen classes for a worker that is no more
+                LOG.debug("%s: %s", self.name, problem)
                 return None
             self._taken.extend(str(line) for line in cast(Iterable[object], found))
         return self._taken.popleft() if self._taken else None
 
     async def close(self, *, kill: bool = False) -> None:
         """See `Link.close`."""
-        if not kill:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE):
-                    while await self.receive() is not None:
-                        pass
         with suppress(Exception):
             _ray().kill(self.actor)
 
@@ -182,7 +176,7 @@ def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str) ->
         num_gpus=1 if device.startswith("cuda") else 0,
         max_restarts=0,
         concurrency_groups={INWARD: 1, OUTWARD: 1},
-    )(LineWorker)
+    )(_actor_class(ray))
     numbers = itertools.count(1)
 
     async def start() -> Link:
@@ -190,6 +184,25 @@ def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str) ->
         return RayLink(actor, next(numbers))
 
     return start
+
+
+def _actor_class(ray: _Ray) -> type:
+    """The class of actors. It is made here, so that it travels with the groups of its methods: a class that a
+    module has is imported on the other machine, which knows nothing of them."""
+
+    class LineActor:
+        def __init__(self) -> None:
+            self._worker = LineWorker()
+
+        @ray.method(concurrency_group=INWARD)
+        def put(self, line: str) -> None:
+            self._worker.put(line)
+
+        @ray.method(concurrency_group=OUTWARD)
+        def take(self) -> list[str]:
+            return self._worker.take()
+
+    return LineActor
 
 
 def _check_answers(cluster: str) -> None:

@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from sglc.bytecode.code import Program
 from sglc.bytecode.serial import dumps, loads
-from sglc.runtime.cluster.messages import Garbled, list_of, part_of, text_of, written
+from sglc.runtime.cluster.messages import Garbled, list_of, number_of, part_of, text_of, written
 from sglc.runtime.engine.core.options import EngineOptions, ExecutorKind
 from sglc.runtime.kv.eviction import Policy
 
@@ -41,13 +41,14 @@ class ProgramSetup:
 @dataclass(frozen=True, slots=True)
 class WorkerSetup:
     """All that a worker needs to know before its first call. `decode` and `select` are those of
-    `Session.run`, `width` the most calls at a time (None: what suits the engine), `weighed` whether the
-    pressure of masks is measured."""
+    `Session.run`, `width` the most calls at a time (None: `room` times what suits the engine), `weighed`
+    whether the pressure of masks is measured."""
 
     programs: tuple[ProgramSetup, ...]
     engine: EngineOptions = field(default_factory=EngineOptions)
     decode: Literal["local"] | None = None
     width: int | None = None
+    room: int = 1
     weighed: bool = False
 
     def line(self) -> str:
@@ -68,6 +69,7 @@ class WorkerSetup:
             "engine": engine,
             "decode": self.decode,
             "width": self.width,
+            "room": self.room,
             "weighed": self.weighed,
         }
         return written(setup=setup)
@@ -81,6 +83,7 @@ def setup_of(data: Mapping[str, object]) -> WorkerSetup:
         _engine_of(part_of(data, "engine")),
         "local" if data.get("decode") == "local" else None,
         width if isinstance(width, int) else None,
+        number_of(data, "room"),
         data.get("weighed") is True,
     )
 

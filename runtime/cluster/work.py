@@ -64,7 +64,7 @@ class Work:
         """Calls that are worth keeping going at the same time."""
         if self.setup.width is not None:
             return self.setup.width
-        return max((each.concurrency for each in self.engines.values()), default=1)
+        return self.setup.room * max((each.concurrency for each in self.engines.values()), default=1)
 
     def watch(self, gone: Callable[[bytes], None]) -> bool:
         """Have `gone` told the names of blocks that leave the first model's memory; whether it has one that

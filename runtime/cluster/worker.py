@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 TICK = 0.25
 """Seconds between two tellings of figures."""
+END = b'{"end"'
+"""How the last message begins."""
 GONE = 512
 """Most names of blocks in a message."""
 
@@ -169,6 +171,8 @@ def main(descriptor: int) -> None:
         def listen() -> None:
             for line in lines_of(connection.makefile("rb")):
                 loop.call_soon_threadsafe(partial(lines.put_nowait, line))
+                if line.startswith(END):
+                    return  # told to end in peace: the engine may have something to keep
             os._exit(0)
 
         threading.Thread(target=listen, name="sglc-front", daemon=True).start()

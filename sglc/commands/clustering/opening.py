@@ -52,7 +52,7 @@ def rows_setup(call: Call, file: str, sizes: Sizes, concurrency: int | None, *, 
     engine = divided(call.engine, sizes) if local else call.engine
     weighed = bool(call.observation.stats)
     program = program_setup(call.program, models, call.known, file, call.access)
-    return WorkerSetup((program,), engine, call.decode, width, weighed)
+    return WorkerSetup((program,), engine, call.decode, width, weighed=weighed)
 
 
 def divided(engine: EngineOptions, sizes: Sizes) -> EngineOptions:

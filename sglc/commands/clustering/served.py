@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,15 @@ from sglc.runtime.cluster.messages import Asked
 from sglc.runtime.cluster.pool import Pool
 from sglc.runtime.cluster.router import NOTHING
 from sglc.runtime.cluster.setup import ProgramSetup, WorkerSetup
-from sglc.runtime.errors import ArgumentError
+from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.serve.functions import Answer
 from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.vm.state.trace import Listener
 from sglc.types.model_use import MAIN
 from sglc.types.text.plain_json import write_json
+
+LATE = 0.5
+"""Seconds behind its time limit that a worker may tell how far a call came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +51,22 @@ class PoolPerformer:
             detailed=options.tokens,
             told=True,
         )
-        reply = await self.pool.call(asked, hear, beginning)
+        seconds = options.timeout
+        try:
+            async with asyncio.timeout(None if seconds is None else seconds + LATE):
+                reply = await self.pool.call(asked, hear, beginning)
+        except TimeoutError:
+            late = f"no worker was free within {seconds:g} s"
+            raise SglError("Timeout", late, fatal=True) from None
         return Answer(reply.value, reply.usage, reply.checks)
 
 
 def performer_of(
-    programs: Sequence[tuple[Path, Program, Sequence[Call]]], cluster: ClusterOptions
+    programs: Sequence[tuple[Path, Program, Sequence[Call]]], cluster: ClusterOptions, room: int
 ) -> PoolPerformer | None:
     """What performs the calls of programs, each with its public functions; None where no workers are asked
-    for. Its pool is not open yet. Raises ArgumentError for what cannot go to workers."""
+    for. Each worker does `room` times as many calls as suit its engine. The pool is not open yet. Raises
+    ArgumentError for what cannot go to workers."""
     if cluster.sizes is None:
         return None
     if not programs:
@@ -77,4 +88,4 @@ def performer_of(
     engine = programs[0][2][0].engine
     if not cluster.cluster:
         engine = divided(engine, cluster.sizes)
-    return PoolPerformer(open_pool(WorkerSetup(tuple(setups), engine), cluster), beginnings)
+    return PoolPerformer(open_pool(WorkerSetup(tuple(setups), engine, room=room), cluster), beginnings)

@@ -122,7 +122,7 @@ class ServedPrograms:
                 found = LoadedModels()
                 loaded.append(found)
                 first = _load_alone(invocation, models, engine, found, made)
-            performer = performer_of(parts, cluster)
+            performer = performer_of(parts, cluster, ROOM)
             table = FunctionTable([each.session for each in served], performer)
             pool = None if performer is None else performer.pool
             with observer.watching(None):
@@ -228,7 +228,7 @@ class ServedPrograms:
     def room(self) -> int:
         """Runs that are worth keeping going at the same time."""
         if self.pool is not None:
-            return ROOM * self.pool.width * self.pool.sizes.most
+            return self.pool.width * self.pool.sizes.most
         widths = [each.own.concurrency for each in self.models if each.own is not None]
         return ROOM * max(widths, default=1)
 

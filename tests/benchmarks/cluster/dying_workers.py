@@ -57,7 +57,7 @@ def actors(process: int) -> list[int]:
             command = Path(f"/proc/{each}/cmdline").read_bytes()
         except FileNotFoundError:
             continue
-        if command.startswith(b"ray::LineWorker"):
+        if command.startswith(b"ray::LineActor"):
             found.append(each)
     return found
 
