@@ -62,6 +62,15 @@ def test_random_programs_have_the_values_and_messages_of_the_machine(program: So
 
 
 PROGRAMS = {
+    "operands in their order": """\
+fn number(n: int) -> int:
+    user: | A number.
+    assistant: | ?{it: int in 0..9}
+    return n
+
+pub fn main(n: int = 8) -> bool:
+    return number(n) in [1, number(3)] or [1, 2][n % 3] in [number(n), 3]
+""",
     "samples that are repaired": """\
 pub fn main() -> (int, int):
     user: | Two numbers.

@@ -232,8 +232,10 @@ class Expressions:
             below = "" if container.inclusive else ", below=True"
             ends = f"{self.code(container.start)}, {self.code(container.stop)}{below}"
             found = f"within({self.code(part)}, {ends})"
-        else:
+        elif node.operator == "contains":
             found = f"contains({self.code(container)}, {self.code(part)})"
+        else:
+            found = f"among({self.code(part)}, {self.code(container)})"
         return Text(f"(not {found})" if node.operator == "not in" else found, "bool")
 
     def _matches(self, node: ast.Binary) -> Text:

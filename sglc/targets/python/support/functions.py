@@ -62,7 +62,7 @@ def compare(symbol: str, left: object, right: object) -> bool:
 
 
 def contains(container: Any, part: object) -> bool:
-    """`part in container`: part of a text, item of a list, key of a map."""
+    """Whether it has this part of a text, item of a list, key of a map."""
     if isinstance(container, str):
         if not isinstance(part, str):
             raise Failure(f"a text cannot contain {kind(part)}")
@@ -70,6 +70,11 @@ def contains(container: Any, part: object) -> bool:
     if isinstance(container, dict):
         return isinstance(part, str | Enum) and part in container
     return any(same(each, part) for each in container)
+
+
+def among(part: object, container: Any) -> bool:
+    """`part in container`, whose part is computed first."""
+    return contains(container, part)
 
 
 def within(value: object, low: object, high: object, *, below: bool = False) -> bool:
