@@ -210,7 +210,7 @@ def _form(parameters: Parameters, tools: Tools | None) -> Form:
         return form
     if form.whole and form.kind != "json":
         raise unsupported(form.param, "an answer that may be a call of a tool is text or JSON otherwise")
-    return replace(form, tools=tools)
+    return replace(form, tools=tools, param=form.param if form.whole else "tools")
 
 
 def _sampling(parameters: Parameters) -> Sampling:
