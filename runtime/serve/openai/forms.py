@@ -36,6 +36,8 @@ MOST_CHOICES = 10_000
 """Texts of a `choice`. One of 10,000 words compiles in some tenths of a second."""
 MOST_CHARACTERS = 1_000_000
 """Characters of a schema, a regex, a grammar or all choices. Limits of work bound what they ask for."""
+MOST_NOTATIONS = 32
+"""Lists of tools whose notation is kept, each with a template that was told of it."""
 ANY_OBJECT = '{"type": "object"}'
 
 
@@ -210,7 +212,7 @@ class Forms:
             loop = asyncio.get_running_loop()
             found = await loop.run_in_executor(self._thread, notation_of, self._chat, tools)
             self._notations[tools] = found
-            if len(self._notations) > MOST_FORMS:
+            if len(self._notations) > MOST_NOTATIONS:
                 self._notations.popitem(last=False)
         self._notations.move_to_end(tools)
         return self._notations[tools]

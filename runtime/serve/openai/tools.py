@@ -21,8 +21,8 @@ MOST_TOOLS = 128
 """Tools of a request, as many as OpenAI takes."""
 MOST_CALLS = 16
 """Calls of an answer: a model that does not come to an end is held to these."""
-MOST_CHARACTERS = 1_000_000
-"""Characters of all schemas, grammars and descriptions together."""
+MOST_CHARACTERS = 100_000
+"""Characters of what the model is told of all tools. Some templates write that anew for each message."""
 INPUT = "input"
 """The only argument of a custom tool, as the model writes its call."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -84,7 +84,7 @@ def tools_of(parameters: Parameters) -> Tools | None:
     for at, tool in enumerate(tools):
         if any(tool.name == other.name for other in tools[:at]):
             raise wrong(tool.param, f"two tools are called {tool.name!r}")
-    if sum(len(tool.shown) + len(tool.source) for tool in tools) > MOST_CHARACTERS:
+    if sum(len(tool.shown) for tool in tools) > MOST_CHARACTERS:
         raise wrong("tools", f"the tools have more than {MOST_CHARACTERS} characters together")
     mode, allowed = _choice(choice, tools)
     single = parallel is False or (isinstance(choice, dict) and choice.get("type") != "allowed_tools")

@@ -107,6 +107,17 @@ def answer(port: int, model: str, body: dict[str, Any]) -> tuple[int, dict[str, 
     return 200, message
 
 
+def model_of(port: int) -> str:
+    """The name of the only model."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=300)
+    try:
+        connection.request("GET", "/v1/models")
+        found: str = json.loads(connection.getresponse().read())["data"][0]["id"]
+        return found
+    finally:
+        connection.close()
+
+
 def joined(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
     """Put a piece of a stream to its call."""
     kind, member = ("custom", "input") if "custom" in piece else ("function", "arguments")
@@ -158,8 +169,9 @@ def main() -> int:
     try:
         address = None
         while address is None:
-            address = re.search(r"serving (\S+) at http://127.0.0.1:(\d+)", server.stderr.readline())
-        name, port = address[1], int(address[2])
+            address = re.search(r"serving .* at http://127.0.0.1:(\d+)", server.stderr.readline())
+        port = int(address[1])
+        name = model_of(port)
         counts: Counter[str] = Counter()
         began = time.monotonic()
 

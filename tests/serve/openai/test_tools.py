@@ -422,6 +422,7 @@ def test_json_or_a_call() -> None:
         ({"tools": [{"type": "function", "function": {"name": "a b"}}]}, "tools[0].function.name"),
         ({"tools": [FUNCTIONS[0], FUNCTIONS[0]]}, "tools[1].function"),
         ({"tools": FUNCTIONS[:1] * 129}, "tools"),
+        ({"tools": [{"type": "function", "function": {"name": "f", "description": "x" * 99_999}}]}, "tools"),
         (
             {"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "array"}}}]},
             "tools[0].function.parameters.type",

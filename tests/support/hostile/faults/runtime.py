@@ -57,6 +57,21 @@ FAULTS = (
         "        while self._sizes and self._bytes + size > self.limit:\n",
         "tests/kv/test_disk.py::test_a_tier_that_is_only_read_keeps_what_is_there",
     ),
+    # -- a server
+    Fault(
+        "text may have the mark of a call",
+        "runtime/serve/openai/calls.py",
+        "excludes=(notation.mark,)",
+        "excludes=()",
+        "tests/serve/openai/test_tools.py::test_what_is_neither_text_nor_calls_is_illegal",
+    ),
+    Fault(
+        "results stay in the order in which they came",
+        "runtime/serve/openai/asked.py",
+        "            places = {call.id: at for at, call in enumerate(message.calls)}\n",
+        "            places = {}\n",
+        "tests/serve/openai/test_tools.py::test_calls_and_results_are_written_as_the_template_writes_them",
+    ),
     # -- the matcher and its tables
     Fault(
         "rollback forgets the length over several steps",
