@@ -156,11 +156,15 @@ def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str) ->
         raise ArgumentError("E0812", f"`--cluster` needs the package {missing.name}", hint=_EXTRA) from None
     processors = threads or 1
     if not ray.is_initialized():
-        quiet: dict[str, object] = {"logging_level": logging.ERROR, "configure_logging": False}
+        quiet: dict[str, object] = {
+            "logging_level": logging.ERROR,
+            "configure_logging": False,
+            "log_to_driver": False,
+        }
         try:
             if cluster == "local":
                 most = max(os.cpu_count() or 1, sizes.most * processors)
-                ray.init(num_cpus=most, include_dashboard=False, **quiet)
+                ray.init(address="local", num_cpus=most, include_dashboard=False, **quiet)
             else:
                 _check_answers(cluster)
                 ray.init(address=cluster, **quiet)

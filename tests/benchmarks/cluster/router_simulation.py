@@ -1,6 +1,6 @@
 """The router at a thousand workers, on recorded traffic: tokens found again, and how evenly work is spread.
 
-    python tests/benchmarks/cluster/router_simulation.py TRACE [--workers 1000] [--copies 30] [--seed 1]
+    python tests/benchmarks/cluster/router_simulation.py TRACE [--workers 1000] [--copies 20] [--rule NAME]
 
 TRACE is `conversation_trace.jsonl` of the FAST'25 release of Mooncake (repository kvcache-ai/Mooncake, folder
 FAST25-release/traces, Apache 2.0): one line a request with `timestamp` (ms), `input_length`, `output_length`
@@ -224,8 +224,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("trace", type=Path)
     options.add_argument("--workers", type=int, default=1000)
-    options.add_argument("--copies", type=int, default=30)
+    options.add_argument("--copies", type=int, default=20)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--rule", help="only the rules whose names begin so")
     given = options.parse_args()
     requests = traffic(given.trace, given.copies, given.seed)
     blocks = sum(len(request.names) for request in requests)
@@ -245,6 +246,8 @@ def main() -> None:
     )
     print(f"| rule | {' | '.join(heads)} |\n|---|{'--:|' * len(heads)}")
     for name, (rule, router) in rules(given.workers, given.seed).items():
+        if given.rule is not None and not name.startswith(given.rule):
+            continue
         found = simulated(requests, given.workers, rule, router)
         shares = (
             f"{found['reused']:.1f} % | {found['work']:.0f} | {found['spread']:.2f} | {found['most']:.2f}"
