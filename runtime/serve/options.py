@@ -13,6 +13,9 @@ from sglc.runtime.serve.problems import refusal
 MOST_SEED = 2**63 - 1
 MOST_TOP = 20
 """Most of the most probable tokens that are told with each token."""
+MOST_ANSWERS = 100_000
+"""Most characters of the texts that a call gives to holes: their masks read some hundred thousand a second,
+and meanwhile nobody else is answered."""
 MOST_PRIORITY = 100
 """How far a call may be put before or behind others."""
 
@@ -66,7 +69,7 @@ _KINDS: Mapping[str, str] = {
     "tokens": "true or false",
     "keep": "seconds from 0 on",
     "top": f"a whole number from 0 to {MOST_TOP}",
-    "answers": "lists of texts, by hole",
+    "answers": f"lists of texts, by hole, of at most {MOST_ANSWERS} characters in all",
 }
 """Options of a call, and what each is. Null is as if it were not there."""
 
@@ -108,6 +111,8 @@ def _answers(given: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
         raise _wrong("answers")
     texts = {str(hole): tuple(each) if isinstance(each, list | tuple) else () for hole, each in found.items()}
     if not all(each and all(isinstance(text, str) for text in each) for each in texts.values()):
+        raise _wrong("answers")
+    if sum(len(text) for each in texts.values() for text in each) > MOST_ANSWERS:
         raise _wrong("answers")
     return texts
 

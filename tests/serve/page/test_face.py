@@ -150,6 +150,7 @@ def test_a_server_that_ends_says_so(draining: bool) -> None:
         assert server.ask("GET", "/v1/state").data["draining"] is draining
 
 
+@pytest.mark.slow
 def test_the_command_gives_out_the_page(tmp_path: Path) -> None:
     program, script = tmp_path / "pick.sgl", tmp_path / "script.json"
     program.write_text(PROGRAM)

@@ -26,7 +26,7 @@ function* piecesOf(rows) {
 
 /** The first place where two runs differ: the pieces of both, null where one has ended; null where none does.
  * Texts are compared, not tokens: the same text in other tokens is no difference. */
-export function firstDifference(one, other) {
+function firstDifference(one, other) {
   const walks = [piecesOf(one.rows), piecesOf(other.rows)];
   const now = walks.map((walk) => walk.next());
   const done = [0, 0];

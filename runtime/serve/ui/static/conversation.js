@@ -105,7 +105,7 @@ function rowText(row) {
 }
 
 /** What of a trace could not be read, said in words. */
-export function damage(run) {
+function damage(run) {
   const reading = run.reading;
   if (!reading) return [];
   const said = reading.faults.map((each) => `Line ${each.line} was left out: ${each.reason}.`);

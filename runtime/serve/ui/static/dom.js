@@ -70,6 +70,11 @@ export function plural(count, noun) {
   return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** `1 branch`, `2 branches`. */
+export function branchCount(count) {
+  return `${grouped(count)} ${count === 1 ? "branch" : "branches"}`;
+}
+
 /** A share of one as per cent, with the digits that matter. */
 export function percent(share) {
   if (share === null) return "–";
@@ -91,11 +96,6 @@ export function duration(seconds) {
 export function probable(logprob) {
   const found = finite(logprob);
   return found === null ? null : Math.exp(Math.min(0, found));
-}
-
-/** Whether the reader wants less motion. */
-export function still() {
-  return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
 /** Bring an element into sight. */

@@ -1,6 +1,6 @@
 // Forks of a run as a tree: what each branch wrote, what it cost, which one was adopted.
 
-import { brief, counting, finite, grouped, make, percent, plural, probable } from "./dom.js";
+import { branchCount, brief, counting, finite, make, percent, plural, probable } from "./dom.js";
 import { treeElement } from "./tree.js";
 
 export class ForksView {
@@ -22,7 +22,7 @@ export class ForksView {
   }
 
   fork(run, fork) {
-    const label = [make("b", { text: `${grouped(fork.count)} ${fork.count === 1 ? "branch" : "branches"}` }), make("small", { text: ` ${brief(fork.span, 60)}` })];
+    const label = [make("b", { text: branchCount(fork.count) }), make("small", { text: ` ${brief(fork.span, 60)}` })];
     const children = fork.branches.map((branch) => this.branch(run, branch));
     const go = (going) => going && fork.branches[0]?.strand.rows.length && this.go(fork.branches[0].strand.rows[0]);
     return { label, children, open: true, go };

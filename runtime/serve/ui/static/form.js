@@ -163,7 +163,7 @@ export class FormMaker {
   rows({ label, help, least, most, growing, word }, one, { read, split }) {
     const list = make("div", { class: "items" });
     const rows = [];
-    const add = make("button", { type: "button", class: "quiet", text: `Add ${word === "entry" ? "an" : "an"} ${word}` });
+    const add = make("button", { type: "button", class: "quiet", text: `Add an ${word}` });
     const paint = () => {
       add.hidden = !growing;
       add.disabled = rows.length >= most;

@@ -49,7 +49,7 @@ export class FunctionsView {
   }
 
   open(name) {
-    for (const each of this.list.children) each.toggleAttribute("aria-current", each.dataset.name === name);
+    for (const each of this.list.children) each.setAttribute("aria-current", each.dataset.name === name ? "true" : "false");
     if (!this.forms.has(name)) this.forms.set(name, new Call(this, name, this.operations.get(name)));
     this.place.replaceChildren(this.forms.get(name).element);
     return this.forms.get(name);
@@ -250,7 +250,7 @@ function exactly(text, data) {
 }
 
 /** A value as a picture of its JSON. */
-export function valueElement(value) {
+function valueElement(value) {
   if (value instanceof Raw) return make("code", { class: "v-number", text: value.text });
   if (value === null || value === undefined) return make("code", { class: "v-null", text: "null" });
   if (typeof value === "string") return make("span", { class: "v-text", text: visible(value) || "(empty text)" });

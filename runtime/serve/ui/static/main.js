@@ -3,7 +3,7 @@
 import { Client } from "./client.js";
 import { CompareView } from "./compare.js";
 import { ConversationView } from "./conversation.js";
-import { brief, counting, make, plural } from "./dom.js";
+import { brief, make, plural } from "./dom.js";
 import { ForksView } from "./forks.js";
 import { FunctionsView } from "./functions.js";
 import { factList, holeFacts, Inspector } from "./inspector.js";
@@ -150,7 +150,10 @@ class Page {
       block.remove();
       this.runs.push(run);
     }
-    if (blocks.length) this.pick(this.runs[0]);
+    if (blocks.length) {
+      this.pick(this.runs[0]);
+      this.tell(plural(this.runs.length, "run"));
+    }
     document.documentElement.dataset.ready = "true";
   }
 
@@ -248,5 +251,4 @@ function scores(hole) {
   return [make("h3", { text: "Options" }), factList(rows.map(([text, value]) => [brief(text, 40), value.toFixed(4)]))];
 }
 
-export const page = new Page();
-if (counting(page.runs.length)) page.tell(plural(page.runs.length, "run"));
+new Page();

@@ -1,6 +1,6 @@
 // From the lines of a trace to its events. What is damaged is told with its line, what is sound is kept.
 
-export const LIMITS = { line: 32 * 1024 * 1024, all: 384 * 1024 * 1024, events: 1_000_000, faults: 8 };
+const LIMITS = { line: 32 * 1024 * 1024, all: 384 * 1024 * 1024, events: 1_000_000, faults: 8 };
 const TRACE_VERSION = 1;
 const TOO_LONG = "#line too long"; // what stands for such a line in a page
 

@@ -1,7 +1,7 @@
 // Rows of a conversation, made as they come into view: a list of chunks, each a box of about the right height
 // that is filled near the window and emptied far from it.
 
-import { brief, bring, counting, finite, grouped, make, percent, plural, probable, visible } from "./dom.js";
+import { branchCount, brief, bring, counting, finite, grouped, make, percent, plural, probable, visible } from "./dom.js";
 
 const CHUNK_ITEMS = 480;
 const CHUNK_ROWS = 48;
@@ -12,14 +12,14 @@ const PRESSURES = [0.105, 0.693, 2.303, 4.605];
 const CALM_PRESSURE = 0.01;
 
 /** Which of six classes a probability falls into: 0 is likely. */
-export function levelOf(share) {
+function levelOf(share) {
   if (share === null) return 0;
   const level = LEVELS.findIndex((least) => share >= least);
   return level < 0 ? LEVELS.length : level;
 }
 
 /** The same of a pressure in nats. */
-export function pressureLevel(nats) {
+function pressureLevel(nats) {
   if (nats === null || nats < CALM_PRESSURE) return 0;
   const level = PRESSURES.findIndex((most) => nats < most);
   return level < 0 ? PRESSURES.length + 1 : level + 1;
@@ -82,7 +82,7 @@ function rowElement(row, look) {
   }
   if (row.kind === "fork") {
     const chosen = row.fork.branches.filter((each) => each.adopted).map((each) => each.index);
-    const head = make("summary", {}, make("b", { text: plural(row.fork.count, "branch").replace("branchs", "branches") }), chosen.length ? ` goes on from ${chosen.join(", ")}` : "");
+    const head = make("summary", {}, make("b", { text: branchCount(row.fork.count) }), chosen.length ? ` goes on from ${chosen.join(", ")}` : "");
     const parts = () => row.fork.branches.map((each) => [`branch ${each.index}${each.adopted ? " ✓ adopted" : ""}${each.skipped ? ` skipped: ${each.error}` : ""}`, each.strand.rows]);
     return folded(row, "fork", head, parts, look);
   }

@@ -7,7 +7,7 @@ const ROW_HEIGHT = 30;
 const OVER = 8; // rows that are made above and below what is seen
 
 /** When a hole began, when its first token was there and when it ended, in seconds of the run. */
-export function phases(hole, before) {
+function phases(hole, before) {
   const seconds = finite(hole.end?.seconds) ?? 0;
   const began = hole.began ?? before;
   const ended = hole.ended ?? Math.max(began + seconds, hole.first ?? began);
