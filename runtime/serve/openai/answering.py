@@ -250,8 +250,9 @@ class Completion:
                     notation = await forms.notation("" if asked.tools is None else asked.tools.shown)
                 request = await forms.request(HOLE, asked.form, notation, self._admit)
                 if asked.form.tools is not None and notation is not None:
+                    json = asked.form.kind == "json"
                     for choice in self.choices:
-                        choice.reader = AnswerReader(asked.form.tools, notation)
+                        choice.reader = AnswerReader(asked.form.tools, notation, json=json)
                 await self._write(run, self._completed(run, request), notation, hear)
         except TimeoutError:
             raise SglError("Timeout", f"it took longer than {options.timeout:g} s", fatal=True) from None

@@ -23,7 +23,7 @@ from sglc.cfg.notation.reader import read_grammar
 from sglc.runtime.chat import ChatTemplate, TemplateError
 from sglc.runtime.decoding.conversations.conversation import Chat
 from sglc.runtime.decoding.conversations.tool_form import ToolForm, between_calls, native_form
-from sglc.runtime.serve.openai.errors import wrong
+from sglc.runtime.serve.openai.errors import unsupported, wrong
 from sglc.runtime.serve.openai.tools import INPUT, PastCall, Tool, Tools
 from sglc.types.language.language import language
 from sglc.types.schema_language import SchemaTextError, schema_text_of
@@ -123,6 +123,9 @@ def answer_language(tools: Tools, notation: Notation, stops: tuple[str, ...], sc
         rules.update(found.rules)
         return found.root
 
+    if schema is not None and not notation.mark and tools.mode == "auto":
+        why = "calls of this model begin as JSON does; use `tool_choice` `required` or `none`"
+        raise unsupported("response_format", why)
     if schema is not None:
         said = joined(language(Json(schema_text_of(schema)), {}, surface="json"))
     else:
@@ -228,15 +231,16 @@ def _unescaped(text: str) -> tuple[str, int]:
 
 class AnswerReader:
     """Reads a legal answer while it is written: `content` is its text as far as it is certain, `calls` are
-    its calls. What may yet become a call is held back."""
+    its calls. What may yet become a call is held back. `json` says that it is JSON where it is no call: then
+    its beginning decides."""
 
-    def __init__(self, tools: Tools, notation: Notation) -> None:
+    def __init__(self, tools: Tools, notation: Notation, *, json: bool = False) -> None:
         self.content = ""
         self.calls: list[Called] = []
         self._customs: Mapping[str, bool] = {tool.name: tool.custom for tool in tools.tools}
         self._notation = notation
         self._mark = notation.mark or "{"
-        self._anchored = not notation.mark
+        self._anchored = json or not notation.mark
         self._reads = tools.mode != "none"
         self._held = ""
         self._state = "call" if tools.mode == "required" else "text"
@@ -295,10 +299,12 @@ class AnswerReader:
         return True
 
     def _read_text(self) -> bool:
-        if self._anchored and (self.content or not self._held.startswith(self._mark)):
+        if self._anchored and not self.content and len(self._held) < len(self._mark):
+            if self._mark.startswith(self._held):
+                return False
+        at = self._held.find(self._mark)
+        if self._anchored and (at or self.content):
             at = -1
-        else:
-            at = self._held.find(self._mark)
         if at >= 0 and self._reads:
             self.content, self._held = self.content + self._held[:at], self._held[at:]
             self._state = "call"

@@ -29,13 +29,9 @@ from sglc.runtime.serve.openai.calls import AnswerReader, Notation, answer_langu
 from sglc.runtime.serve.openai.dialogue import write
 from sglc.runtime.serve.openai.parameters import Parameters
 from sglc.runtime.serve.openai.tools import Tools, tools_of
+from sglc.runtime.serve.problems import Refusal
 
-PROGRAM = """
-pub fn greet(name: str) -> str:
-    user: | Greet ${name}
-    assistant: | ?{text: str max 20 chars}
-    return text
-"""
+PROGRAM = "pub fn greet(a: str) -> str:\n    user: | ${a}\n    assistant: | ?{b: str}\n    return b\n"
 SCHEMAS: dict[str, dict[str, Any]] = {
     "add": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}},
     "pick": {
@@ -402,12 +398,16 @@ def test_a_limit_ends_text_and_completes_calls() -> None:
 
 
 def test_json_or_a_call() -> None:
+    with pytest.raises(Refusal, match="begin as JSON does"):
+        answer_language(tools(), notation("llama"), (), "{}")
     form = {"type": "json_schema", "json_schema": {"name": "c", "schema": {"enum": ["red", 5]}}}
-    with serving(
-        PROGRAM, {"answer": ["5", '<tool_call>{"name": "add", "arguments": {}}</tool_call>', "x"]}
-    ) as server:
+    with serving(PROGRAM, {"answer": "5"}) as server:
         first = chat(server, response_format=form).data["choices"][0]
         assert (first["message"]["content"], first["finish_reason"]) == ("5", "stop")
+    anything = {"type": "json_schema", "json_schema": {"name": "c", "schema": {"type": "string"}}}
+    with serving(PROGRAM, {"answer": '"<tool_call>{"'}) as server:
+        quoted = chat(server, response_format=anything).data["choices"][0]
+        assert (quoted["message"]["content"], quoted["finish_reason"]) == ('"<tool_call>{"', "stop")
     with serving(PROGRAM) as server:
         for seed in range(4):
             choice = chat(server, response_format=form, seed=seed, max_tokens=90).data["choices"][0]
