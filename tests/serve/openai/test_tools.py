@@ -31,7 +31,7 @@ from sglc.runtime.serve.openai.parameters import Parameters
 from sglc.runtime.serve.openai.tools import Tools, tools_of
 from sglc.runtime.serve.problems import Refusal
 
-PROGRAM = "pub fn greet(a: str) -> str:\n    user: | ${a}\n    assistant: | ?{b: str}\n    return b\n"
+PROGRAM = "pub fn greet(a: str) -> bool:\n    user: | ${a}\n    assistant: | ?{b: bool}\n    return b\n"
 SCHEMAS: dict[str, dict[str, Any]] = {
     "add": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}},
     "pick": {
