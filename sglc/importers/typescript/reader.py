@@ -58,9 +58,8 @@ def read_typescript(text: str, wanted: str | None, like: str) -> Declared:
         if name.text in nodes:
             raise SourceFault(name.start, name.end, f"{name.text} is declared twice")
         nodes[name.text] = node
-        end = (
-            statement.end if node.kind == "alias" else statement.start
-        )  # what is behind an object is of no type
+        # Comments behind the brace of an interface or an enum are not of it.
+        end = statement.end if node.kind == "alias" else statement.start
         docs[name.text] = comments.of(statement.start, end)
     chosen = _chosen(nodes, wanted, like, len(text))
     declarations = Declarations(nodes, docs, comments)
