@@ -178,9 +178,9 @@ class ExactDecoder:
                 bound = place.bound
             kept = walk.ended is not None and bound > -math.inf
             self._back(taken, bound)
+            self._tell(number, walk, kept)  # of a walk that an error or a cancel ends nobody knows
             return walk if kept else None
         finally:
-            self._tell(number, walk, kept)
             if not kept:
                 walk.close()
 

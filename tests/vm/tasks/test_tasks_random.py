@@ -52,13 +52,20 @@ def test_a_run_that_is_cancelled_has_told_a_beginning_of_its_trace_and_ends_all_
     program: SourceProgram, hints: int, seed: int, delays: int, turns: int
 ) -> None:
     made = with_hints(program, Random(hints), 2)
-    whole = seen(made, program.arguments, HashedEngine(seed=seed, delays=delays), seed=seed, concurrency=0)
+    cancel_tells_a_beginning(made, program.arguments, seed, delays, turns)
+
+
+def cancel_tells_a_beginning(
+    made: Program, arguments: dict[str, object], seed: int, delays: int, turns: int
+) -> None:
+    """Cancel a run after so many turns of the loop; what it has told is what the whole run tells first."""
+    whole = seen(made, arguments, HashedEngine(seed=seed, delays=delays), seed=seed, concurrency=0)
     engine = HashedEngine(seed=seed, delays=delays)
     told: list[Event] = []
 
     async def run() -> None:
         session = Session(made, engine)
-        job = asyncio.create_task(session.run("main", program.arguments, seed=seed, trace=told.append))
+        job = asyncio.create_task(session.run("main", arguments, seed=seed, trace=told.append))
         for _ in range(turns):
             await asyncio.sleep(0)
         job.cancel()
@@ -69,6 +76,13 @@ def test_a_run_that_is_cancelled_has_told_a_beginning_of_its_trace_and_ends_all_
     for branch, events in streams_of(told).items():
         events = [event for event in events if event[1].get("name") != "Cancelled"]
         assert events == whole.events.get(branch, [])[: len(events)]
+
+
+@pytest.mark.parametrize("turns", range(0, 60, 4))
+def test_a_walk_that_is_cancelled_has_no_outcome(turns: int) -> None:
+    text = "fn main() -> str:\n    assistant: | ?{x: str max 4 chars temp 1 decode exact}\n    return x\n"
+    made = with_hints(SourceProgram(text, {}, False), Random(0), 2)
+    cancel_tells_a_beginning(made, {}, 4, 5, turns)
 
 
 @pytest.mark.slow
