@@ -50,7 +50,8 @@ async def called(
     except Refusal as refused:
         return _failed(refused.problem, {})
     runs.enter(run)
-    telling = None if report is None else asyncio.ensure_future(_report(run, report))
+    idle = runs.limits.idle
+    telling = None if report is None else asyncio.ensure_future(_report(run, report, idle))
     try:
         assert run.task is not None
         await asyncio.wait({run.task})
@@ -91,8 +92,9 @@ def _options(given: object, runs: Runs) -> CallOptions:
     return call_options(given, runs.limits)
 
 
-async def _report(run: Run, report: Report) -> None:
-    """Tell of each value as it grows, until the run has ended."""
+async def _report(run: Run, report: Report, idle: float) -> None:
+    """Tell of each value as it grows, until the run has ended. A client that takes nothing for so many
+    seconds loses its run."""
     number = 0
     while True:
         for each in await run.log.after(number):
@@ -100,7 +102,12 @@ async def _report(run: Run, report: Report) -> None:
             if each.last:
                 return
             if each.name == "partial":
-                await report(number, _news(each.data))
+                try:
+                    async with asyncio.timeout(idle):
+                        await report(number, _news(each.data))
+                except TimeoutError:
+                    run.cancel(Problem(503, "Cancelled", "the client has read nothing for too long"))
+                    return
 
 
 def _news(data: str) -> str:

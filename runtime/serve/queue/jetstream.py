@@ -36,7 +36,7 @@ MOST_HELD = 4096
 """Most messages that all workers together have taken and not settled."""
 AGAIN_SECONDS = 120
 """Seconds in which a second publication of the same is dropped."""
-ROOM = 64 * 1024
+ROOM = 4096
 """Bytes that a message may need beside its text."""
 _ID = "Nats-Msg-Id"
 
@@ -57,7 +57,8 @@ class JetStreamQueue:
     @property
     def largest(self) -> int:
         """See `Broker.largest`."""
-        return max(ROOM, (self._client.max_payload if self._client is not None else 0) - ROOM)
+        payload = 0 if self._client is None else self._client.max_payload
+        return max(payload - ROOM, payload // 2)
 
     async def connect(self) -> None:
         """See `Broker.connect`. From then on the client reaches the broker again by itself."""
@@ -180,7 +181,7 @@ class JetStreamQueue:
         consumer = await self._stream.consumer_info(f"{name}-calls", name)
         stream = await self._stream.stream_info(f"{name}-calls")
         done = consumer.ack_floor.stream_seq if consumer.ack_floor is not None else 0
-        if stream.state.messages and stream.state.first_seq <= done:
+        if stream.state.messages and stream.state.first_seq <= done <= stream.state.last_seq:
             await self._stream.purge_stream(f"{name}-calls", seq=done + 1)
 
     async def hold(self, delivery: Delivery) -> None:

@@ -16,7 +16,7 @@ from sglc.types.values import Value
 MEMBERS = ("function", "arguments", "options", "id", "reply")
 LONGEST_ID = 200
 LONGEST_LETTER = 64 * 1024
-"""Bytes of a message that its dead letter has of it."""
+"""Most bytes of a message that its dead letter has of it."""
 _REPLY = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -104,15 +104,17 @@ def is_result_of(text: str, call: QueuedCall) -> bool:
     return isinstance(found, dict) and found.get("content") == call.content
 
 
-def letter_text(data: bytes, reason: str, attempts: int, problem: Problem | None = None) -> str:
-    """A dead letter: the message, as far as there is room, why it is one, and how often it was taken."""
+def letter_text(
+    beginning: bytes, size: int, reason: str, attempts: int, problem: Problem | None = None
+) -> str:
+    """A dead letter: the beginning of a message of so many bytes, why it is one, how often it was taken."""
     told: dict[str, object] = {
         "reason": reason,
         "attempts": attempts,
-        "message": data[:LONGEST_LETTER].decode(errors="backslashreplace"),
+        "message": beginning.decode(errors="backslashreplace"),
     }
-    if len(data) > LONGEST_LETTER:
-        told["bytes"] = len(data)
+    if size > len(beginning):
+        told["bytes"] = size
     if problem is not None:
         told["problem"] = problem.data()
     return write_json(told)

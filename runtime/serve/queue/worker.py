@@ -24,6 +24,7 @@ from sglc.runtime.serve.problems import Problem, Refusal, of_arguments, refusal
 from sglc.runtime.serve.queue.address import QueueAddress
 from sglc.runtime.serve.queue.broker import Broker, Delivery, Outcome, pause
 from sglc.runtime.serve.queue.messages import (
+    LONGEST_LETTER,
     Poison,
     QueuedCall,
     is_result_of,
@@ -42,6 +43,8 @@ START_SECONDS = 10.0
 LAST_SECONDS = 5.0
 """Seconds in which outcomes are told when the server ends."""
 LONGEST_RETRY = 30.0
+TELL_AFTER = 5
+"""Failures in a row to tell an outcome after which the log says so."""
 MENDED = ("connection", "overloaded", "rate")
 """Causes of `Backend` that may have gone when a call is made again."""
 _NOT_HERE = ("keep", "tokens")
@@ -71,10 +74,13 @@ class QueueFace:
             yield [f"{self._address.shown}    calls of the queue {self._address.name}"]
         finally:
             self._closing = True
-            await asyncio.wait({taking, *self._tasks}, timeout=LAST_SECONDS)
-            for task in (taking, *self._tasks):
+            await asyncio.wait({taking}, timeout=LAST_SECONDS / 2)
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=LAST_SECONDS / 2)
+            left = (taking, *self._tasks)
+            for task in left:
                 task.cancel()
-            await asyncio.gather(taking, *self._tasks, return_exceptions=True)
+            await asyncio.gather(*left, return_exceptions=True)
             await self._broker.close()
 
     async def _start(self) -> None:
@@ -139,8 +145,10 @@ class QueueFace:
         while True:
             try:
                 return await work()
-            except self._broker.faults:
+            except self._broker.faults as fault:
                 failures += 1
+                if failures == TELL_AFTER:
+                    LOG.warning("queue: %s takes no outcome: %s", self._address.shown, type(fault).__name__)
             await asyncio.sleep(pause(failures))
 
     # -- one message -----------------------------------------------------------------------------------
@@ -200,6 +208,8 @@ class QueueFace:
             await self._settle(delivery, call, self._fitting(call, answer, run))
         elif problem.status == 503 and self._ending:
             await self._give_back(delivery, 0.0, counted=False)
+        elif not run or problem.name == "Busy":  # no place: others have taken it meanwhile
+            await self._give_back(delivery, pause(delivery.attempt + 3), counted=False)
         elif delivery.attempt >= self._address.attempts:
             await self._fail(delivery, call, problem, run)
         else:
@@ -249,14 +259,18 @@ class QueueFace:
     async def _fail(self, delivery: Delivery, call: QueuedCall, problem: Problem, run: str) -> None:
         """The last attempt has failed: the problem is the result, and the message a dead letter."""
         LOG.error("queue: %s is given up after %d attempts", call.digest, delivery.attempt)
-        letter = letter_text(delivery.data, "all attempts have failed", delivery.attempt, problem)
+        letter = self._letter(delivery, "all attempts have failed", problem)
         await self._settle(delivery, call, self._fitting(call, Answer(problem=problem), run), letter)
 
     async def _bury(self, delivery: Delivery, reason: str) -> None:
         """Make a message a dead letter without a result. The log has no text of it."""
         LOG.error("queue: a message is a dead letter")
-        outcome = Outcome(letter=letter_text(delivery.data, reason, delivery.attempt))
+        outcome = Outcome(letter=self._letter(delivery, reason))
         await self._persist(lambda: self._broker.settle(delivery, outcome))
+
+    def _letter(self, delivery: Delivery, reason: str, problem: Problem | None = None) -> str:
+        room = min(LONGEST_LETTER, self._broker.largest // 8)  # a byte takes up to six characters
+        return letter_text(delivery.data[:room], len(delivery.data), reason, delivery.attempt, problem)
 
     async def _give_back(self, delivery: Delivery, seconds: float, *, counted: bool) -> None:
         await self._persist(lambda: self._broker.give_back(delivery, seconds, counted=counted))

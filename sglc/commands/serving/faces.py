@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -54,6 +55,7 @@ class Beside:
                 from sglc.runtime.serve.mcp.face import McpFace
             except ImportError as missing:
                 raise fail(invocation, _missing("mcp", missing)) from None
+            _silence()
             found.append(lambda served: McpFace(served, __version__))
         if self.queue:
             found.append(_queue(invocation, self.queue))
@@ -105,6 +107,12 @@ def _missing(extra: str, missing: ImportError) -> Diagnostic:
     )
 
 
+def _silence() -> None:
+    """The package of the protocol logs parts of messages; the server logs what is wrong with them itself."""
+    logger = logging.getLogger("mcp")
+    logger.handlers, logger.propagate = [logging.NullHandler()], False
+
+
 def _queue(invocation: Invocation, url: str) -> MakeFace:
     from sglc.runtime.errors import ArgumentError
     from sglc.runtime.serve.queue.address import read_address
@@ -147,6 +155,7 @@ def speak_at_stdin(
     from sglc.commands.serving.programs import ServedPrograms
     from sglc.runtime.errors import ArgumentError
 
+    _silence()
     with (
         reserved_stdout() as stdout,
         ServedPrograms.open(invocation, files, models, engine, required, observation) as programs,

@@ -16,7 +16,7 @@ from serving.queue_faults import Faults, Soak
 def test_each_message_has_its_one_result(kind: str, tmp_path: Path) -> None:
     broker = TestBroker(kind, tmp_path / "broker")
     broker.process.start()
-    faults = Faults(seed=1, worker_every=1, broker_every=1, away=0.3, most=2)
+    faults = Faults(seed=1, worker_every=20, broker_every=30, away=0.3)
     try:
         figures = asyncio.run(Soak(broker, tmp_path / "work", 100, faults).run())
     finally:

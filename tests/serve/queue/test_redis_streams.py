@@ -35,7 +35,7 @@ def talk(broker: TestBroker, speak: Callable[[RedisQueue, RedisQueue, Redis], Aw
     async def whole() -> None:
         redis = Redis(port=broker.process.port)
         await redis.flushdb()
-        one, two = (RedisQueue(read_address(broker.url(idle=5))) for _ in range(2))
+        one, two = (RedisQueue(read_address(broker.url(idle=60))) for _ in range(2))
         try:
             await one.connect()
             await two.connect()
@@ -50,7 +50,7 @@ def talk(broker: TestBroker, speak: Callable[[RedisQueue, RedisQueue, Redis], Aw
 
 async def make_idle(redis: Redis, owner: RedisQueue, delivery: Delivery) -> None:
     """A message as if its worker had shown no sign for a minute."""
-    await owner.give_back(delivery, -60, counted=True)
+    await owner.give_back(delivery, -120, counted=True)
 
 
 def test_a_message_that_another_worker_has_got_is_left_to_it(broker: TestBroker) -> None:
@@ -63,6 +63,9 @@ def test_a_message_that_another_worker_has_got_is_left_to_it(broker: TestBroker)
         assert (theirs.handle, theirs.attempt) == (mine.handle, 2)
         await one.hold(mine)
         await one.give_back(mine, -60, counted=True)
+        assert await one.take(1, 0.01) == []
+        await make_idle(redis, two, theirs)
+        await two.hold(theirs)
         assert await one.take(1, 0.01) == []
 
         first = Outcome(DIGEST, "c1", '{"content": "c1", "by": 1}', "r")

@@ -202,7 +202,7 @@ class TestBroker:
             finally:
                 await client.close()
 
-        return asyncio.run(asyncio.wait_for(whole(), 60))
+        return asyncio.run(asyncio.wait_for(whole(), 120))
 
     def send(self, *messages: Mapping[str, Any] | bytes) -> None:
         """Put messages in the queue."""
@@ -213,7 +213,7 @@ class TestBroker:
 
         self.ask(sent)
 
-    def until_settled(self, seconds: float = 30.0) -> None:
+    def until_settled(self, seconds: float = 60.0) -> None:
         """Wait until the queue has no message any more."""
 
         async def waited(client: BrokerClient) -> None:

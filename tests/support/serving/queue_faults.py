@@ -61,17 +61,16 @@ class Figures:
 
 @dataclass
 class Faults:
-    """How often is killed. Seconds between two kills are drawn up to twice the mean."""
+    """How often is killed: after so many settled messages in the mean, so that a slow machine changes
+    nothing. How many it is each time is drawn, up to twice the mean, and so is the moment after them."""
 
     seed: int = 0
     workers: int = 2
-    worker_every: float = 4.0
-    broker_every: float = 8.0
+    worker_every: float = 70
+    broker_every: float = 180
     away: float = 1.0
     """Most seconds that the broker is away."""
     batch: int = 8
-    most: int = 1000
-    """Kills of workers, and as many of the broker, after which there are no more."""
 
 
 @dataclass
@@ -82,6 +81,8 @@ class Soak:
     folder: Path
     messages: int
     faults: Faults = field(default_factory=Faults)
+    patience: float = 1200.0
+    """Seconds after which a queue that does not get empty is a failure."""
 
     def __post_init__(self) -> None:
         self.figures = Figures(self.messages)
@@ -89,6 +90,7 @@ class Soak:
         self._processes: list[subprocess.Popen[bytes]] = []
         self._log_of: dict[subprocess.Popen[bytes], Path] = {}
         self._seen: dict[str, str] = {}
+        self._given = 0
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "soak.sgl").write_text(PROGRAM)
         (self.folder / "script.json").write_text(json.dumps({"say.text": TEXT}))
@@ -133,6 +135,7 @@ class Soak:
         for n in range(self.messages):
             data = json.dumps(self._message(n)).encode()
             await self._again(lambda data=data: self._sent(client, data))
+            self._given += 1
             if n % self.faults.batch == 0:
                 await asyncio.sleep(self.random.uniform(0.0, 0.6))
                 await self._watch(client, self.random.randrange(n + 1))
@@ -187,7 +190,7 @@ class Soak:
                 await asyncio.sleep(0.1)
 
     async def _until(self, holds: Callable[[], Awaitable[bool]]) -> None:
-        end = time.monotonic() + 600
+        end = time.monotonic() + self.patience
         while not await self._again(holds):
             assert time.monotonic() < end, f"the queue does not get empty: {self.figures}"
             await asyncio.sleep(0.2)
@@ -195,7 +198,7 @@ class Soak:
     # -- faults ----------------------------------------------------------------------------------------
 
     def _worker(self) -> subprocess.Popen[bytes]:
-        url = self.broker.url(idle=2, attempts=1000)
+        url = self.broker.url(idle=3, attempts=1000)
         command = [sys.executable, "-P", "-m", "sglc", "serve", str(self.folder / "soak.sgl"), "--port", "0"]
         command += ["--model", f"scripted:{self.folder / 'script.json'}", "--running", "4", "--no-access-log"]
         path = self.folder / f"log-{len(self._log_of)}"
@@ -210,25 +213,29 @@ class Soak:
 
     async def _kill(self) -> None:
         """Kill workers and the broker at random moments, and start them again."""
-        faults, figures, now = self.faults, self.figures, time.monotonic()
-        worker, broker = (now + self._drawn(mean) for mean in (faults.worker_every, faults.broker_every))
-        while True:
-            await asyncio.sleep(0.05)
-            now = time.monotonic()
-            for place, process in enumerate(self._processes):
-                if process.poll() is not None:  # it had found no broker
+        faults, figures = self.faults, self.figures
+        worker, broker = self._drawn(faults.worker_every), self._drawn(faults.broker_every)
+        client = await self.broker.client()
+        try:
+            while True:
+                await asyncio.sleep(self.random.uniform(0.0, 0.2))
+                for place, process in enumerate(self._processes):
+                    if process.poll() is not None:  # it had found no broker
+                        self._processes[place] = self._worker()
+                settled = self._given - await self._again(client.open)
+                ready = [place for place, each in enumerate(self._processes) if self._takes(each)]
+                if ready and settled >= worker:
+                    place = self.random.choice(ready)
+                    self._processes[place].send_signal(signal.SIGKILL)
+                    self._processes[place].wait()
                     self._processes[place] = self._worker()
-            ready = [place for place, each in enumerate(self._processes) if self._takes(each)]
-            if ready and now >= worker and figures.worker_kills < faults.most:
-                place = self.random.choice(ready)
-                self._processes[place].send_signal(signal.SIGKILL)
-                self._processes[place].wait()
-                self._processes[place] = self._worker()
-                figures.worker_kills += 1
-                worker = now + self._drawn(faults.worker_every)
-            elif ready and now >= broker and figures.broker_kills < faults.most:
-                await self._kill_broker()
-                broker = time.monotonic() + self._drawn(faults.broker_every)
+                    figures.worker_kills += 1
+                    worker = settled + self._drawn(faults.worker_every)
+                if settled >= broker:
+                    await self._kill_broker()
+                    broker = settled + self._drawn(faults.broker_every)
+        finally:
+            await client.close()
 
     async def _kill_broker(self) -> None:
         self.broker.process.kill()
