@@ -182,6 +182,9 @@ def test_wrong_arguments(calls: GrpcServer) -> None:
     assert error.code() == grpc.StatusCode.INVALID_ARGUMENT and "mail" in error.details()
     error = failed(lambda: calls.stub.Long(pb.LongRequest(theme="x" * 100_000)))
     assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    nothing = calls.channel.stream_stream("/calls.CallsService/Double")
+    error = failed(lambda: list(nothing(iter(()))))
+    assert error.code() == grpc.StatusCode.INVALID_ARGUMENT and "has no message" in error.details()
     unknown = calls.channel.unary_unary("/calls.CallsService/Nobody")
     assert failed(lambda: unknown(b"")).code() == grpc.StatusCode.UNIMPLEMENTED
 

@@ -74,7 +74,7 @@ def messages(pb: Any) -> list[tuple[str, bytes]]:
     mail = pb.Mail(question=pb.Mail.Question(topic="t", weight="1.50"))
     thanks = pb.Mail(thanks=pb.Mail.Thanks(pair={"item1": 1, "item2": 2.5}))
     choice = pb.SameRequest.IdChoice
-    options = pb.SglOptions(seed=1, timeout=5.0, priority=2)
+    options = pb.SglOptions(seed=1, timeout=500.0, priority=2)
     found = [
         pb.SameRequest(
             node=node, mail=mail, id=choice(text="x"), big="12345678901234567890", options=options
@@ -122,11 +122,11 @@ def call(server: GrpcServer, path: str, data: bytes) -> str:
     channel = server.channel
     try:
         if path == REFLECTION:
-            list(channel.stream_stream(path)(iter([data]), timeout=20))
+            list(channel.stream_stream(path)(iter([data]), timeout=120))
         elif path.endswith("Events"):
-            list(channel.unary_stream(path)(data, timeout=20))
+            list(channel.unary_stream(path)(data, timeout=120))
         else:
-            channel.unary_unary(path)(data, timeout=20)
+            channel.unary_unary(path)(data, timeout=120)
     except grpc.RpcError as error:
         found: str = error.code().name
         return found
@@ -182,7 +182,7 @@ def connection(path: str, message: bytes) -> bytes:
 def exchange(port: int, sent: bytes) -> bytes:
     """What a server says to bytes, until it closes, or says nothing more to a client that has ended."""
     found = b""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as made:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as made:
         try:
             made.sendall(sent)
             made.shutdown(socket.SHUT_WR)
