@@ -11,7 +11,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 
 from serving.server import serving
@@ -19,8 +18,12 @@ from sglc.runtime.serve.access import Access, Key, new_key
 from sglc.runtime.serve.options import ServeLimits
 from sglc.targets.proto.text import text_of
 
+pytest.importorskip("grpc_health")
+pytest.importorskip("grpc_reflection")
 pytest.importorskip("grpc_tools")
 pytest.importorskip("grpc_status")
+import grpc
+
 from serving.grpc_server import GrpcServer, problem_of, serving_grpc
 
 FOLDER = os.environ.get("SGLC_GRPC_JS", "")

@@ -9,12 +9,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-import grpc
 import pytest
 
 from command_line import GOOD, Cli, cli  # noqa: F401
 
+pytest.importorskip("grpc_health")
+pytest.importorskip("grpc_reflection")
 pytest.importorskip("grpc_tools")
+pytest.importorskip("grpc_status")
+import grpc
+
 from serving.protoc import stub
 
 GOING_AWAY = (

@@ -8,15 +8,18 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
-import grpc
 import pytest
-from grpc_health.v1 import health_pb2
-from grpc_reflection.v1alpha import reflection_pb2
 
 from example_budget import examples
 
+pytest.importorskip("grpc_health")
+pytest.importorskip("grpc_reflection")
 pytest.importorskip("grpc_tools")
 pytest.importorskip("grpc_status")
+import grpc
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection_pb2
+
 from serving.grpc_server import GrpcServer, serving_grpc
 
 PROGRAM = """

@@ -10,11 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
-from google.protobuf import descriptor_pool
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from serving.server import serving
 from sglc.driver import compile_source
@@ -22,17 +18,24 @@ from sglc.runtime.errors import ArgumentError
 from sglc.runtime.serve.access import Access, Key, new_key
 from sglc.runtime.serve.faces import Served
 from sglc.runtime.serve.functions import FunctionTable, ServedFunction
-from sglc.runtime.serve.grpc import face
-from sglc.runtime.serve.grpc.face import GrpcFace, GrpcPlace
-from sglc.runtime.serve.grpc.handing import ROOM, Arriving, Handed
 from sglc.runtime.serve.options import ServeLimits
 from sglc.runtime.session import Session
 from sglc.source import Source
 from sglc.targets.proto.numbers import Lock, lock_of
 
+pytest.importorskip("grpc_health")
+pytest.importorskip("grpc_reflection")
 pytest.importorskip("grpc_tools")
 pytest.importorskip("grpc_status")
+import grpc
+from google.protobuf import descriptor_pool
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+
 from serving.grpc_server import GrpcServer, problem_of, serving_grpc
+from sglc.runtime.serve.grpc import face
+from sglc.runtime.serve.grpc.face import GrpcFace, GrpcPlace
+from sglc.runtime.serve.grpc.handing import ROOM, Arriving, Handed
 
 PROGRAM = """
 record Point:
