@@ -185,6 +185,9 @@ def test_wrong_arguments(calls: GrpcServer) -> None:
     assert error.code() == grpc.StatusCode.INVALID_ARGUMENT and "mail" in error.details()
     error = failed(lambda: calls.stub.Long(pb.LongRequest(theme="x" * 100_000)))
     assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    small = {"compression": grpc.Compression.Gzip}
+    error = failed(lambda: calls.stub.Long(pb.LongRequest(theme="x" * 1_000_000), **small))
+    assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
     nothing = calls.channel.stream_stream("/calls.CallsService/Double")
     error = failed(lambda: list(nothing(iter(()))))
     assert error.code() == grpc.StatusCode.INVALID_ARGUMENT and "has no message" in error.details()
