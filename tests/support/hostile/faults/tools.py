@@ -118,4 +118,25 @@ FAULTS = (
         '**{**asdict(correction), "wrong": ""})',
         "tests/repair/test_traces.py::test_events_tell_what_is_returned",
     ),
+    Fault(
+        "a number of a field that is gone is given again",
+        "sglc/targets/proto/numbers.py",
+        " | set(kept.gone)\n",
+        "\n",
+        "tests/targets/proto/test_texts.py::test_a_number_never_means_two_things",
+    ),
+    Fault(
+        "a call over gRPC without a key is let in",
+        "runtime/serve/grpc/guard.py",
+        "            return _refusing(refused.problem)\n",
+        "            return handler\n",
+        "tests/serve/grpc/test_server.py::test_keys",
+    ),
+    Fault(
+        "a variant over gRPC counts as no message",
+        "runtime/serve/grpc/values.py",
+        "        with self._inside():\n            inner =",
+        "        if True:\n            inner =",
+        "tests/serve/grpc/test_values.py::test_whatever_is_written_can_be_read",
+    ),
 )
