@@ -72,7 +72,7 @@ def contains(container: Any, part: object) -> bool:
     return any(same(each, part) for each in container)
 
 
-def among(part: object, container: Any) -> bool:
+def among(part: object, container: object) -> bool:
     """`part in container`, whose part is computed first."""
     return contains(container, part)
 
