@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Protocol, TypeVar, cast
 
 from sglc.runtime.cluster.links import Link, Starter
@@ -150,10 +151,10 @@ def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str) ->
     `cuda`. Raises ArgumentError."""
     try:
         ray = _ray()
-        if cluster != "local":
-            import_module("grpc")
     except ImportError as missing:
         raise ArgumentError("E0812", f"`--cluster` needs the package {missing.name}", hint=_EXTRA) from None
+    if cluster != "local" and find_spec("grpc") is None:
+        raise ArgumentError("E0812", "`--cluster ray://…` needs the package grpcio", hint=_EXTRA)
     processors = threads or 1
     if not ray.is_initialized():
         quiet: dict[str, object] = {

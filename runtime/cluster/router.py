@@ -25,6 +25,8 @@ AHEAD = 8
 STARVING = 0.5
 """… that other one does less than this share of what it can do at a time. Else nothing is won: each of them
 has enough to do, and one more beginning would be computed twice."""
+ROUNDS = 2
+"""What a worker does within so many rounds of its width is none: the other would first have to read."""
 Rule = Literal["affinity", "round robin"]
 """Round robin is there to be measured beside."""
 
@@ -49,7 +51,8 @@ NOTHING = Beginning()
 def is_overloaded(load: int, least: int, width: int) -> bool:
     """Whether a worker with `load` calls has far more to do than one with `least`, which can do `width` at a
     time and could do with more."""
-    return load > TIMES * least and load > least + AHEAD and least < max(1.0, STARVING * width)
+    enough = max(TIMES * least, least + AHEAD, ROUNDS * width)
+    return load > enough and least < max(1.0, STARVING * width)
 
 
 class Router:

@@ -33,7 +33,7 @@ from sglc.runtime.cluster.messages import (
 from sglc.runtime.errors import ArgumentError, SglError
 
 if TYPE_CHECKING:
-    from sglc.runtime.cluster.work import Work
+    from sglc.runtime.cluster.worker_programs import WorkerPrograms
 
 TICK = 0.25
 """Seconds between two tellings of figures."""
@@ -74,13 +74,13 @@ class Worker:
             await asyncio.gather(ticking, *self._tasks.values(), return_exceptions=True)
             work.close()
 
-    def _opened(self, line: str | bytes) -> Work | None:
+    def _opened(self, line: str | bytes) -> WorkerPrograms | None:
         """Set up by the first message; None, having said why, where that cannot be."""
         from sglc.runtime.cluster.setup import setup_of
-        from sglc.runtime.cluster.work import Work
+        from sglc.runtime.cluster.worker_programs import WorkerPrograms
 
         try:
-            work = Work.open(setup_of(part_of(read(line), "setup")))
+            work = WorkerPrograms.open(setup_of(part_of(read(line), "setup")))
         except Garbled as problem:
             told = ArgumentError(
                 "E0840",
@@ -101,7 +101,7 @@ class Worker:
         self._send(written(ready={"width": work.width, "shared": shared}))
         return work
 
-    def _obey(self, message: dict[str, object], work: Work) -> None:
+    def _obey(self, message: dict[str, object], work: WorkerPrograms) -> None:
         if "call" in message:
             number = number_of(message, "call")
             self._tasks[number] = asyncio.create_task(self._answer(number, message, work))
@@ -114,7 +114,7 @@ class Worker:
         else:
             raise Garbled(f"nobody knows what to do with {', '.join(map(repr, message))[:200]}")
 
-    async def _answer(self, number: int, message: dict[str, object], work: Work) -> None:
+    async def _answer(self, number: int, message: dict[str, object], work: WorkerPrograms) -> None:
         try:
             reply = await work.answer(asked_of(message), lambda event: self._send(event_line(number, event)))
         except asyncio.CancelledError:
@@ -131,7 +131,7 @@ class Worker:
         self._tell_gone()
         self._send(line)
 
-    async def _tick(self, work: Work) -> None:
+    async def _tick(self, work: WorkerPrograms) -> None:
         while True:
             self._tell_gone()
             figures = work.figures()

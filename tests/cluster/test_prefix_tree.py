@@ -110,7 +110,7 @@ def test_a_match_below_a_tenth_does_not_count() -> None:
     for first, wins in ((beginning(1), False), (beginning(1, 2), True)):
         router = Router()
         router.read.note(7, first.names)
-        assert (router.choose(long, {7: 9, 8: 0, 9: 0}, 8) == 7) is False  # overloaded, whatever it has read
+        assert (router.choose(long, {7: 9, 8: 0, 9: 0}, 4) == 7) is False  # overloaded, whatever it has read
         router = Router()
         router.read.note(7, first.names)
         chosen = {Router(seed).choose(long, {7: 1, 8: 0}, 8) for seed in range(8)}
@@ -120,8 +120,8 @@ def test_a_match_below_a_tenth_does_not_count() -> None:
 
 def test_overload_is_both_times_and_more_while_another_could_do_with_more() -> None:
     assert not is_overloaded(8, 0, 1) and is_overloaded(9, 0, 1)
-    assert not is_overloaded(108, 100, 400) and not is_overloaded(150, 100, 400)
-    assert is_overloaded(151, 100, 400) and not is_overloaded(151, 100, 200)
+    assert not is_overloaded(45, 30, 64) and not is_overloaded(128, 30, 64) and is_overloaded(129, 30, 64)
+    assert not is_overloaded(129, 32, 64) and is_overloaded(19, 0, 9) and not is_overloaded(18, 0, 9)
 
 
 @given(loads=st.dictionaries(st.integers(0, 20), st.integers(0, 30), min_size=1), seed=st.integers(0, 5))

@@ -28,7 +28,7 @@ from sglc.types.text.plain_json import dumps, parse_json
 
 
 @dataclass(slots=True)
-class Work:
+class WorkerPrograms:
     """Programs that are ready for calls."""
 
     setup: WorkerSetup
@@ -39,7 +39,7 @@ class Work:
     collector: Collector = field(default_factory=Collector)
 
     @classmethod
-    def open(cls, setup: WorkerSetup) -> Work:
+    def open(cls, setup: WorkerSetup) -> WorkerPrograms:
         """Load models, each once, and join programs to them. Raises ArgumentError where that cannot be."""
         work = cls(setup, collector=Collector(weighed=setup.weighed))
         try:
