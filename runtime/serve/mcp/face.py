@@ -6,13 +6,16 @@ Clients up to 2025-11-25 shake hands and have a session, which belongs to the ke
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import secrets
+import stat
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from io import TextIOWrapper
+from typing import cast
 
 import anyio
 from mcp import types
@@ -128,7 +131,8 @@ class McpFace:
 
 
 class _Owned:
-    """Requests with their key as the user, to whom a session belongs."""
+    """Requests with their key as the user, to whom a session belongs, and headers without space around their
+    values (RFC 9110, 5.5), which the server leaves there and the package compares."""
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         self._manager = manager
@@ -136,7 +140,8 @@ class _Owned:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         key: Key = scope["state"]["key"]
         user = AuthenticatedUser(AccessToken(token="", client_id=f"key {key.name}", scopes=[]))
-        await self._manager.handle_request({**scope, "user": user}, receive, send)
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        await self._manager.handle_request({**scope, "user": user, "headers": headers}, receive, send)
 
 
 @contextmanager
@@ -160,5 +165,40 @@ async def speak(served: Served, stdout: TextIOWrapper, version: str = "") -> Non
     Raises ArgumentError (E0828) where there is no function.
     """
     server = Tools(served, version).server
-    async with stdio_server(stdout=anyio.wrap_file(stdout)) as (read, write):
+    lines = cast("anyio.AsyncFile[str] | None", await _lines(served.runs.limits.body))
+    async with stdio_server(lines, anyio.wrap_file(stdout)) as (read, write):
         await server.run(read, write, server.create_initialization_options())
+
+
+async def _lines(most: int) -> Lines | None:
+    """The lines of stdin where it is a pipe or a socket, as clients give it. Else None: the package reads a
+    file or a terminal in a thread, which ends with them alone."""
+    kind = os.fstat(0).st_mode
+    if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
+        return None
+    wire = os.dup(0)
+    with open(os.devnull, "rb") as nothing:  # what programs start reads nothing of it
+        os.dup2(nothing.fileno(), 0)
+    reader = asyncio.StreamReader(limit=most)
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(wire, "rb"))
+    return Lines(reader)
+
+
+class Lines:
+    """Messages at stdin, a line each. A thread could not be stopped while it waits for one."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+
+    def __aiter__(self) -> Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        try:
+            line = await self._reader.readline()
+        except ValueError:
+            return "a line beyond the limit is no message"
+        if not line:
+            raise StopAsyncIteration
+        return line.decode(errors="replace")

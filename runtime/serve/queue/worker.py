@@ -45,7 +45,7 @@ LAST_SECONDS = 5.0
 LONGEST_RETRY = 30.0
 TELL_AFTER = 5
 """Failures in a row to tell an outcome after which the log says so."""
-MENDED = ("connection", "overloaded", "rate")
+TRANSIENT = ("connection", "overloaded", "rate")
 """Causes of `Backend` that may have gone when a call is made again."""
 _NOT_HERE = ("keep", "tokens")
 T = TypeVar("T")
@@ -280,5 +280,5 @@ def is_mendable(problem: Problem) -> bool:
     """Whether a call that failed so may have a value when it is made again: a model elsewhere was away or
     overloaded, there was no place, the server ended, or it had a fault of its own."""
     if problem.name == "Backend":
-        return problem.status == 429 or problem.fields.get("cause", MENDED[0]) in MENDED
+        return problem.status == 429 or problem.fields.get("cause", TRANSIENT[0]) in TRANSIENT
     return problem.status in (429, 503) or problem.name == "Internal"

@@ -221,6 +221,20 @@ def test_requests_that_are_refused() -> None:
         assert server.ask("GET", "/healthz").status == 200
 
 
+def test_headers_with_space_around_their_values() -> None:
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": "double", "arguments": {"x": 4}, "_meta": meta}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": " double \t"}
+    with serving(PROGRAM, faces=[McpFace]) as server:
+        reply = server.ask("POST", "/mcp", body, {**ACCEPT, **headers})
+    assert reply.status == 200 and reply.data["result"]["structuredContent"] == {"result": 8}
+
+
 def test_a_server_without_functions_has_no_tools() -> None:
     with serving(PROGRAM) as server:
         from sglc.runtime.serve.faces import Served

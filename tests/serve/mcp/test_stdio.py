@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -99,6 +100,25 @@ def test_stdout_has_messages_alone_and_the_end_of_stdin_ends_it(command: list[st
         rest, told = process.stdout.read(), process.stderr.read()
         assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
         assert "serving 3 tools on scripted:" in told
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_it_while_stdin_is_open(command: list[str]) -> None:
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    try:
+        assert "serving 3 tools" in process.stderr.readline()
+        process.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {}}\n')
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert "Traceback" not in process.stderr.read()
     finally:
         process.kill()
         process.wait()
