@@ -24,6 +24,9 @@ from sglc.runtime.serve.rest import Rest
 from sglc.runtime.serve.runs import Runs
 from sglc.runtime.serve.websocket import Connection
 
+OF_MCP = ("mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name")
+"""Headers of the Model Context Protocol, for pages of browsers that speak it."""
+
 
 @dataclass(frozen=True, slots=True)
 class AppOptions:
@@ -75,8 +78,15 @@ def application(table: FunctionTable, runs: Runs, access: Access, options: AppOp
             app,
             allow_origins=list(options.origins),
             allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["authorization", "content-type", "last-event-id", "prefer", "traceparent"],
-            expose_headers=["location", "retry-after"],
+            allow_headers=[
+                "authorization",
+                "content-type",
+                "last-event-id",
+                "prefer",
+                "traceparent",
+                *OF_MCP,
+            ],
+            expose_headers=["location", "retry-after", OF_MCP[0]],
         )
     return app
 

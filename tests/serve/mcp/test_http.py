@@ -21,6 +21,7 @@ from mcp.types import CallToolResult, TextContent
 from serving.server import Server, serving
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.serve.access import Access, Key, new_key
+from sglc.runtime.serve.app import AppOptions
 from sglc.runtime.serve.mcp.face import McpFace
 from sglc.runtime.serve.options import ServeLimits
 
@@ -233,6 +234,16 @@ def test_headers_with_space_around_their_values() -> None:
     with serving(PROGRAM, faces=[McpFace]) as server:
         reply = server.ask("POST", "/mcp", body, {**ACCEPT, **headers})
     assert reply.status == 200 and reply.data["result"]["structuredContent"] == {"result": 8}
+
+
+def test_pages_that_may_call_speak_the_protocol() -> None:
+    page = {"origin": "https://app.example"}
+    asked = {"access-control-request-method": "POST", "access-control-request-headers": "mcp-session-id"}
+    with serving(PROGRAM, faces=[McpFace], options=AppOptions(origins=("https://app.example",))) as server:
+        assert server.ask("OPTIONS", "/mcp", None, {**page, **asked}).status == 200
+        begun = server.ask("POST", "/mcp", initialize(), {**ACCEPT, **page})
+        assert begun.status == 200
+        assert "mcp-session-id" in begun.headers["access-control-expose-headers"]
 
 
 def test_a_server_without_functions_has_no_tools() -> None:
