@@ -152,7 +152,11 @@ class ServedPrograms:
         `ready` gets the lines that tell where `faces` are reached.
         """
         if self.pool is not None:
-            await self.pool.open()
+            try:
+                await self.pool.open()
+            except BaseException:
+                await self.pool.close(kill=True)
+                raise
         runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access)
         engines = [each.engine for each in self.models if each.engine is not None]
         engines += [engine for each in self.models for engine in each.engines.values()]
