@@ -40,7 +40,12 @@ from sglc.runtime.engine.core.options import EngineOptions
 from sglc.targets.projection.core.capabilities import Level
 
 if TYPE_CHECKING:
+    import socket
+
+    from sglc.runtime.serve.access import Access
     from sglc.runtime.serve.faces import MakeFace
+    from sglc.runtime.serve.functions import FunctionTable
+    from sglc.runtime.serve.listening import Listening
 
 
 def _tls(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[Path, Path] | None:
@@ -179,7 +184,6 @@ def command(
     from sglc.commands.serving.programs import ServedPrograms
     from sglc.commands.serving.reloading import Reloading
     from sglc.runtime.errors import ArgumentError
-    from sglc.runtime.serve.access import Access, read_keys
     from sglc.runtime.serve.options import ServeLimits
 
     _log(access_log)
@@ -187,50 +191,60 @@ def command(
     if beside.mcp == "stdio":
         speak_at_stdin(invocation, files, models, engine, required, observation, limits)
         return
-    if reload and cluster.sizes is not None:
-        raise click.UsageError(
-            "--reload cannot be with --workers, which keep the program that they began with"
-        )
+    fixed = "--workers" if cluster.sizes is not None else "--grpc" if grpc_place is not None else ""
+    if reload and fixed:
+        raise click.UsageError(f"--reload cannot be with {fixed}, which keeps the programs of the start")
     place = network.Listening(host, port, tls)
     check_reach(invocation, host, keys)
-    try:
-        access = Access(() if keys is None else read_keys(keys))
-        network.check_tls(place)
-        socket = network.bound(place)
-    except ArgumentError as problem:
-        raise fail(invocation, problem.diagnostic()) from None
-    except OSError as problem:
-        what = (
-            f"nothing can be served at {host}:{port}"
-            if not tls
-            else f"cannot serve at {host}:{port} with {tls[0]}, {tls[1]}"
-        )
-        raise fail(invocation, fault("E0811", what, reason=problem.strerror or str(problem))) from None
+    access, listener = _opened(invocation, place, keys)
     faces: list[MakeFace] = beside.faces(invocation)
     faces += grpc_faces(invocation, grpc_place, host, keys, tls, files)
     with (
         ServedPrograms.open(invocation, files, models, engine, required, observation, cluster) as programs,
-        socket,
+        listener,
     ):
-        address = network.address_of(place, socket)
-        faces.append(partial(Reloading, invocation, programs, keys, reload))
+        address = network.address_of(place, listener)
+        faces.append(partial(Reloading, invocation, programs, keys, reload, bool(fixed)))
+        model = models.own or programs.model or DEFAULT_MODEL
+        shown = [f"GET {address}/ui/    the page, for browsers"] if beside.ui else []
 
         def ready(others: Sequence[str]) -> None:
-            model = models.own or programs.model or DEFAULT_MODEL
-            number = counted(len(programs.table.by_name), "function")
-            click.echo(f"serving {f'{number} on ' if files else ''}{model} at {address}", err=True)
-            click.echo(f"  POST {address}/v1/chat/completions    in OpenAI's protocol", err=True)
-            for each in programs.table.by_name.values():
-                click.echo(f"  POST {address}/v1/functions/{each.name}    {each.signature}", err=True)
-            if beside.ui:
-                click.echo(f"  GET {address}/ui/    the page, for browsers", err=True)
-            for line in others:
-                click.echo(f"  {line}", err=True)
+            _tell(programs.table, model, address, [*shown, *others])
 
         try:
-            asyncio.run(programs.serve(limits, access, place, socket, frozenset(hosts), cors, faces, ready))
+            asyncio.run(programs.serve(limits, access, place, listener, frozenset(hosts), cors, faces, ready))
         except ArgumentError as problem:
             raise fail(invocation, problem.diagnostic()) from None
+
+
+def _opened(invocation: Invocation, place: Listening, keys: Path | None) -> tuple[Access, socket.socket]:
+    """Who may call, and the socket that is listened at. What cannot be had ends the command."""
+    from sglc.runtime.errors import ArgumentError
+    from sglc.runtime.serve import listening as network
+    from sglc.runtime.serve.access import Access, read_keys
+
+    try:
+        access = Access(() if keys is None else read_keys(keys))
+        network.check_tls(place)
+        return access, network.bound(place)
+    except ArgumentError as problem:
+        raise fail(invocation, problem.diagnostic()) from None
+    except OSError as problem:
+        what = f"nothing can be served at {place.host}:{place.port}"
+        if place.tls is not None:
+            what = f"cannot serve at {place.host}:{place.port} with {place.tls[0]}, {place.tls[1]}"
+        raise fail(invocation, fault("E0811", what, reason=problem.strerror or str(problem))) from None
+
+
+def _tell(table: FunctionTable, model: str, address: str, others: Sequence[str]) -> None:
+    """Say on stderr what is served where."""
+    number = counted(len(table.by_name), "function")
+    click.echo(f"serving {f'{number} on ' if table.by_name else ''}{model} at {address}", err=True)
+    click.echo(f"  POST {address}/v1/chat/completions    in OpenAI's protocol", err=True)
+    for each in table.by_name.values():
+        click.echo(f"  POST {address}/v1/functions/{each.name}    {each.signature}", err=True)
+    for line in others:
+        click.echo(f"  {line}", err=True)
 
 
 def _log(access: bool) -> None:

@@ -33,6 +33,7 @@ from starlette.types import Receive, Scope, Send
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.serve.access import ANYONE, Key
 from sglc.runtime.serve.faces import Served
+from sglc.runtime.serve.functions import OfTable
 from sglc.runtime.serve.guard import MCP_PATH
 from sglc.runtime.serve.mcp.calls import OPTIONS, Report, called
 from sglc.runtime.serve.mcp.tools import tool_of
@@ -57,7 +58,7 @@ class Tools:
                 hint="`--mcp` needs the file of a program with a `pub fn`",
             )
         self._served = served
-        self._tools = [tool_of(each) for each in served.table.by_name.values()]
+        self._tools = OfTable(served.table, lambda table: [tool_of(each) for each in table.by_name.values()])
         self.server: Server[dict[str, object]] = Server(
             "sglc", version=version, on_list_tools=self._list, on_call_tool=self._call
         )
@@ -65,7 +66,7 @@ class Tools:
     async def _list(
         self, context: ServerRequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=self._tools)
+        return types.ListToolsResult(tools=self._tools.now)
 
     async def _call(
         self, context: ServerRequestContext, params: types.CallToolRequestParams

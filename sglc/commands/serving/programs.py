@@ -194,8 +194,6 @@ class ServedPrograms:
     def compile_again(self, invocation: Invocation) -> tuple[ServedProgram, ...]:
         """The programs as their files are now, on the models that are loaded. One that is as before is the
         same object. Raises CommandFailed, with all that is wrong shown, where one cannot be used."""
-        if self.pool is not None:
-            return self.programs  # workers keep the programs that they began with
         return tuple(self._compiled(invocation, each) for each in self.programs)
 
     def _compiled(self, invocation: Invocation, before: ServedProgram) -> ServedProgram:

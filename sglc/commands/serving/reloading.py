@@ -31,12 +31,14 @@ MOST_FILES = 10_000
 
 @dataclass(slots=True)
 class Reloading:
-    """A face that has no paths: it takes over what has changed. `watched` says whether it looks for that."""
+    """A face that has no paths: it takes over what has changed. `watched` says whether it looks for that;
+    where programs are `fixed`, only keys are taken over."""
 
     invocation: Invocation
     programs: ServedPrograms
     keys: Path | None
     watched: bool
+    fixed: bool
     served: Served
     _again: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -82,7 +84,9 @@ class Reloading:
     async def reload(self) -> None:
         """Compile the programs and read the keys once more, and serve them where they can be used."""
         try:
-            programs = await asyncio.to_thread(self.programs.compile_again, self.invocation)
+            programs = self.programs.programs
+            if not self.fixed:
+                programs = await asyncio.to_thread(self.programs.compile_again, self.invocation)
             keys = None if self.keys is None else await asyncio.to_thread(read_keys, self.keys)
             if self.programs.take(programs):
                 LOG.info("programs changed: %s", counted(len(self.programs.table.by_name), "function"))
