@@ -81,6 +81,10 @@ def open_pool(setup: WorkerSetup, cluster: ClusterOptions, coming: Callable[[], 
             reason="torchrun divides one model among its processes, which follow the first of them",
             hint="start `torchrun … sglc run` without --workers, or --workers without torchrun",
         )
+    if not cluster.cluster and os.name != "posix":
+        raise ArgumentError(
+            "E0840", "workers are processes of Linux and macOS", hint="give --cluster, or leave --workers out"
+        )
     start: Starter = ProcessLink.start
     if cluster.cluster:
         from sglc.runtime.cluster.ray_links import ray_starter

@@ -26,6 +26,7 @@ import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 
 from sglc.runtime.cluster.router import Beginning, Router
@@ -121,10 +122,10 @@ class Ring:
         at = bisect.bisect(self._places, self._place(own))
         if not self._bounded:
             return self._points[at % len(self._points)][1]
-        most = BOUND * (sum(loads.values()) + 1) / len(loads)
+        most = ceil(BOUND * (sum(loads.values()) + 1) / len(loads))
         while True:
             worker = self._points[at % len(self._points)][1]
-            if loads[worker] + 1 <= max(1.0, most):
+            if loads[worker] < most:
                 return worker
             at += 1
 
