@@ -48,6 +48,7 @@ class Asked:
     ahead: int | None = None
     detailed: bool = False
     told: bool = False
+    tenant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ def asked_of(data: Mapping[str, object]) -> Asked:
         ahead if isinstance(ahead, int) else None,
         data.get("detailed") is True,
         data.get("told") is True,
+        text_of(data, "tenant"),
     )
 
 

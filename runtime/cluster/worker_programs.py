@@ -89,6 +89,7 @@ class WorkerPrograms:
             max_tokens=asked.max_tokens,
             timeout=asked.timeout,
             priority=asked.priority,
+            tenant=asked.tenant,
             concurrency=asked.ahead,
             on_event=hear if asked.told else None,
             detailed=asked.detailed,

@@ -50,6 +50,7 @@ class PoolPerformer:
             options.priority,
             detailed=options.tokens,
             told=True,
+            tenant=options.tenant,
         )
         seconds = options.timeout
         try:
