@@ -108,7 +108,7 @@ def events(trace: Path) -> list[dict]:
     found: list[dict] = []
     for line in trace.read_text(encoding="utf-8").splitlines():
         event = json.loads(line)
-        for name in ("span", "seconds"):
+        for name in ("span", "seconds", "t"):
             event.pop(name, None)
         if found and found[-1]["event"] == event["event"] == "text":
             found[-1]["text"] += event["text"]

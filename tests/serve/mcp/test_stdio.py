@@ -19,6 +19,7 @@ from mcp.client import Client
 from mcp.types import TextContent
 
 from command_line import Cli, cli  # noqa: F401
+from command_line_files import hear_interrupts
 
 PROGRAM = """
 ## Doubles a number.
@@ -108,7 +109,12 @@ def test_stdout_has_messages_alone_and_the_end_of_stdin_ends_it(command: list[st
 @pytest.mark.slow
 def test_ctrl_c_ends_it_while_stdin_is_open(command: list[str]) -> None:
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hear_interrupts,
     )
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     try:
