@@ -28,7 +28,7 @@ PATIENCE = 64
 between two prompts that go ahead so. With more, urgent runs would hold up others for longer. With less,
 waiting runs would push runs that write out of their places."""
 
-SLOWER = 1.6
+SLOWER = 1.3
 """How many times as long a step may take for a tenant because others have more requests than it. With less,
 they would lose throughput for little; a tenant's latency is to stay below twice of what it has beside one
 request of each other."""

@@ -44,7 +44,7 @@ from sglc.runtime.session import Session
 from sglc.targets.projection.core.capabilities import Level
 from sglc.types.model_use import MAIN
 
-ROOM = 4
+ROOM = 2
 """Runs for each that the model does best at a time: some of them are between two holes."""
 
 
