@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,43 +48,35 @@ CALLS: dict[str, tuple[str, dict[str, object]]] = {
 or where two models fill a hole, which scripted ones cannot."""
 
 
-def programs() -> list[tuple[str, Program, str, dict[str, object]]]:
-    """Each example that asks a model, with the function that is run and its arguments."""
+EXAMPLES_WITH_HOLES = [
+    path.stem for path in sorted(EXAMPLES.glob("*.sgl")) if CALLS.get(path.stem, ("main", {}))[0]
+]
+
+
+@cache
+def called(name: str) -> tuple[Program, str, dict[str, object]]:
+    """An example, with the function that is run and its arguments."""
     from sglc.commands.running.arguments import choose_function
 
-    found = []
-    for path in sorted(EXAMPLES.glob("*.sgl")):
-        name, arguments = CALLS.get(path.stem, (None, {}))
-        if name == "":
-            continue
-        program = compile_file(path).program
-        assert program is not None
-        if name is None:
-            code, problems = choose_function(program, None)
-            assert code is not None, problems
-            name = code.name
-        if program.holes:
-            found.append((path.stem, program, name, arguments))
-    return found
-
-
-PROGRAMS = programs()
+    program = compile_file(EXAMPLES / f"{name}.sgl").program
+    assert program is not None and program.holes
+    if name in CALLS:
+        return program, *CALLS[name]
+    code, problems = choose_function(program, None)
+    assert code is not None, problems
+    return program, code.name, {}
 
 
 def test_all_examples_with_holes_are_looked_at() -> None:
-    assert len(PROGRAMS) >= 16
+    assert len(EXAMPLES_WITH_HOLES) >= 16
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "program", "function", "arguments"), PROGRAMS, ids=[p[0] for p in PROGRAMS])
+@pytest.mark.parametrize("name", EXAMPLES_WITH_HOLES)
 def test_a_preview_of_an_example_is_what_the_model_gets(
-    name: str,
-    program: Program,
-    function: str,
-    arguments: dict[str, object],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    program, function, arguments = called(name)
     engine = ReferenceEngine(ScriptedModel())
     try:
         seen, text, shown = run_and_preview(program, function, arguments, engine, tmp_path, monkeypatch)
@@ -130,7 +123,8 @@ def test_a_preview_is_what_the_small_model_gets(tmp_path: Path, monkeypatch: pyt
     """Token for token, with the model's own chat template: every sixth example, all for a long run."""
     engine = load_engine(MODEL)
     try:
-        for name, program, function, arguments in PROGRAMS[:: max(1, 7 - examples(1))]:
+        for name in EXAMPLES_WITH_HOLES[:: max(1, 7 - examples(1))]:
+            program, function, arguments = called(name)
             folder = tmp_path / name
             folder.mkdir()
             seen, text, shown = run_and_preview(program, function, arguments, engine, folder, monkeypatch)
@@ -237,7 +231,8 @@ def test_unknown_values_are_followed_as_far_as_they_are_certain() -> None:
 @pytest.mark.slow
 def test_what_is_shown_of_unknown_values_is_in_every_run() -> None:
     """Random values of holes, for a program of many constructs and for the examples."""
-    calls = [("certain", compiled(CERTAIN), "outer", {"x": "Hm"}), *PROGRAMS]
+    calls = [("certain", compiled(CERTAIN), "outer", {"x": "Hm"})]
+    calls += [(name, *called(name)) for name in EXAMPLES_WITH_HOLES]
     compared = 0
     for name, program, function, arguments in calls:
         certain = follow(program, function, arguments)
