@@ -56,7 +56,7 @@ MOST_ROUNDS = 1000
 """Rounds after which it begins in any case."""
 STEPS_TO_KNOW = 8
 """Steps before which nothing is taken for brief."""
-BRIEF_SECONDS = 0.03
+BRIEF_SECONDS = 0.008
 """Steps that are expected to take less, by the steps before, are computed in the event loop's own thread. To
 wake a thread and to be woken by it takes a third of a millisecond. A request that comes meanwhile has to wait
 for the step's end in any case. Other tasks of the loop wait no longer than this bound."""
