@@ -243,8 +243,11 @@ def _public(sessions: tuple[Session, ...], performer: Performer | None) -> dict[
             found[name] = ServedFunction(session.program, code, session, performer)
     if sessions and not found:
         names = ", ".join(session.program.name for session in sessions)
+        what = f"{names} has no" if len(sessions) == 1 else f"none of {names} has a"
         raise ArgumentError(
-            "E0828", f"{names} has no public function to serve", hint="write `pub fn` before one"
+            "E0828",
+            f"{what} public function to serve",
+            hint="write `pub fn` before one",
         )
     return found
 

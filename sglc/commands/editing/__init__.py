@@ -1,1 +1,1 @@
-"""Commands that people use while they write programs: the formatter, the language server, the debugger, the prompt."""
+"""Commands for writing programs: the formatter, the language server, the debugger, the prompt."""

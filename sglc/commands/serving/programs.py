@@ -67,7 +67,7 @@ class ServedPrograms:
     models: tuple[LoadedModels, ...]
     collector: Collector
     model: str
-    """The name of the first program's own model, or of the one that is served alone."""
+    """The first program's own model, or the one that is served alone, by the name that clients ask for."""
     calls: Callable[[Program, Path], list[Call]]
     """A call of each public function of a program in a file."""
     below: Callable[[str], AbstractContextManager[object]] | None = None
@@ -112,10 +112,10 @@ class ServedPrograms:
                 loaded.append(found)
                 if any(call.code.kind != "pure" for call in calls):
                     call = calls[0]
-                    first = first or call.model
                     check_names(program, call.models)
                     names = {} if workers else {MAIN: call.model, **call.models}
                     load_models(invocation, names, call.known, call.engine, None, found, made=made)
+                    first = first or (call.model if found.engine is None else found.engine.model.name)
                 session = _session(invocation, program, found, calls, collector, file)
                 served.append(ServedProgram(file, program, found, session))
             if not files:
@@ -284,7 +284,7 @@ def _load_alone(
             reason="it is a model elsewhere, which answers its clients itself",
             hint="name a model of this machine, or give the file of a program",
         )
-    return name
+    return found.engine.model.name
 
 
 def calls_of(
