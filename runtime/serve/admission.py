@@ -11,9 +11,7 @@ import asyncio
 import heapq
 import itertools
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 from sglc.runtime.serve.problems import refusal
 
@@ -23,13 +21,46 @@ WEIGHT = 0.2
 """What the last run counts in the mean of their durations."""
 
 
-@dataclass(order=True, slots=True)
-class _Waiting:
-    """A call that waits: those with less go first."""
+class Turn:
+    """A call that waits for a place, holds one, or has left."""
 
-    rank: int
-    number: int
-    turn: asyncio.Future[None] = field(compare=False)
+    def __init__(self, admission: Admission, tenant: str, priority: int, number: int) -> None:
+        self.tenant = tenant
+        self.rank = -priority, number
+        """Those with less go first."""
+        self.came_at = 0.0
+        """When it got its place."""
+        self._admission = admission
+        self._came: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._left = False
+
+    def __lt__(self, other: Turn) -> bool:
+        return self.rank < other.rank
+
+    @property
+    def waits(self) -> bool:
+        """Whether a place may still be given to it."""
+        return not self._came.done()
+
+    @property
+    def holds(self) -> bool:
+        """Whether it has got a place."""
+        return self._came.done() and not self._came.cancelled()
+
+    async def come(self) -> None:
+        """Wait for the place."""
+        await self._came
+
+    def take(self, now: float) -> None:
+        """The place is its own from now on."""
+        self.came_at = now
+        self._came.set_result(None)
+
+    def leave(self) -> None:
+        """Give the place back, or wait no longer. It may be said twice."""
+        if not self._left:
+            self._left = True
+            self._admission.left(self)
 
 
 class Admission:
@@ -42,21 +73,23 @@ class Admission:
         self.waiting = 0
         self._clock = clock
         self._seconds = FIRST_GUESS
-        self._queues: dict[str, list[_Waiting]] = {}
+        self._queues: dict[str, list[Turn]] = {}
         """By tenant, in the order of their turns."""
         self._numbers = itertools.count()
         self._freed = asyncio.Event()
 
-    @asynccontextmanager
-    async def place(self, tenant: str, priority: int = 0) -> AsyncIterator[None]:
-        """Wait for a place and hold it while the block runs. Raises Refusal (429) where the queue is full."""
-        await self._enter(tenant, priority)
-        began = self._clock()
-        try:
-            yield
-        finally:
-            self._seconds += WEIGHT * (self._clock() - began - self._seconds)
-            self._leave()
+    def enter(self, tenant: str, priority: int = 0) -> Turn:
+        """Ask for a place: the turn has one, or waits for it, until it leaves. Raises Refusal (429) where the
+        queue is full."""
+        self.check()
+        turn = Turn(self, tenant, priority, next(self._numbers))
+        if self.running < self.most_running:
+            self.running += 1
+            turn.take(self._clock())
+        else:
+            heapq.heappush(self._queues.setdefault(tenant, []), turn)
+            self.waiting += 1
+        return turn
 
     def check(self) -> None:
         """Raises Refusal (429) where one more call has no room to wait."""
@@ -73,34 +106,22 @@ class Admission:
         """Seconds after which one more call would probably begin."""
         return max(1.0, self._seconds * (self.waiting + 1) / self.most_running)
 
-    async def _enter(self, tenant: str, priority: int) -> None:
-        self.check()
-        if self.running < self.most_running:
-            self.running += 1
+    def left(self, turn: Turn) -> None:
+        """A turn leaves: its place is given to the next, or it waits no longer."""
+        if turn.holds:
+            self._seconds += WEIGHT * (self._clock() - turn.came_at - self._seconds)
+            self._give()
             return
-        mine = _Waiting(-priority, next(self._numbers), asyncio.get_running_loop().create_future())
-        heapq.heappush(self._queues.setdefault(tenant, []), mine)
-        self.waiting += 1
-        try:
-            await mine.turn
-        except asyncio.CancelledError:
-            if mine.turn.done() and not mine.turn.cancelled():
-                self._leave()  # its turn had come
-            else:
-                self._forget(tenant, mine)
-            raise
-
-    def _forget(self, tenant: str, mine: _Waiting) -> None:
-        queue = self._queues.get(tenant, [])
-        if mine not in queue:
+        queue = self._queues.get(turn.tenant, [])
+        if turn not in queue:
             return  # it was passed over when a place became free
-        queue.remove(mine)
+        queue.remove(turn)
         heapq.heapify(queue)
         self.waiting -= 1
         if not queue:
-            del self._queues[tenant]
+            del self._queues[turn.tenant]
 
-    def _leave(self) -> None:
+    def _give(self) -> None:
         """Give the place to the next call that still waits, or free it."""
         while self._queues:
             tenant, queue = next(iter(self._queues.items()))
@@ -109,8 +130,8 @@ class Admission:
             if queue:
                 self._queues[tenant] = queue  # behind the other tenants
             self.waiting -= 1
-            if not following.turn.cancelled():
-                following.turn.set_result(None)
+            if following.waits:
+                following.take(self._clock())
                 return
         self.running -= 1
         self._freed.set()

@@ -18,7 +18,7 @@ from starlette.types import Receive
 
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.serve.access import Access, Key
-from sglc.runtime.serve.admission import Admission
+from sglc.runtime.serve.admission import Admission, Turn
 from sglc.runtime.serve.functions import Answer, Job
 from sglc.runtime.serve.options import CallOptions, ServeLimits
 from sglc.runtime.serve.problems import Problem, Refusal, internal, of_arguments, refusal
@@ -214,8 +214,11 @@ class Runs:
         except ArgumentError as error:
             raise Refusal(of_arguments(error)) from None
         run = Run(function, options, key, told)
+        turn = self.admission.enter(key.tenant, min(options.priority, key.priority))
         self.by_id[run.id] = run
-        run.task = asyncio.get_running_loop().create_task(self._perform(run, arguments), name=f"run {run.id}")
+        work = self._perform(run, turn, arguments)
+        run.task = asyncio.get_running_loop().create_task(work, name=f"run {run.id}")
+        run.task.add_done_callback(lambda _: self._end(run, turn))
         return run
 
     def find(self, id: str, key: Key) -> Run:
@@ -257,22 +260,30 @@ class Runs:
             run.cancel()
             self.by_id.pop(run.id, None)
 
-    async def _perform(self, run: Run, arguments: Mapping[str, object]) -> None:
-        """The whole of a run, with its waiting. It always ends with an answer."""
+    def _end(self, run: Run, turn: Turn) -> None:
+        """The work of a run is over, also where it was cancelled before it began."""
+        turn.leave()
+        if run.answer is None:
+            run.answer = _cancelled(run)
+        self.access.count(run.key, run.tokens)
+        self.tokens += run.tokens
+        run.log.put("value" if run.answer.problem is None else "error", run.answer.text(run.id))
+
+    async def _perform(self, run: Run, turn: Turn, arguments: Mapping[str, object]) -> None:
+        """The work of a run, with its waiting. It ends with an answer."""
         options, function = run.options, run.function
         ends = None if options.timeout is None else time.monotonic() + options.timeout
         try:
             async with asyncio.timeout(options.timeout) as waiting:
-                async with self.admission.place(run.key.tenant, min(options.priority, run.key.priority)):
-                    run.placed = True
-                    waiting.reschedule(None)  # the run's own time says better what was late
-                    left = None if ends is None else max(0.001, ends - time.monotonic())
-                    priority = min(options.priority, run.key.priority)
-                    within = replace(options, timeout=left, priority=priority, tenant=run.key.tenant)
-                    run.answer = await function.answer(arguments, within, run.hear)
+                await turn.come()
+                run.placed = True
+                waiting.reschedule(None)  # the run's own time says better what was late
+                left = None if ends is None else max(0.001, ends - time.monotonic())
+                priority = min(options.priority, run.key.priority)
+                within = replace(options, timeout=left, priority=priority, tenant=run.key.tenant)
+                run.answer = await function.answer(arguments, within, run.hear)
         except asyncio.CancelledError:
-            why = run.ending or Problem(503, "Cancelled", "the call was cancelled")
-            run.answer = Answer(problem=replace(why, partial=run.partial or None))
+            run.answer = _cancelled(run)
         except TimeoutError:
             late = f"no model was free within {options.timeout:g} s"
             run.answer = Answer(problem=Problem(504, "Timeout", late, "E0706"))
@@ -289,11 +300,6 @@ class Runs:
         except Exception:
             LOG.exception("run %s of %s failed within", run.id, function.name)
             run.answer = Answer(problem=internal(run.id))
-        finally:
-            self.access.count(run.key, run.tokens)
-            self.tokens += run.tokens
-            assert run.answer is not None
-            run.log.put("value" if run.answer.problem is None else "error", run.answer.text(run.id))
 
     # -- the end of the server -------------------------------------------------------------------------
 
@@ -312,3 +318,9 @@ class Runs:
         for run in late:
             run.cancel(Problem(503, "Cancelled", "the server has ended"))
         await asyncio.gather(*(run.task for run in late if run.task is not None), return_exceptions=True)
+
+
+def _cancelled(run: Run) -> Answer:
+    """The answer of a run that was made to end."""
+    why = run.ending or Problem(503, "Cancelled", "the call was cancelled")
+    return Answer(problem=replace(why, partial=run.partial or None))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,16 @@ from sglc.runtime.serve.admission import Admission
 from sglc.runtime.serve.problems import Refusal
 
 
+@asynccontextmanager
+async def _place(admission: Admission, tenant: str, priority: int = 0) -> AsyncIterator[None]:
+    turn = admission.enter(tenant, priority)
+    try:
+        await turn.come()
+        yield
+    finally:
+        turn.leave()
+
+
 async def _order(calls: Sequence[tuple[str, int]], running: int = 1) -> list[int]:
     """The order in which calls (tenant, priority) get places, all asking while all places are taken."""
     admission = Admission(running, len(calls))
@@ -21,11 +32,11 @@ async def _order(calls: Sequence[tuple[str, int]], running: int = 1) -> list[int
     gate = asyncio.Event()
 
     async def first() -> None:
-        async with admission.place("first"):
+        async with _place(admission, "first"):
             await gate.wait()
 
     async def call(number: int, tenant: str, priority: int) -> None:
-        async with admission.place(tenant, priority):
+        async with _place(admission, tenant, priority):
             found.append(number)
             await asyncio.sleep(0)
 
@@ -68,12 +79,12 @@ def test_nobody_is_served_twice_before_who_waited_longer(calls: list[tuple[str, 
 def test_one_too_many_is_refused_with_a_time() -> None:
     async def whole() -> None:
         admission = Admission(1, 0)
-        async with admission.place("a"):
+        async with _place(admission, "a"):
             with pytest.raises(Refusal) as refused:
-                async with admission.place("b"):
+                async with _place(admission, "b"):
                     pass
         assert refused.value.problem.status == 429 and refused.value.problem.retry_after
-        async with admission.place("b"):
+        async with _place(admission, "b"):
             pass
 
     asyncio.run(whole())
@@ -88,11 +99,11 @@ def test_a_call_that_gives_up_keeps_no_place(late: bool) -> None:
         gate = asyncio.Event()
 
         async def hold() -> None:
-            async with admission.place("a"):
+            async with _place(admission, "a"):
                 await gate.wait()
 
         async def short() -> None:
-            async with admission.place("b"):
+            async with _place(admission, "b"):
                 pass
 
         holder = asyncio.ensure_future(hold())
@@ -108,5 +119,20 @@ def test_a_call_that_gives_up_keeps_no_place(late: bool) -> None:
             gate.set()
         await asyncio.gather(holder, giving, other, return_exceptions=True)
         assert giving.cancelled() and (admission.running, admission.waiting) == (0, 0)
+
+    asyncio.run(whole())
+
+
+def test_places_to_wait_are_counted_before_a_call_first_waits() -> None:
+    """Calls that come in one moment are refused in that moment, not when they begin to wait."""
+
+    async def whole() -> None:
+        admission = Admission(1, 1)
+        turns = [admission.enter("a"), admission.enter("a")]
+        with pytest.raises(Refusal):
+            admission.enter("a")
+        for turn in turns:
+            turn.leave()
+        assert (admission.running, admission.waiting) == (0, 0)
 
     asyncio.run(whole())
