@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the [out] sections that differ")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    # Thousands of tests live to the end: searches for garbage leave them out, and come less often.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
+        gc.enable()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     heavy = {"torch", "transformers.modeling_utils"} & set(sys.modules)
     session.config.stash[LOADED_BY_COLLECTION] = sorted(heavy)
-    # Thousands of tests live to the end: searches for garbage leave them out, and come less often.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

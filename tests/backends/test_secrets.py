@@ -27,6 +27,7 @@ from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.exchange import Backend, BackendFault, Message, Query
 from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.backends.names import parse_name
+from sglc.runtime.backends.policy import backoff
 from sglc.runtime.backends.policy.accounts import Accounts
 from sglc.runtime.backends.policy.clock import LoopClock
 from sglc.runtime.backends.policy.guarded import guarded
@@ -149,7 +150,10 @@ def echoes(key: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "vllm"])
-def test_servers_that_say_the_key_back(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_servers_that_say_the_key_back(
+    kind: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backoff, "FIRST", 0.01)
     program = compile_source(Source("p.sgl", LINE)).program
     assert program is not None
     replies = echoes(KEY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import functools
 from decimal import Decimal
 
 from hypothesis import given, settings
@@ -14,22 +15,24 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.session import Session
 from sglc.source import Source
 
-PROGRAM = compile_source(
-    Source(
-        "p.sgl",
-        "use std.math (eval, arithmetic, NoArithmetic)\n"
-        "pub pure fn value(text: str) -> decimal raises NoArithmetic:\n    return eval(text)\n"
-        'pub pure fn judged(text: str) -> str:\n    return "${arithmetic(text)}"\n',
-    )
-).program
-assert PROGRAM is not None
-SESSION = Session(PROGRAM)
+PROGRAM = (
+    "use std.math (eval, arithmetic, NoArithmetic)\n"
+    "pub pure fn value(text: str) -> decimal raises NoArithmetic:\n    return eval(text)\n"
+    'pub pure fn judged(text: str) -> str:\n    return "${arithmetic(text)}"\n'
+)
+
+
+@functools.cache
+def session() -> Session:
+    program = compile_source(Source("p.sgl", PROGRAM)).program
+    assert program is not None
+    return Session(program)
 
 
 def call(name: str, text: str):
     """The result, or the error's name."""
     try:
-        return asyncio.run(SESSION.run(name, {"text": text})).value
+        return asyncio.run(session().run(name, {"text": text})).value
     except SglError as error:
         return error.name
 

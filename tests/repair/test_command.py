@@ -78,13 +78,14 @@ def test_the_command_is_killed_at_the_first_illegal_byte(tmp_path: Path, cli: Cl
 
 
 def test_the_command_is_killed_when_the_time_is_up(tmp_path: Path, cli: Cli) -> None:
-    command = writer(tmp_path, "1", stays=True)
-    bounds = ("--timeout", "3", "--json", "-v")
+    """A shell writes at once, long before that."""
+    command = f"echo $$ > {tmp_path}/pid; printf 1; exec sleep 60"
+    bounds = ("--timeout", "1", "--json", "-v", "--shell")
     code, out, err = cli("repair", "--regex", "12*3", "--command", command, "--prompt", "", *bounds)
     found = json.loads(out)
-    assert (code, found["ok"], found["partial"]) == (1, False, "1") and "3.0 seconds have passed" in err
+    assert (code, found["ok"], found["partial"]) == (1, False, "1") and "1.0 seconds have passed" in err
     with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "log.pid").read_text()), 0)
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_bounds_and_shortest_endings(tmp_path: Path, cli: Cli) -> None:

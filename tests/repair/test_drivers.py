@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import sglc
+from sglc.runtime.repair import drivers
 
 WORD = {"regex": "[a-z]{3}!"}
 
@@ -130,7 +131,13 @@ def test_empty_pieces_do_not_go_on_for_ever() -> None:
     assert sglc.repair(mute, **WORD, complete=True, max_calls=1).text == "aaa!"
 
 
-def test_a_function_that_hangs_is_left_at_the_time_bound() -> None:
+@pytest.fixture
+def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streams that hang are not waited for a second."""
+    monkeypatch.setattr(drivers, "GRACE", 0.05)
+
+
+def test_a_function_that_hangs_is_left_at_the_time_bound(short_grace: None) -> None:
     hanging, released = threading.Event(), threading.Event()
 
     def hangs(prompt: str) -> str:
@@ -244,7 +251,7 @@ def test_short_pieces_behind_a_correction_double_while_they_are_legal() -> None:
     assert wanted == [None, 16, 32, 64, 128] and found.ended == "stopped"
 
 
-def test_a_call_that_is_cancelled_leaves_a_function_that_hangs() -> None:
+def test_a_call_that_is_cancelled_leaves_a_function_that_hangs(short_grace: None) -> None:
     released, hanging = threading.Event(), threading.Event()
 
     def stalls(prompt: str) -> Iterator[str]:

@@ -101,7 +101,6 @@ def test_others_are_not_let_in(given: str) -> None:
 
 
 def test_a_server_with_keys(caplog: pytest.LogCaptureFixture) -> None:
-    logging.getLogger("sglc.serve.access").propagate = True
     access = Access((Key("bill", DIGEST, "a"),))
     with caplog.at_level(logging.INFO), serving(PROGRAM, access=access) as server:
         assert server.call("one").status == 401

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from serving.server import Reply, Server, serving
+from serving.server import Server, holding, serving
 from sglc.runtime.serve import listening
 from sglc.runtime.serve.access import ANYONE, Access, Key, new_key
 from sglc.runtime.serve.event_stream import EventStream
@@ -64,35 +64,45 @@ def test_runs_that_are_late_are_cancelled_with_what_there_was() -> None:
 
 
 def test_a_full_queue_refuses_at_once() -> None:
-    limits = ServeLimits(waiting=2, grace=0)
-    with serving(PROGRAM, ANSWERS, pace=0.002, limits=limits, running=1) as server:
-        with ThreadPoolExecutor(12) as pool:
-            replies: list[Reply] = list(pool.map(lambda _: server.call("long", theme="x"), range(12)))
-    answered = [reply for reply in replies if reply.status == 200]
-    refused = [reply for reply in replies if reply.status == 429]
-    assert len(answered) + len(refused) == 12 and len(answered) >= 3 and refused
-    assert all(int(reply.headers["retry-after"]) >= 1 for reply in refused)
+    """One call runs and two wait until the others have been refused."""
+    goes_on = threading.Event()
+    with (
+        holding(goes_on),
+        serving(PROGRAM, ANSWERS, limits=ServeLimits(waiting=2, grace=0), running=1) as server,
+        ThreadPoolExecutor(12) as pool,
+    ):
+        calls = [pool.submit(server.call, "long", theme="x") for _ in range(12)]
+        server.until(lambda: sum(call.done() for call in calls) == 9, 60)
+        refused = [call.result() for call in calls if call.done()]
+        goes_on.set()
+        statuses = sorted(call.result().status for call in calls)
+    assert statuses == [200] * 3 + [429] * 9
+    assert all(reply.status == 429 and int(reply.headers["retry-after"]) >= 1 for reply in refused)
 
 
-def test_a_small_tenant_does_not_wait_behind_a_large_one() -> None:
+def test_a_small_tenant_does_not_wait_behind_a_large_one(caplog: pytest.LogCaptureFixture) -> None:
+    """The log of the server has the calls in the order of their ends."""
     keys = {name: new_key() for name in ("large", "small")}
     access = Access(tuple(Key(name, digest, name) for name, (_, digest) in keys.items()))
-    ended: list[str] = []
-    lock = threading.Lock()
-    with serving(PROGRAM, ANSWERS, pace=0.001, access=access, running=1) as server:
+    goes_on = threading.Event()
+    caplog.set_level(logging.INFO, "sglc.serve.access")
+    with (
+        holding(goes_on),
+        serving(PROGRAM, ANSWERS, access=access, running=1) as server,
+        ThreadPoolExecutor(9) as pool,
+    ):
 
-        def call(name: str) -> None:
-            assert server.call("long", {"authorization": f"Bearer {keys[name][0]}"}, theme="x").status == 200
-            with lock:
-                ended.append(name)
+        def call(name: str) -> int:
+            return server.call("long", {"authorization": f"Bearer {keys[name][0]}"}, theme="x").status
 
-        with ThreadPoolExecutor(9) as pool:
-            large = [pool.submit(call, "large") for _ in range(8)]
-            server.until(lambda: server.runs.admission.waiting == 7)
-            small = pool.submit(call, "small")
-            for each in (*large, small):
-                each.result()
-    assert ended.index("small") <= 2
+        calls = [pool.submit(call, "large") for _ in range(8)]
+        server.until(lambda: server.runs.admission.waiting == 7, 60)
+        calls.append(pool.submit(call, "small"))
+        server.until(lambda: server.runs.admission.waiting == 8, 60)
+        goes_on.set()
+        assert [each.result() for each in calls] == [200] * 9
+    ended = [each.getMessage() for each in caplog.records if each.name == "sglc.serve.access"]
+    assert len(ended) == 9 and "key=small" in "".join(ended[:3])
 
 
 def test_a_fault_of_ours_says_nothing_of_itself(
@@ -102,7 +112,6 @@ def test_a_fault_of_ours_says_nothing_of_itself(
         raise ZeroDivisionError("a secret of the house")
 
     monkeypatch.setattr(ServedFunction, "value_text", broken)
-    logging.getLogger("sglc.serve").propagate = True
     with serving(PROGRAM) as server:
         reply = server.call("one")
     assert reply.status == 500 and reply.data["name"] == "Internal"

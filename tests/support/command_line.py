@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,23 @@ test "a mood is a mood":
 
 
 Cli = Callable[..., tuple[int, str, str]]
+LOGGERS = ("sglc.serve", "sglc.serve.access", "uvicorn.error", "mcp")
+
+
+@contextmanager
+def logs_as_they_were() -> Iterator[None]:
+    """Behind the block, loggers that `sglc serve` sets up are as before: its handler holds a captured stderr,
+    which is closed when the test ends."""
+    before = [
+        (each, each.handlers, each.propagate, each.level, each.disabled)
+        for each in map(logging.getLogger, LOGGERS)
+    ]
+    try:
+        yield
+    finally:
+        for each, handlers, propagate, level, disabled in before:
+            each.handlers, each.propagate, each.disabled = handlers, propagate, disabled
+            each.setLevel(level)
 
 
 @pytest.fixture
@@ -32,7 +51,8 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 
     def call(*arguments: object) -> tuple[int, str, str]:
         capsys.readouterr()
-        code = main([str(argument) for argument in arguments])
+        with logs_as_they_were():
+            code = main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 

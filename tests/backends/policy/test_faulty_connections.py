@@ -12,6 +12,7 @@ from example_budget import examples
 from sglc.driver import compile_source
 from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.backends.policy import backoff
 from sglc.runtime.backends.policy.accounts import Accounts
 from sglc.runtime.backends.policy.clock import LoopClock
 from sglc.runtime.backends.policy.guarded import guarded
@@ -23,6 +24,12 @@ from sglc.runtime.session import Session
 from sglc.source import Source
 
 TIMEOUTS = Timeouts(connect=5.0, first=3.0, between=1.0, whole=30.0)
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before requests that are sent again."""
+    monkeypatch.setattr(backoff, "FIRST", 0.05)
 
 
 def session_of(server: FaultyServer) -> tuple[Session, RemoteModel]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.exchange import BackendFault, Ending, Message, Piece, Query
 from sglc.runtime.backends.registry import open_backend
 from sglc.runtime.engine.sampling.options import Sampling
+from sglc.targets.projection.core.capabilities import Capabilities
 from sglc.targets.projection.core.enforcement import Enforcement
 
 KINDS: dict[str, tuple[str, Any]] = {
@@ -91,10 +93,14 @@ def read_by_client(kind: str, body: dict[str, Any], stub: Any) -> tuple[Read, At
     return at_stub.chat({name: body[name] for name in body if name not in others}, others), at_stub
 
 
-def cannot(kind: str, query: Query) -> bool:
-    name = KINDS[kind][0]
+@functools.cache
+def capabilities(kind: str) -> Capabilities:
     environment = {"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x"}
-    can = open_backend(name, BackendSettings(), environment, StubOpenAI().transport).capabilities
+    return open_backend(KINDS[kind][0], BackendSettings(), environment, StubOpenAI().transport).capabilities
+
+
+def cannot(kind: str, query: Query) -> bool:
+    can = capabilities(kind)
     notation = query.enforced and query.enforced.notation
     return bool(query.begun and not can.continues) or bool(notation and notation not in can.notations)
 

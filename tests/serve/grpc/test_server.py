@@ -133,7 +133,6 @@ def test_keys(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     key, digest = new_key()
     access = Access((Key("bill", digest, "bill", rate=3),), clock=lambda: 0.0)
     caplog.set_level(logging.INFO, "sglc.serve.access")
-    logging.getLogger("sglc.serve").propagate = True
     with serving_grpc(tmp_path, "keyed", PROGRAM, access=access) as made:
         request = made.pb.TurnedRequest(point={"x": 1})
         assert code(lambda: made.stub.Turned(request)) == grpc.StatusCode.UNAUTHENTICATED
@@ -161,10 +160,8 @@ def test_keys(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
 
 def test_the_end_of_a_server(tmp_path: Path) -> None:
     """Health says so first, a call that goes on has its time, no other begins."""
-    limits = ServeLimits(grace=30)
-    with serving_grpc(
-        tmp_path, "ending", PROGRAM, {"long.text": "a" * 200}, pace=0.01, limits=limits
-    ) as made:
+    limits, answers = ServeLimits(grace=30), {"long.text": "a" * 1000}
+    with serving_grpc(tmp_path, "ending", PROGRAM, answers, pace=0.03, limits=limits) as made:
         watch = health_pb2_grpc.HealthStub(made.channel).Watch(health_pb2.HealthCheckRequest())
         assert next(watch).status == SERVING
         going = made.stub.Long.future(made.pb.LongRequest(theme="x"))
@@ -172,8 +169,9 @@ def test_the_end_of_a_server(tmp_path: Path) -> None:
         made.server.stop()
         assert next(watch).status == NOT_SERVING == health(made, "ending.EndingService")
         refused = code(lambda: made.stub.Turned(made.pb.TurnedRequest(point={"x": 1})))
-        assert refused == grpc.StatusCode.UNAVAILABLE
-        assert going.result().value == "a" * 200
+        assert refused == grpc.StatusCode.UNAVAILABLE and not going.done()
+        made.server.model.pace = 0.0
+        assert going.result().value == "a" * 1000
 
 
 def test_runs_that_are_late_have_what_there_was(tmp_path: Path) -> None:
@@ -206,7 +204,6 @@ def test_a_fault_of_ours_says_nothing_of_itself(
         raise ZeroDivisionError("a secret of the house")
 
     monkeypatch.setattr(ServedFunction, "value_text", broken)
-    logging.getLogger("sglc.serve").propagate = True
     with serving_grpc(tmp_path, "faulty", PROGRAM) as made:
         with pytest.raises(grpc.RpcError) as failed:
             made.stub.Turned(made.pb.TurnedRequest(point={"x": 1}))

@@ -5,26 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-
-pytest.importorskip("mcp", reason="the package mcp is not there")
-
-import httpx2
 from jsonschema import Draft202012Validator
-from mcp.client import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.exceptions import MCPError
-from mcp.types import CallToolResult, TextContent
 
+from late import Late
 from serving.server import Server, serving
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.serve.access import Access, Key, new_key
 from sglc.runtime.serve.app import AppOptions
-from sglc.runtime.serve.mcp.face import McpFace
 from sglc.runtime.serve.options import ServeLimits
 
+if TYPE_CHECKING:
+    from mcp.client import Client
+    from mcp.types import CallToolResult
+
+httpx2, clients, connections = Late("httpx2"), Late("mcp.client"), Late("mcp.client.streamable_http")
+faults, types, face = Late("mcp.shared.exceptions"), Late("mcp.types"), Late("sglc.runtime.serve.mcp.face")
 PROGRAM = """
 record Ticket:
     ## What it is about.
@@ -63,7 +61,8 @@ def talk(server: Server, speak: Callable[[Client], Awaitable[None]], mode: str, 
         headers = {"authorization": f"Bearer {key}"} if key else {}
         async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
             url = f"http://127.0.0.1:{server.port}/mcp"
-            async with Client(streamable_http_client(url, http_client=http), mode=mode) as client:
+            transport = connections.streamable_http_client(url, http_client=http)
+            async with clients.Client(transport, mode=mode) as client:
                 await speak(client)
 
     asyncio.run(asyncio.wait_for(whole(), 60))
@@ -72,7 +71,7 @@ def talk(server: Server, speak: Callable[[Client], Awaitable[None]], mode: str, 
 def text_of(result: CallToolResult) -> str:
     """The text of a result."""
     (content,) = result.content
-    assert isinstance(content, TextContent)
+    assert isinstance(content, types.TextContent)
     return content.text
 
 
@@ -99,7 +98,7 @@ def test_functions_are_tools(mode: str) -> None:
         assert result.structured_content == {"result": {"title": "No paper", "urgency": 3}}
         assert text_of(await client.call_tool("greet", {"name": "Ada"})) == "hello Ada"
 
-    with serving(PROGRAM, faces=[McpFace]) as server:
+    with serving(PROGRAM, faces=[face.McpFace]) as server:
         talk(server, speak, mode)
 
 
@@ -116,10 +115,10 @@ def test_what_has_no_value_is_an_error_that_the_model_sees(mode: str) -> None:
         assert result.is_error and "`seed`" in json.loads(text_of(result))["hint"]
         result = await client.call_tool("double", {"x": 1}, meta={"sglc/options": {"keep": 1}})
         assert result.is_error and "`keep`" in json.loads(text_of(result))["detail"]
-        with pytest.raises(MCPError, match="did you mean `double`"):
+        with pytest.raises(faults.MCPError, match="did you mean `double`"):
             await client.session.call_tool("doubel", {"x": 1})
 
-    with serving(PROGRAM, faces=[McpFace]) as server:
+    with serving(PROGRAM, faces=[face.McpFace]) as server:
         talk(server, speak, mode)
 
 
@@ -135,7 +134,7 @@ def test_progress_tells_of_values_as_they_grow(mode: str) -> None:
         result = await client.call_tool("long", {"theme": "x"}, progress_callback=heard)
         assert text_of(result) == "a" * 300
 
-    with serving(PROGRAM, {"long.text": "a" * 300}, pace=0.001, faces=[McpFace]) as server:
+    with serving(PROGRAM, {"long.text": "a" * 300}, pace=0.001, faces=[face.McpFace]) as server:
         talk(server, speak, mode)
     assert len(news) > 1 and news == sorted(news)
     assert all(message.startswith("long.text: ") and len(message) < 220 for _, message in news)
@@ -157,7 +156,7 @@ def test_a_call_that_is_cancelled_frees_its_run(mode: str) -> None:
         assert running.model.passes < 3000
         assert text_of(await client.call_tool("double", {"x": 2})) == "4"
 
-    with serving(PROGRAM, {"long.text": "a" * 3900}, pace=0.003, faces=[McpFace]) as server:
+    with serving(PROGRAM, {"long.text": "a" * 3900}, pace=0.003, faces=[face.McpFace]) as server:
         running = server
         talk(server, speak, mode)
 
@@ -169,7 +168,7 @@ def test_calls_at_the_same_time_and_options() -> None:
         result = await client.call_tool("long", {"theme": "x"}, meta={"sglc/options": {"timeout": 0.05}})
         assert result.is_error and json.loads(text_of(result))["name"] == "Timeout"
 
-    with serving(PROGRAM, {"long.text": "a" * 3900}, pace=0.003, faces=[McpFace]) as server:
+    with serving(PROGRAM, {"long.text": "a" * 3900}, pace=0.003, faces=[face.McpFace]) as server:
         for mode in MODES:
             talk(server, speak, mode)
 
@@ -192,7 +191,7 @@ def test_keys_and_their_sessions() -> None:
     async def speak(client: Client) -> None:
         assert text_of(await client.call_tool("double", {"x": 2})) == "4"
 
-    with serving(PROGRAM, access=access, faces=[McpFace]) as server:
+    with serving(PROGRAM, access=access, faces=[face.McpFace]) as server:
         for mode in MODES:
             talk(server, speak, mode, keys["a"][0])
         assert server.ask("POST", "/mcp", initialize(), ACCEPT).status == 401
@@ -207,7 +206,7 @@ def test_keys_and_their_sessions() -> None:
 
 
 def test_requests_that_are_refused() -> None:
-    with serving(PROGRAM, faces=[McpFace], limits=ServeLimits(body=1000, grace=0)) as server:
+    with serving(PROGRAM, faces=[face.McpFace], limits=ServeLimits(body=1000, grace=0)) as server:
         own = {**ACCEPT, "origin": f"http://127.0.0.1:{server.port}"}
         assert server.ask("POST", "/mcp", initialize(), own).status == 200
         evil = server.ask("POST", "/mcp", initialize(), {**ACCEPT, "origin": "http://evil.example"})
@@ -231,7 +230,7 @@ def test_headers_with_space_around_their_values() -> None:
     params = {"name": "double", "arguments": {"x": 4}, "_meta": meta}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": " double \t"}
-    with serving(PROGRAM, faces=[McpFace]) as server:
+    with serving(PROGRAM, faces=[face.McpFace]) as server:
         reply = server.ask("POST", "/mcp", body, {**ACCEPT, **headers})
     assert reply.status == 200 and reply.data["result"]["structuredContent"] == {"result": 8}
 
@@ -239,7 +238,8 @@ def test_headers_with_space_around_their_values() -> None:
 def test_pages_that_may_call_speak_the_protocol() -> None:
     page = {"origin": "https://app.example"}
     asked = {"access-control-request-method": "POST", "access-control-request-headers": "mcp-session-id"}
-    with serving(PROGRAM, faces=[McpFace], options=AppOptions(origins=("https://app.example",))) as server:
+    options = AppOptions(origins=("https://app.example",))
+    with serving(PROGRAM, faces=[face.McpFace], options=options) as server:
         assert server.ask("OPTIONS", "/mcp", None, {**page, **asked}).status == 200
         begun = server.ask("POST", "/mcp", initialize(), {**ACCEPT, **page})
         assert begun.status == 200
@@ -252,5 +252,5 @@ def test_a_server_without_functions_has_no_tools() -> None:
         from sglc.runtime.serve.functions import FunctionTable
 
         with pytest.raises(ArgumentError) as found:
-            McpFace(Served(FunctionTable([]), server.runs, Access()))
+            face.McpFace(Served(FunctionTable([]), server.runs, Access()))
     assert found.value.code == "E0828"

@@ -9,18 +9,18 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-pytest.importorskip("mcp", reason="the package mcp is not there")
-
-from mcp import StdioServerParameters
-from mcp.client import Client
-from mcp.types import TextContent
-
 from command_line import Cli, cli  # noqa: F401
 from command_line_files import hear_interrupts
+from late import Late
 
+if TYPE_CHECKING:
+    from mcp.client import Client
+
+mcp, clients, types = Late("mcp"), Late("mcp.client"), Late("mcp.types")
 PROGRAM = """
 ## Doubles a number.
 pub fn double(x: int) -> int:
@@ -49,7 +49,8 @@ def command(tmp_path: Path) -> list[str]:
 
 def talk(command: list[str], speak: Callable[[Client], Awaitable[None]], mode: str) -> None:
     async def whole() -> None:
-        async with Client(StdioServerParameters(command=command[0], args=command[1:]), mode=mode) as client:
+        server = mcp.StdioServerParameters(command=command[0], args=command[1:])
+        async with clients.Client(server, mode=mode) as client:
             await speak(client)
 
     asyncio.run(asyncio.wait_for(whole(), 60))
@@ -69,7 +70,7 @@ def test_a_client_at_stdin(command: list[str], mode: str) -> None:
         result = await client.call_tool("mood", {"text": "a fine day"})
         assert result.structured_content == {"result": "good"}
         result = await client.call_tool("long", {"theme": "x"}, progress_callback=heard)
-        assert isinstance(result.content[0], TextContent) and result.content[0].text == "a" * 1000
+        assert isinstance(result.content[0], types.TextContent) and result.content[0].text == "a" * 1000
         assert news and news[0].startswith("long.text")
         result = await client.call_tool("double", {"x": "two"})
         assert result.is_error

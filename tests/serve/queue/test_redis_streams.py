@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-pytest.importorskip("redis", reason="the package redis is not there")
-
-from redis.asyncio import Redis
-
+from late import Late
 from serving.brokers import TestBroker
 from sglc.runtime.serve.queue.address import read_address
 from sglc.runtime.serve.queue.broker import Delivery, Outcome
-from sglc.runtime.serve.queue.redis_streams import RedisQueue
 
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+    from sglc.runtime.serve.queue.redis_streams import RedisQueue
+
+clients, streams = Late("redis.asyncio"), Late("sglc.runtime.serve.queue.redis_streams")
 DIGEST = "d" * 64
 
 
@@ -33,9 +36,9 @@ def talk(broker: TestBroker, speak: Callable[[RedisQueue, RedisQueue, Redis], Aw
     """Two workers and a plain client at an empty database."""
 
     async def whole() -> None:
-        redis = Redis(port=broker.process.port)
+        redis = clients.Redis(port=broker.process.port)
         await redis.flushdb()
-        one, two = (RedisQueue(read_address(broker.url(idle=60))) for _ in range(2))
+        one, two = (streams.RedisQueue(read_address(broker.url(idle=60))) for _ in range(2))
         try:
             await one.connect()
             await two.connect()
@@ -139,7 +142,7 @@ def test_a_wrong_password_is_told_at_once(broker: TestBroker) -> None:
     async def speak(one: RedisQueue, two: RedisQueue, redis: Redis) -> None:
         url = broker.url().replace("redis://", "redis://me:secret@")
         with pytest.raises(ArgumentError) as found:
-            await RedisQueue(read_address(url)).connect()
+            await streams.RedisQueue(read_address(url)).connect()
         assert found.value.code == "E0832" and "secret" not in str(found.value.diagnostic())
 
     talk(broker, speak)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from serving.server import serving
-from sglc.runtime.serve.functions import ServedFunction
+from serving.server import holding, serving
+from sglc.runtime.serve.queue import worker
 from sglc.runtime.serve.queue.address import read_address
 from sglc.runtime.serve.queue.broker import Delivery, Outcome
 from sglc.runtime.serve.queue.worker import QueueFace
@@ -95,7 +95,8 @@ ADDRESS = read_address("redis://here?idle=1")
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_broker_that_fails_is_asked_again(after: bool) -> None:
+def test_a_broker_that_fails_is_asked_again(after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "pause", lambda failures: 0.01)
     broker = ListBroker([call(n) for n in range(6)], failures=2, after=after)
     with serving(PROGRAM, faces=[lambda served: QueueFace(served, ADDRESS, broker)]) as server:
         server.until(lambda: len(broker.settled) == 6, 60)
@@ -103,18 +104,11 @@ def test_a_broker_that_fails_is_asked_again(after: bool) -> None:
     assert values == [0, 2, 4, 6, 8, 10]
 
 
-def test_a_call_that_goes_on_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_goes_on_is_held() -> None:
     """It ends only after a sign of life."""
     broker = ListBroker([call(1)])
-    whole = ServedFunction.answer
-
-    async def answer(self: ServedFunction, arguments: Any, options: Any, hear: Any) -> Any:
-        while not broker.held.is_set():
-            await asyncio.sleep(0.01)
-        return await whole(self, arguments, options, hear)
-
-    monkeypatch.setattr(ServedFunction, "answer", answer)
-    with serving(PROGRAM, faces=[lambda served: QueueFace(served, ADDRESS, broker)]) as server:
+    face = lambda served: QueueFace(served, ADDRESS, broker)  # noqa: E731
+    with holding(broker.held), serving(PROGRAM, faces=[face]) as server:
         server.until(lambda: len(broker.settled) == 1, 60)
 
 

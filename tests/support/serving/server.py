@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from sglc.driver import compile_source
 from sglc.runtime.engine.reference_engine import ReferenceEngine
@@ -23,7 +24,7 @@ from sglc.runtime.serve.access import Access
 from sglc.runtime.serve.admission import Admission
 from sglc.runtime.serve.app import AppOptions, application
 from sglc.runtime.serve.faces import MakeFace, Served
-from sglc.runtime.serve.functions import FunctionTable
+from sglc.runtime.serve.functions import FunctionTable, ServedFunction
 from sglc.runtime.serve.listening import Listening, bound, listen
 from sglc.runtime.serve.openai.face import OpenAiFace
 from sglc.runtime.serve.options import ServeLimits
@@ -113,6 +114,24 @@ class Server:
         while not condition():
             assert time.monotonic() < end, "it did not come to be"
             time.sleep(0.005)
+
+
+@contextmanager
+def holding(goes_on: threading.Event) -> Iterator[None]:
+    """Calls of functions that have a place go on only when something happens, while the block runs."""
+    whole = ServedFunction.answer
+
+    async def answer(self: ServedFunction, arguments: Any, options: Any, hear: Any) -> Any:
+        while not goes_on.is_set():
+            await asyncio.sleep(0.005)
+        return await whole(self, arguments, options, hear)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ServedFunction, "answer", answer)
+        try:
+            yield
+        finally:
+            goes_on.set()
 
 
 @contextmanager
