@@ -1,8 +1,10 @@
-# What a contributor runs; CONTRIBUTING.md explains. `make WORKERS=2 check` uses fewer processes.
+# What a contributor runs; CONTRIBUTING.md explains. `make WORKERS=2 check` uses so many processes.
 PYTHON ?= $(CURDIR)/.venv/bin/python
 MYPY ?= $(PYTHON) -m mypy
 WORKERS ?= auto
-PYTEST = $(PYTHON) -P -m pytest -n $(WORKERS)
+PYTEST = $(PYTHON) -P -m pytest -n
+# One process more than cores: fast tests wait for servers and commands.
+ONE_MORE = $(shell echo $$(($$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1)))
 
 .PHONY: check lint types test-fast test bench docs
 
@@ -22,10 +24,10 @@ build/types: FORCE
 FORCE:
 
 test-fast:
-	$(PYTEST) -m "not slow"
+	$(PYTEST) $(if $(filter auto,$(WORKERS)),$(ONE_MORE),$(WORKERS)) -m "not slow"
 
 test:
-	$(PYTEST)
+	$(PYTEST) $(WORKERS)
 
 bench:
 	$(PYTHON) -P tests/benchmarks/compiler/compile_time.py

@@ -150,6 +150,7 @@ def test_a_text_that_was_begun_in_the_prompt() -> None:
         generate(processor(), [[5, 6, 40]], do_sample=False)
 
 
+@pytest.mark.slow
 def test_prompts_that_go_on_from_old_ones_need_a_reset() -> None:
     processor = adapter.ConstraintLogitsProcessor(compile_constraint(regex="(yes|no)"), vocabulary())
     first = generate(processor, PROMPTS[:1], do_sample=False)
@@ -241,6 +242,7 @@ def test_any_order_of_any_histories(seed: int) -> None:
         histories = [[history[:short] for history in group] for group in following]
 
 
+@pytest.mark.slow
 def test_rows_that_generation_finishes_by_itself_stay_as_they_are() -> None:
     """A stop string ends one row in the middle of its text; it is filled up while the other one goes on."""
     words = small_tokenizer()

@@ -26,6 +26,7 @@ from sglc.driver import compile_source
 from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.exchange import Backend, BackendFault, Message, Query
 from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.backends.http_transport import HttpTransport
 from sglc.runtime.backends.names import parse_name
 from sglc.runtime.backends.policy import backoff
 from sglc.runtime.backends.policy.accounts import Accounts
@@ -75,6 +76,7 @@ def test_fields_that_hold_secrets_are_not_shown() -> None:
 def test_a_run_with_everything_shows_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that repeats the key in an answer, in a header and in a fault: recorded, repaired, kept,
     replayed. Files, errors, observers and what objects show of themselves are looked through."""
+    legal = compile_constraint(regex="1[2-9]").matcher(byte_vocabulary())
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / "run.traffic"
     replies = iter(
@@ -86,7 +88,6 @@ def test_a_run_with_everything_shows_no_key(tmp_path: Path, monkeypatch: pytest.
     )
     heard: list[object] = []
     observer = Observer(heard.append, on_correction=heard.append)
-    legal = compile_constraint(regex="1[2-9]").matcher(byte_vocabulary())
     query = Query((Message("user", "How many?"),))
 
     async def run() -> list[object]:
@@ -198,7 +199,8 @@ def opened(kind: str, url: str) -> Backend:
     }
     keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "VLLM_API_KEY"), KEY)
     bases = {"OPENAI_BASE_URL": f"{url}/v1", "ANTHROPIC_BASE_URL": url}
-    return open_backend(names[kind], BackendSettings(), {**keys, **bases})
+    transport = HttpTransport(verify=False)  # nothing is encrypted here: no certificates are read
+    return open_backend(names[kind], BackendSettings(), {**keys, **bases}, transport)
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,7 @@ def test_a_tokenizer_without_the_needed_bytes_is_told(tmp_path: Path, tiny: Path
     assert "no token with 'A', 'B'" in err
 
 
+@pytest.mark.slow
 def test_a_context_window_that_is_too_small_is_told(tmp_path: Path, tiny: Path, cli: Cli) -> None:
     path = write(tmp_path / "p.sgl", "fn f(x: str) -> int:\n    | ${x} ?{a: int in 10..99}\n    return a\n")
     code, out, err = cli("run", path, "--model", tiny, "--arg", "x=" + "long " * 200)

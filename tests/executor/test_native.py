@@ -356,6 +356,7 @@ def test_a_folder_is_loaded_and_its_packed_weights_are_kept(
     assert len(list((tmp_path / "cache" / "native").glob("*.bin"))) == 2
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_native_is_refused_or_goes_to_torch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

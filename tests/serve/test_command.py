@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import signal
 import socket
@@ -54,6 +55,7 @@ def test_a_server_serves_and_ends(public: Path, tmp_path: Path) -> None:
         process.communicate()
 
 
+@pytest.mark.slow
 def test_spans_of_a_call_are_below_the_span_of_its_client(public: Path, tmp_path: Path) -> None:
     pytest.importorskip("opentelemetry.sdk")
     script, spans = tmp_path / "script.json", tmp_path / "spans.jsonl"
@@ -91,6 +93,7 @@ def test_programs_that_cannot_be_served(cli: Cli, tmp_path: Path, public: Path) 
     hidden.write_text("fn one() -> int:\n    return 1\n")
     code, _, told = cli("serve", hidden, "--port", "0")
     assert code == 1 and "E0828" in told and "`pub fn`" in told
+    assert not logging.getLogger("sglc.serve").handlers, "logs are those of the tests again"
     twin = tmp_path / "twin.sgl"
     twin.write_text(PUBLIC)
     script = tmp_path / "script.json"

@@ -91,6 +91,7 @@ def write(path: Path, text: str) -> None:
     os.replace(other, path)
 
 
+@pytest.mark.slow
 def test_programs_are_taken_over_when_they_change(tmp_path: Path) -> None:
     path = tmp_path / "served.sgl"
     write(path, FIRST)
@@ -146,6 +147,7 @@ def test_a_signal_takes_programs_and_keys_over_once(tmp_path: Path) -> None:
         assert server.call("thrice", new[0]) == 21
 
 
+@pytest.mark.slow
 def test_a_program_that_asks_for_a_new_model_is_not_taken_over(tmp_path: Path) -> None:
     path, script = tmp_path / "served.sgl", tmp_path / "script.json"
     script.write_text('{"ask.mood": "calm"}')

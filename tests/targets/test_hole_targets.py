@@ -273,6 +273,7 @@ def test_quoted_text_without_one_match_is_no_terminal(others: tuple[g.Expression
         lark_text(grammar(root=g.Alternatives((itself, _quoted(), *others))))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_quoted_terminals_have_the_same_texts(data: st.DataObject) -> None:

@@ -215,6 +215,7 @@ def completion(content: str) -> dict:
     return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
 
 
+@pytest.mark.slow
 def test_the_client_sends_the_requests_of_all_examples() -> None:
     openai = pytest.importorskip("openai")
     sent = 0

@@ -12,6 +12,7 @@ from example_budget import examples
 from sglc.driver import compile_source
 from sglc.runtime.backends.backend_settings import BackendSettings
 from sglc.runtime.backends.filling.remote_model import RemoteModel
+from sglc.runtime.backends.http_transport import HttpTransport
 from sglc.runtime.backends.policy import backoff
 from sglc.runtime.backends.policy.accounts import Accounts
 from sglc.runtime.backends.policy.clock import LoopClock
@@ -35,7 +36,8 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 def session_of(server: FaultyServer) -> tuple[Session, RemoteModel]:
     program = compile_source(Source("rows.sgl", PROGRAM)).program
     assert program is not None
-    backend = open_backend(server.name, BackendSettings(timeouts=TIMEOUTS), server.environment)
+    transport = HttpTransport(verify=False)  # nothing is encrypted here: no certificates are read
+    backend = open_backend(server.name, BackendSettings(timeouts=TIMEOUTS), server.environment, transport)
     accounts = Accounts()
     model = RemoteModel(guarded([backend], Policy(), LoopClock(), accounts), accounts)
     return Session(program, model), model
