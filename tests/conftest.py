@@ -51,7 +51,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    heavy = {"torch", "transformers.modeling_utils"} & set(sys.modules)
+    heavy = {"torch", "transformers.modeling_utils", "mcp", "redis"} & set(sys.modules)
     session.config.stash[LOADED_BY_COLLECTION] = sorted(heavy)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sglc.bytecode.code import Program
 from sglc.bytecode.encoding import decode, encode
 from sglc.bytecode.serial import dumps, loads
 from sglc.bytecode.verify import verify
@@ -40,8 +42,14 @@ fn f(low: int, words: [str], most: int) -> str:
         | ?{w: str max 9 chars where w not in words and ok(w, most) and ok(w, 8)}
     return w
 """
-PROGRAM = compile_source(Source("p.sgl", SOURCE)).program
-assert PROGRAM is not None
+
+
+@functools.cache
+def program() -> Program:
+    made = compile_source(Source("p.sgl", SOURCE)).program
+    assert made is not None
+    return made
+
 
 OPERANDS = (
     st.builds(Given, st.integers(0, 3))
@@ -83,13 +91,13 @@ def test_conditions_are_written_and_read_exactly(condition) -> None:
 
 
 def test_a_program_with_conditions_is_written_and_read() -> None:
-    read, found = loads(dumps(PROGRAM))
+    read, found = loads(dumps(program()))
     assert read is not None and not found
-    assert read.holes == PROGRAM.holes
-    first, second = PROGRAM.holes
+    assert read.holes == program().holes
+    first, second = program().holes
     assert first.options == ("given0", "given1") and first.condition is not None
     assert second.options[:2] == ("given0", "asked0") and len(second.validators) == 2
-    assert not verify(PROGRAM)
+    assert not verify(program())
 
 
 BAD = {
@@ -110,5 +118,5 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_no_compiler_writes_is_refused(name: str) -> None:
-    hole = BAD[name](PROGRAM.holes[0])
-    assert verify(replace(PROGRAM, holes=(hole, PROGRAM.holes[1])))
+    hole = BAD[name](program().holes[0])
+    assert verify(replace(program(), holes=(hole, program().holes[1])))

@@ -289,8 +289,9 @@ def test_what_is_allowed_is_not_caught(tmp_path: Path) -> None:
     assert breaches(path, tmp_path) == []
 
 
-def test_collection_imports_neither_torch_nor_transformers(pytestconfig: pytest.Config) -> None:
-    """They take three seconds; one test that is run by its name should not wait for them."""
+def test_collection_imports_nothing_heavy(pytestconfig: pytest.Config) -> None:
+    """torch and transformers take three seconds, mcp one: a test that is run by its name does not wait for
+    them."""
     assert pytestconfig.stash[LOADED_BY_COLLECTION] == []
 
 

@@ -1,4 +1,5 @@
-"""Modules that a test needs and its collection does not: torch takes a second to import, transformers two."""
+"""Modules that a test needs and its collection does not: torch and mcp take a second to import, transformers
+two."""
 
 from __future__ import annotations
 

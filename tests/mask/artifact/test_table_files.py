@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -131,7 +132,7 @@ def test_damage_that_is_found_on_the_way_does_not_change_the_masks(tables: MaskT
 def test_hostile_files_with_right_checksums_are_refused_or_only_wrong(data: st.DataObject) -> None:
     """Numbers anywhere in the tables are replaced, and the checksums made to fit."""
     alone = data.draw(st.booleans())
-    made = HOSTILE_PAIR if alone else HOSTILE
+    made = small_pair() if alone else small_tables()
     parts = {
         name: np.array(getattr(made, name), order="C")
         for name in ("states", "masks", "byte_tokens", "bases", "steps", "ids", "text")
@@ -158,13 +159,16 @@ def test_hostile_files_with_right_checksums_are_refused_or_only_wrong(data: st.D
         matcher.accept_bytes(b'"')
 
 
-HOSTILE = tabulate(RECORD, VOCABULARY, budget=TableBudget(states=12))
-HOSTILE_PAIR = tabulate(
-    replace(RECORD, root=Sequence((RECORD.root, Words(frozenset({b"\n"})), Anything()))),
-    VOCABULARY,
-    budget=TableBudget(states=12),
-    alone=RECORD,
-)
+@functools.cache
+def small_tables() -> MaskTables:
+    return tabulate(RECORD, VOCABULARY, budget=TableBudget(states=12))
+
+
+@functools.cache
+def small_pair() -> MaskTables:
+    """Those of the language with something behind it, and those of the language alone."""
+    pair = replace(RECORD, root=Sequence((RECORD.root, Words(frozenset({b"\n"})), Anything())))
+    return tabulate(pair, VOCABULARY, budget=TableBudget(states=12), alone=RECORD)
 
 
 def test_a_large_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: MaskTables) -> None:
