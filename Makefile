@@ -1,8 +1,8 @@
-# What a contributor runs; CONTRIBUTING.md explains. `make WORKERS=2 check` uses so many processes.
+# What a contributor runs; CONTRIBUTING.md explains. `make WORKERS=2 check` uses two processes.
 PYTHON ?= $(CURDIR)/.venv/bin/python
 MYPY ?= $(PYTHON) -m mypy
 WORKERS ?= auto
-PYTEST = $(PYTHON) -P -m pytest -n
+PYTEST = $(PYTHON) -P -m pytest
 # One process more than cores: fast tests wait for servers and commands.
 ONE_MORE = $(shell echo $$(($$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1)))
 
@@ -24,10 +24,10 @@ build/types: FORCE
 FORCE:
 
 test-fast:
-	$(PYTEST) $(if $(filter auto,$(WORKERS)),$(ONE_MORE),$(WORKERS)) -m "not slow"
+	$(PYTEST) -n $(if $(filter auto,$(WORKERS)),$(ONE_MORE),$(WORKERS)) -m "not slow"
 
 test:
-	$(PYTEST) $(WORKERS)
+	$(PYTEST) -n $(WORKERS)
 
 bench:
 	$(PYTHON) -P tests/benchmarks/compiler/compile_time.py
