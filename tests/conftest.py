@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
+import re
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -22,6 +24,8 @@ sys.path[:] = [entry for entry in sys.path if Path(entry or os.curdir).resolve()
 
 COLLECTED_AFTER = 7_000
 """New objects before a search for garbage: ten times what Python takes, a seventh of what commands take."""
+
+_TORCH = re.compile(r'Late\("(torch|transformers)"\)|model_folders|tiny_decoders|drawing_executor')
 
 # Timing never decides a test, and runs are repeatable.
 settings.register_profile(
@@ -64,11 +68,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """All tests of a file run in one process, where what they share (models, tables) is made once."""
+    """All tests of a file run in one process, where what they share (models, tables) is made once. In the
+    fast tier files that need torch are as one: importing it and transformers takes longer than their tests."""
     from xdist.scheduler import LoadFileScheduling
 
+    class TorchTogether(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = str(super()._split_scope(nodeid))
+            return "torch" if _needs_torch(file) else file
+
     config.option.loadscopereorder = False  # keeps the order of the collection
-    return LoadFileScheduling(config, log)
+    return (TorchTogether if config.option.markexpr == "not slow" else LoadFileScheduling)(config, log)
+
+
+@functools.cache
+def _needs_torch(file: str) -> bool:
+    return _TORCH.search((_ROOT / file).read_text(encoding="utf-8")) is not None
 
 
 @pytest.fixture
