@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """All tests of a file run in one process, where what they share (models, tables) is made once. In the
-    fast tier files that need torch are as one: importing it and transformers takes longer than their tests."""
+    fast tier files that need torch are as one: importing it takes longer than their tests."""
     from xdist.scheduler import LoadFileScheduling
 
     class TorchTogether(LoadFileScheduling):
