@@ -103,6 +103,12 @@ class BoundedProtocol(HttpToolsProtocol):
                 return
         super().data_received(data)
 
+    def handle_websocket_upgrade(self) -> None:
+        """A WebSocket is asked for. Bytes of its headers that are no ASCII are read as `%XX`: versions of
+        websockets decode them differently, and uvicorn fails where it does not know how."""
+        self.scope["headers"] = [(name, _ascii(value)) for name, value in self.headers]
+        super().handle_websocket_upgrade()
+
     def on_message_begin(self) -> None:
         """A request begins."""
         self._await_headers()
@@ -127,6 +133,14 @@ class BoundedProtocol(HttpToolsProtocol):
     def _give_up(self) -> None:
         if self.transport is not None and not self.transport.is_closing():
             self.transport.close()
+
+
+def _ascii(value: bytes) -> bytes:
+    return (
+        value
+        if value.isascii()
+        else b"".join(b"%%%02X" % byte if byte > 127 else b"%c" % byte for byte in value)
+    )
 
 
 async def listen(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -134,3 +135,25 @@ def test_who_may_connect() -> None:
         _talk(server, talk, origin=f"http://127.0.0.1:{server.port}")
         with pytest.raises(InvalidStatus, match="403"):
             _talk(server, talk, origin="http://evil.example")
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (b"X-Name: \xe9t\xc3\xa9\xff", 101),
+        (b"Sec-WebSocket-Extensions: \x80", 101),
+        (b"Sec-WebSocket-Protocol: \x80", 101),
+        (b"Origin: http://localhost\xff", 403),
+        (b"Authorization: Bearer \x80", 101),
+        (b"Sec-WebSocket-Key: \x80", 400),
+    ],
+)
+def test_headers_of_a_handshake_that_are_no_ascii(header: bytes, status: int) -> None:
+    """websockets 15, 16.1 and 17 decode them in three ways, of which uvicorn knows two."""
+    sent = (
+        b"GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n" + header + b"\r\n\r\n"
+    )
+    with serving(PROGRAM) as server, socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        connection.sendall(sent)
+        assert connection.recv(4096).startswith(b"HTTP/1.1 %d " % status)
