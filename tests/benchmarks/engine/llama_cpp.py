@@ -15,7 +15,7 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -101,14 +101,17 @@ def bench(path: str, *, prompt: int, generated: int, threads: int) -> tuple[floa
 
 
 class Server:
-    """`with Server(path, slots=32, threads=2) as server: server.complete(…)`; on a free local port."""
+    """`with Server(path, slots=32, threads=2) as server: server.complete(…)`; on a free local port. `before`
+    are words before its command, such as those of `nice`."""
 
-    def __init__(self, path: str, *, slots: int, threads: int, context: int = 512) -> None:
+    def __init__(
+        self, path: str, *, slots: int, threads: int, context: int = 512, before: Sequence[str] = ()
+    ) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         self._url = f"http://127.0.0.1:{port}"
-        asked = [program("llama-server"), "-m", path, "-t", str(threads), "-tb", str(threads)]
+        asked = [*before, program("llama-server"), "-m", path, "-t", str(threads), "-tb", str(threads)]
         asked += ["-np", str(slots), "-c", str(slots * context), "-b", "2048", "-ub", "512"]
         asked += ["--host", "127.0.0.1", "--port", str(port), "--no-webui"]
         self._asked = asked

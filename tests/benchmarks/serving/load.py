@@ -2,10 +2,11 @@
 
     python -P tests/benchmarks/serving/load.py [--parts chat,overhead,overload,leaving,tenants]
         [--model smollm2] [--threads 2] [--clients 1,8,32,128] [--seconds 20]
-        [--peer NAME=URL#MODEL …] [--markdown PAGE]
+        [--peer NAME[@PID]=URL#MODEL …] [--peer-command 'NAME=URL#MODEL=COMMAND …' …] [--markdown PAGE]
 
-`sglc serve` runs in a process of its own, the client in this one, all on the same cores. Peers are servers
-that run already, or llama-server where `llama_cpp.py` finds it; each is measured alone, one after the other.
+`sglc serve` runs in a process of its own, the client in this one, all on the same cores. Each server is
+measured alone, one after the other: a peer that is given by its command runs only while it is measured, like
+llama-server where `llama_cpp.py` finds it. What `--peer` names runs already, beside the others too.
 Every answer is checked against its schema. So many clients ask one after the other, each as soon as it has
 its answer; requests that are going on when the time is over are waited for and counted.
 
@@ -26,11 +27,9 @@ import os
 import re
 import resource
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,10 +37,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import jsonschema
 
-from engine import llama_cpp
-from engine.engine_server import PROGRAM, RULES, SCHEMA, Ours, note
+from engine.engine_server import RULES, SCHEMA, Ours, note
 from report import surroundings, write_page
 from serving.http_client import Answer, Client, content_of
+from serving.served import Served, ours, peers
 
 CHAT = "/v1/chat/completions"
 JUDGE = jsonschema.Draft202012Validator(SCHEMA)
@@ -133,80 +132,6 @@ def memory_of(process: int) -> float:
     return int(found[1]) / 1024 if found else float("nan")
 
 
-# -- servers ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Served:
-    """A server that runs."""
-
-    name: str
-    address: str
-    model: str
-    process: int | None = None
-    keys: tuple[str, ...] = ()
-
-
-@contextlib.contextmanager
-def ours(options: argparse.Namespace, *more: str, keys: int = 0) -> Iterator[Served]:
-    """`sglc serve` over the program, until the block ends."""
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "harbour.sgl"
-        program.write_text(PROGRAM.replace("\nfn ", "\npub fn "), encoding="utf-8")
-        given, table = [], ""
-        for number in range(keys):
-            made = subprocess.run(
-                [sys.executable, "-P", "-m", "sglc", "serve", "--new-key", f"tenant{number}"],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            given.append(made.stdout.strip())
-            table += made.stderr
-        if keys:
-            (Path(folder) / "keys.toml").write_text(table, encoding="utf-8")
-            more = (*more, "--keys", str(Path(folder) / "keys.toml"))
-        command = [sys.executable, "-P", "-m", "sglc", "serve", str(program), "--model", options.model]
-        command += ["--port", "0", "--threads", str(options.threads), "--no-access-log", *more]
-        process = subprocess.Popen(["nice", "-n", "10", *command], stderr=subprocess.PIPE, text=True)
-        try:
-            assert process.stderr is not None
-            found = None
-            while found is None and (line := process.stderr.readline()):
-                found = re.search(r" at (http://\S+)$", line)
-            if found is None:
-                raise SystemExit("sglc serve does not start")
-            yield Served("sglc", found[1], options.model, process.pid, tuple(given))
-        finally:
-            process.terminate()
-            process.communicate()
-
-
-@contextlib.contextmanager
-def peers(
-    options: argparse.Namespace,
-) -> Iterator[list[Callable[[], contextlib.AbstractContextManager[Served]]]]:
-    """Ways to have each peer run."""
-    made: list[Callable[[], contextlib.AbstractContextManager[Served]]] = []
-    for each in options.peer:
-        name, _, rest = each.partition("=")
-        address, _, model = rest.partition("#")
-        found = re.fullmatch(r"(.*)@(\d+)", name)
-        process = int(found[2]) if found else None
-        served = Served(found[1] if found else name, address, model, process)
-        made.append(lambda served=served: contextlib.nullcontext(served))
-    with contextlib.suppress(llama_cpp.Missing):
-        for name, path in llama_cpp.files().items():
-            made.append(lambda name=name, path=path: _llama(name, path, options.threads))
-    yield made
-
-
-@contextlib.contextmanager
-def _llama(name: str, path: str, threads: int) -> Iterator[Served]:
-    with llama_cpp.Server(path, slots=32, threads=threads, context=768) as server:
-        yield Served(f"llama-server {name}", server._url, "smollm2", server._process.pid)
-
-
 # -- parts ------------------------------------------------------------------------------------------------
 
 
@@ -271,14 +196,13 @@ def measured(
 def chat_part(options: argparse.Namespace) -> str:
     """Objects in OpenAI's protocol."""
     lines = [HEAD]
-    with peers(options) as others:
-        for make in (lambda: ours(options), *others):
-            with make() as served:
-                asyncio.run(load(chat(served), 2, 1.0, legal_chat))  # compiles the schema, reads the model
-                for clients in options.clients:
-                    found = measured(served, chat(served), clients, options.seconds, legal_chat)
-                    lines.append(found.row(served.name, clients))
-                    print(lines[-1], flush=True)
+    for make in (lambda: ours(options), *peers(options)):
+        with make() as served:
+            asyncio.run(load(chat(served), 2, 1.0, legal_chat))  # compiles the schema, reads the model
+            for clients in options.clients:
+                found = measured(served, chat(served), clients, options.seconds, legal_chat)
+                lines.append(found.row(served.name, clients))
+                print(lines[-1], flush=True)
     return "\n".join(lines)
 
 
@@ -425,6 +349,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peer", action="append", default=[], metavar="NAME[@PID]=URL#MODEL")
+    parser.add_argument(
+        "--peer-command",
+        action="append",
+        default=[],
+        metavar="NAME=URL#MODEL=COMMAND …",
+        help="start it here",
+    )
+    parser.add_argument("--peer-seconds", type=float, default=600.0, help="until it takes requests")
     parser.add_argument("--markdown")
     options = parser.parse_args()
     with contextlib.suppress(OSError):  # the client's own waiting for a core is not what is measured

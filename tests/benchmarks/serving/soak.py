@@ -26,7 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from engine.engine_server import RULES, note
 from report import surroundings, write_page
 from serving.http_client import Answer, Client
-from serving.load import Served, function, legal_value, load, memory_of, ours
+from serving.load import function, legal_value, load, memory_of
+from serving.served import Served, ours
 
 PATH = "/v1/functions/entry"
 SHARE = 0.8
