@@ -70,7 +70,9 @@ def application(table: FunctionTable, runs: Runs, access: Access, options: AppOp
         WebSocketRoute("/v1/ws", socket),
         *options.routes,
     ]
-    app: ASGIApp = Starlette(routes=routes, exception_handlers=HANDLERS)
+    routed = Starlette(routes=routes, exception_handlers=HANDLERS)
+    routed.router.redirect_slashes = False  # its redirects have the address of the header `Host`
+    app: ASGIApp = routed
     hosts: Collection[str] | None = None if access.keys else LOCAL | options.hosts
     app = Guard(app, access, hosts, options.origins, options.below)
     if options.origins:

@@ -10,12 +10,19 @@ import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import ServerState
+from websockets.http11 import Response
+from websockets.server import ServerProtocol
 
+from sglc.runtime.serve.problems import MEDIA_TYPE, Problem
 from sglc.runtime.serve.runs import Runs
 
 LOG = logging.getLogger("sglc.serve")
@@ -23,12 +30,22 @@ HEADER_BYTES = 64 * 1024
 """Most bytes of a request's line and headers. Browsers send some 2 kB; cookies of a site reach 16."""
 HEADER_SECONDS = 20.0
 """Seconds in which a request's headers are there, from its first byte or that of the connection."""
+LEFTOVER_SECONDS = 60.0
+"""Seconds that a connection stays open for what its client sends between requests: the rest of a body that
+nobody reads, or blank lines."""
 MESSAGE_BYTES = 4 * 1024 * 1024
 """Most bytes of a message on a WebSocket, as many as of a request's body."""
 MOST_CONNECTIONS = 4096
 LAST_WORDS = 5.0
 """Seconds in which connections are to close when all runs have ended."""
-_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+NO_TEXT = 1007
+"""Closes a WebSocket whose client sends a text that is no UTF-8 (RFC 6455, 7.4.1)."""
+_TOO_LARGE = Problem(
+    431, "Arguments", f"line and headers of the request are larger than {HEADER_BYTES} bytes"
+)
+_UNREADABLE = Problem(400, "Arguments", "the bytes are no request of HTTP/1.1")
+_NO_HANDSHAKE = Problem(400, "Arguments", "the headers are no handshake of a WebSocket")
+_FULL = Problem(429, "Busy", f"{MOST_CONNECTIONS} connections are open already", retry_after=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,39 +92,63 @@ def address_of(listening: Listening, made: socket.socket) -> str:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """uvicorn's protocol of HTTP, with limits on headers: neither too many bytes nor without an end."""
+    """uvicorn's protocol of HTTP, with limits on connections and headers: neither too many nor without an
+    end. What is refused here is a problem like all others."""
 
     _header_bytes = 0
     _in_headers = True
     _late: asyncio.TimerHandle | None = None
+    _going: RequestResponseCycle | None = None
+    """The request that is going on; others may wait behind it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection has come; its headers have so much time."""
         super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            self._refuse(_FULL)
+            return
         self._await_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It has gone."""
+        """It has gone, which is told the request that is going on, too: uvicorn tells the last one only."""
         self._headers_there()
         super().connection_lost(exc)
+        if self._going is not None and not self._going.response_complete:
+            self._going.disconnected = True
+            self._going.message_event.set()
 
     def data_received(self, data: bytes) -> None:
         """Bytes came. Headers with too many of them are refused with 431."""
+        if self.transport.is_closing():
+            return
         if self._in_headers:
             self._header_bytes += len(data)
             if self._header_bytes > HEADER_BYTES + len(data) or (
                 self._header_bytes > HEADER_BYTES and b"\r\n\r\n" not in data
             ):
-                self.transport.write(_TOO_LARGE)
-                self.transport.close()
+                self._refuse(_TOO_LARGE)
                 return
         super().data_received(data)
+        if self._late is None and self.timeout_keep_alive_task is None and self._idle:
+            # what is left of a request that has its answer, or blank lines before the next one
+            self._late = self.loop.call_later(LEFTOVER_SECONDS, self._give_up)
 
     def handle_websocket_upgrade(self) -> None:
         """A WebSocket is asked for. Bytes of its headers that are no ASCII are read as `%XX`: versions of
         websockets decode them differently, and uvicorn fails where it does not know how."""
+        if self._answers:
+            self.transport.close()  # an answer to a request before it would be written into the WebSocket
+            return
         self.scope["headers"] = [(name, _ascii(value)) for name, value in self.headers]
         super().handle_websocket_upgrade()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._going = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def send_400_response(self, msg: str) -> None:
+        """The bytes are no request."""
+        self._refuse(_UNREADABLE)
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -118,6 +159,22 @@ class BoundedProtocol(HttpToolsProtocol):
         """Its headers are there."""
         self._headers_there()
         super().on_headers_complete()
+
+    @property
+    def _idle(self) -> bool:
+        """Whether no request is going on, and no WebSocket has taken the connection over."""
+        return not self._answers and self.transport.get_protocol() is self
+
+    @property
+    def _answers(self) -> bool:
+        """Whether a request has not its whole answer yet."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answer and close; only close where an answer is due to an earlier request, which would get it."""
+        if not self._answers:
+            self.transport.write(_written(problem))
+        self.transport.close()
 
     def _await_headers(self) -> None:
         self._headers_there()
@@ -131,8 +188,69 @@ class BoundedProtocol(HttpToolsProtocol):
             self._late = None
 
     def _give_up(self) -> None:
-        if self.transport is not None and not self.transport.is_closing():
+        self._late = None
+        if self.transport is not None and not self.transport.is_closing() and not self._answers:
             self.transport.close()
+
+
+class _Handshakes(ServerProtocol):
+    """What websockets does with the bytes of a WebSocket; handshakes that it refuses get a problem."""
+
+    def reject(self, status: HTTPStatus | int, text: str) -> Response:
+        """The answer to a handshake that is refused."""
+        detail = " ".join(text.split()) or "the WebSocket is refused"
+        response = super().reject(status, Problem(int(status), "Arguments", detail).text())
+        del response.headers["Content-Type"]
+        response.headers["Content-Type"] = MEDIA_TYPE
+        return response
+
+
+class BoundedSocket(WebSocketsSansIOProtocol):
+    """uvicorn's protocol of WebSockets. Messages are not compressed, since a small one could become a large
+    one, and every handshake is answered."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        server_state: ServerState,
+        app_state: dict[str, object],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.conn = _Handshakes(max_size=config.ws_max_size, logger=self.logger)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes came, at first all of the handshake."""
+        super().data_received(data)
+        if not self.handshake_initiated:
+            self.transport.write(_written(_NO_HANDSHAKE))
+            self.transport.close()
+
+    def send_receive_event_to_app(self) -> None:
+        """A message is there. A text that is no UTF-8 ends the connection."""
+        if self.curr_msg_data_type == "text" and not _is_text(b"".join(self.frames)):
+            self.frames = []
+            self.conn.fail(NO_TEXT, "the text is no UTF-8")
+            self.handle_parser_exception()
+            return
+        super().send_receive_event_to_app()
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _written(problem: Problem) -> bytes:
+    """A problem as the bytes of an answer, which ends the connection."""
+    body = problem.text().encode()
+    headers = {**problem.headers, "content-type": MEDIA_TYPE, "content-length": str(len(body))}
+    lines = [f"{name}: {value}\r\n" for name, value in (headers | {"connection": "close"}).items()]
+    first = f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n"
+    return "".join([first, *lines, "\r\n"]).encode() + body
 
 
 def _ascii(value: bytes) -> bytes:
@@ -160,14 +278,13 @@ async def listen(
     config = uvicorn.Config(
         app,
         http=BoundedProtocol,
-        ws="websockets-sansio",
+        ws=BoundedSocket,
         ws_max_size=MESSAGE_BYTES,
         lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
         date_header=True,
-        limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=int(LAST_WORDS),
         ssl_certfile=None if listening.tls is None else str(listening.tls[0]),
         ssl_keyfile=None if listening.tls is None else listening.tls[1],

@@ -121,8 +121,8 @@ def _whole(given: Mapping[str, object], name: str, least: int, most: int | None)
     value = given.get(name)
     if value is None:
         return None
-    if isinstance(value, Decimal | float) and value == value // 1:
-        value = int(value)  # 1.0 is a whole number of JSON
+    if isinstance(value, Decimal | float) and -MOST_SEED <= value <= MOST_SEED and value == int(value):
+        value = int(value)  # 1.0 is a whole number of JSON, and 1e400000000 one without room
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise _wrong(name)
     if most is not None and value > most:

@@ -38,15 +38,19 @@ TITLES: Mapping[int, str] = {
     408: "the request did not come",
     409: "it is there already",
     413: "too large",
+    414: "the address is too long",
     415: "another media type is needed",
     421: "another host is meant",
     422: "the call has no value",
+    426: "another protocol is needed",
     429: "too many requests",
+    431: "the headers are too large",
     500: "a fault of the server",
     501: "this is not there",
     502: "what the call needs has failed",
     503: "the server is ending",
     504: "out of time",
+    505: "another version of HTTP is needed",
 }
 
 

@@ -29,8 +29,9 @@ PROTOCOL = "sglc.v1"
 MOST_CALLS = 256
 """Most calls of one connection that go on at the same time."""
 LONGEST_ID = 200
-GOING_AWAY = 1001
 TOO_SLOW = 1013
+NO_TEXT = 1003
+"""Closes a connection whose client sends bytes (RFC 6455, 7.4.1)."""
 
 
 class Connection:
@@ -51,8 +52,11 @@ class Connection:
         try:
             while True:
                 await self._take(await self._socket.receive_text())
-        except (WebSocketDisconnect, KeyError, RuntimeError):
-            pass  # it has gone, or sent bytes in place of text
+                await asyncio.sleep(0)  # thousands may lie ready, and nothing else happens in between
+        except (WebSocketDisconnect, RuntimeError):
+            pass  # it has gone
+        except KeyError:
+            await self._socket.close(NO_TEXT, "messages are texts")
         finally:
             for teller in self._tellers:
                 teller.cancel()

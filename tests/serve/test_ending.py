@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import shutil
 import socket
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.sync.client import connect
 
 from serving.server import Server, holding, serving
 from sglc.runtime.serve import listening
@@ -144,6 +146,36 @@ def test_headers_that_do_not_come_are_not_waited_for(monkeypatch: pytest.MonkeyP
                 connection.settimeout(10)
                 connection.sendall(beginning)
                 assert connection.recv(100) == b""
+
+
+def test_what_comes_between_requests_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blank lines, or a body that nobody reads: the connection is closed at last, a WebSocket's is not."""
+    monkeypatch.setattr(listening, "LEFTOVER_SECONDS", 0.3)
+    ask = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n"
+    with serving(PROGRAM) as server:
+        with connect(f"ws://127.0.0.1:{server.port}/v1/ws") as socket_:
+            for beginning, after in ((ask + b"\r\n", b"\r\n"), (ask + b"content-length: 9\r\n\r\n", b"1")):
+                with socket.create_connection(("127.0.0.1", server.port)) as connection:
+                    connection.settimeout(20)
+                    connection.sendall(beginning)
+                    told = b""
+                    while not told.endswith(b"ok\n"):
+                        told += connection.recv(4096)
+                    connection.sendall(after)
+                    assert connection.recv(100) == b""
+            socket_.send('{"id": 1, "call": "one"}')
+            assert json.loads(socket_.recv(10))["data"]["value"] == 1
+
+
+def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of WebSockets count, too."""
+    monkeypatch.setattr(listening, "MOST_CONNECTIONS", 2)
+    with serving(PROGRAM) as server, connect(f"ws://127.0.0.1:{server.port}/v1/ws"):
+        with socket.create_connection(("127.0.0.1", server.port)):
+            refused = server.ask("GET", "/healthz")
+            assert (refused.status, refused.data["name"]) == (429, "Busy")
+            assert refused.headers["retry-after"] == "1"
+        server.until(lambda: server.ask("GET", "/healthz").status == 200)
 
 
 def test_a_client_that_reads_nothing_loses_its_run() -> None:

@@ -111,6 +111,10 @@ def test_wrong_arguments_are_problems(
         (b'{"arguments": 1}', "application/json", 400),
         (b'{"argument": {}}', "application/json", 400),
         (b"[" * 100_000, "application/json", 400),
+        (b'{"arguments": {"x": 1e99999999999999999999}}', "application/json", 400),
+        (b'{"arguments": {"x": 1}, "options": {"seed": 1e400000000}}', "application/json", 400),
+        (b'{"arguments": {"x": 1}, "options": {"\\ud800": 1}}', "application/json", 400),
+        (b'{"arguments": {"\\udfff": 1, "\\udfff": 1}}', "application/json", 400),
         (b"{}", "text/plain", 415),
         (b" " * (4 * 1024 * 1024 + 1), "application/json", 413),
     ],
@@ -208,8 +212,21 @@ def test_the_same_seed_gives_the_same_answer(server: Server) -> None:
     assert values[0]["value"] == values[1]["value"]
 
 
+def test_a_pair_of_surrogates_is_a_character(server: Server) -> None:
+    body = b'{"arguments": {"theme": "\\ud83d\\udc4b"}}'
+    assert server.ask("POST", "/v1/functions/member", body).status == 200
+
+
+def test_a_slash_too_many_is_another_path(server: Server) -> None:
+    for path in ("/v1/functions/", "/healthz/"):
+        reply = server.ask("GET", path, headers={"host": "localhost"})
+        assert (reply.status, reply.data["name"]) == (404, "NotFound")
+
+
+@pytest.mark.parametrize("behind", [b"", b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"])
 @pytest.mark.parametrize("headers", [{}, EVENTS])
-def test_a_client_that_leaves_ends_its_run(headers: dict[str, str]) -> None:
+def test_a_client_that_leaves_ends_its_run(headers: dict[str, str], behind: bytes) -> None:
+    """Also where it has sent another request already."""
     with serving(PROGRAM, ANSWERS, pace=0.005) as server:
         for _ in range(4):
             body = json.dumps({"arguments": {"theme": "x"}}).encode()
@@ -220,6 +237,7 @@ def test_a_client_that_leaves_ends_its_run(headers: dict[str, str]) -> None:
                 + head.encode()
                 + f"content-length: {len(body)}\r\n\r\n".encode()
                 + body
+                + behind
             )
             server.until(lambda: bool(server.runs.going))
             connection.close()

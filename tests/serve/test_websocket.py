@@ -6,14 +6,20 @@ import asyncio
 import json
 import socket
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from serving.server import Server, serving
 from sglc.runtime.serve.access import Access, Key, new_key
+from sglc.runtime.serve.admission import Admission
+from sglc.runtime.serve.functions import FunctionTable
+from sglc.runtime.serve.options import ServeLimits
+from sglc.runtime.serve.runs import Runs
+from sglc.runtime.serve.websocket import Connection
 
 PROGRAM = """
 pub fn double(x: int) -> int:
@@ -113,6 +119,62 @@ def test_bytes_end_the_connection() -> None:
         await socket.send(b"\0")
         with pytest.raises(Exception, match=r"received|closed"):
             await asyncio.wait_for(socket.recv(), 10)
+
+    with serving(PROGRAM) as server:
+        _talk(server, talk)
+
+
+def test_many_messages_leave_turns_to_others() -> None:
+    """Also where all of them are there at once, so that nothing has to be waited for."""
+
+    class Ready:
+        """A socket with bad messages at hand."""
+
+        def __init__(self) -> None:
+            self.scope: dict[str, object] = {}
+            self.left = 100
+
+        async def accept(self, protocol: str | None) -> None:
+            pass
+
+        async def receive_text(self) -> str:
+            self.left -= 1
+            if not self.left:
+                raise WebSocketDisconnect
+            return "{"
+
+        async def send_text(self, text: str) -> None:
+            assert "no JSON" in text
+
+    async def whole() -> int:
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        beside = asyncio.ensure_future(other())
+        runs = Runs(ServeLimits(), Admission(1, 1), Access())
+        await Connection(cast(WebSocket, Ready()), cast(FunctionTable, None), runs).serve()
+        beside.cancel()
+        return turns
+
+    assert asyncio.run(whole()) >= 99
+
+
+def test_halves_of_characters_come_back_as_they_came() -> None:
+    async def talk(socket: ClientConnection) -> None:
+        for message, words in (
+            (r'{"id": "\ud800", "call": "double", "arguments": {"x": 1}}', ""),
+            (r'{"id": "\ud800", "call": "\udfff"}', "no function"),
+            (r'{"\ud800": 1, "\ud800": 2}', "stands twice"),
+        ):
+            await socket.send(message)
+            told = await _receive(socket)
+            assert told["id"] == (None if "twice" in words else "\ud800")
+            assert words in told["data"].get("detail", "")
 
     with serving(PROGRAM) as server:
         _talk(server, talk)

@@ -124,7 +124,7 @@ def parse_json(text: str) -> Value:
         return data
     except json.JSONDecodeError as error:
         raise MemberError("", f"no JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, InvalidOperation) as error:
         if isinstance(error, MemberError):
             raise
         raise MemberError("", "no JSON: a number or the nesting is too large") from None
@@ -396,18 +396,28 @@ def dumps(value: Value, type: Type, table: TypeTable, *, indent: int | None = No
     return write_json(to_json(value, type, table), indent)
 
 
-def write_json(data: object, indent: int | None = None, level: int = 0) -> str:
-    """Plain data, decimals exact: one item a line, or all on one line if `indent` is None.
+def write_json(data: object, indent: int | None = None) -> str:
+    """Plain data, decimals exact: one item a line, or all on one line if `indent` is None. Halves of pairs of
+    surrogates, which have no UTF-8, are escaped.
 
     Raises ValueError for numbers that are not finite.
     """
+    return _encodable(_plain_text(data, indent, 0))
+
+
+def _encodable(text: str) -> str:
+    """JSON text with lone surrogates as escapes, which is how they came."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
+def _plain_text(data: object, indent: int | None, level: int) -> str:
     if isinstance(data, Mapping) and data:
         entries = [
-            f"{json_text(str(key))}: {write_json(each, indent, level + 1)}" for key, each in data.items()
+            f"{json_text(str(key))}: {_plain_text(each, indent, level + 1)}" for key, each in data.items()
         ]
         return _block("{", entries, "}", indent, level)
     if isinstance(data, list | tuple) and data:
-        return _block("[", [write_json(each, indent, level + 1) for each in data], "]", indent, level)
+        return _block("[", [_plain_text(each, indent, level + 1) for each in data], "]", indent, level)
     if isinstance(data, Decimal | float) or (isinstance(data, int) and not isinstance(data, bool)):
         return number_text(data)
     return json.dumps(data, ensure_ascii=False)
