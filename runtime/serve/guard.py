@@ -67,7 +67,7 @@ class Guard:
 
         async def sending(message: Message) -> None:
             nonlocal status
-            if message["type"] == "http.response.start":
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 status = message["status"]
                 message = {**message, "headers": [*message["headers"], *_ALWAYS]}
             elif message["type"] == "websocket.accept":
@@ -116,7 +116,7 @@ class Guard:
         origin = headers.get("origin")
         if origin is None or origin in self._origins or "*" in self._origins:
             return
-        if urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
+        if _place_of(origin) != headers.get("host", "").lower():
             raise refusal(403, "Access", "pages of that origin may not call this server", hint="see --cors")
 
 
@@ -138,6 +138,14 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, problem: Problem) 
 
 def _is_open(path: str) -> bool:
     return path in OPEN or path == PAGE or path.startswith(f"{PAGE}/")
+
+
+def _place_of(origin: str) -> str | None:
+    """Name and port in a header `Origin`; None where it is no address."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def host_of(header: str) -> str:

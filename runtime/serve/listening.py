@@ -15,7 +15,7 @@ from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn._types import ASGI3Application
+from uvicorn._types import ASGI3Application, ASGISendEvent
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
@@ -225,6 +225,12 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         if not self.handshake_initiated:
             self.transport.write(_written(_NO_HANDSHAKE))
             self.transport.close()
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Write what the application says. An answer of HTTP is the end of the handshake."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and self.close_sent:
+            self.handshake_complete = True
 
     def send_receive_event_to_app(self) -> None:
         """A message is there. A text that is no UTF-8 ends the connection."""

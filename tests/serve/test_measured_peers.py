@@ -71,7 +71,7 @@ def test_a_peer_runs_while_it_is_measured_and_not_longer(
     port, place = _free(), tmp_path / "child"
     command = shlex.join([sys.executable, "-c", PEER, str(port), str(place), health])
     text = f"tiny=http://127.0.0.1:{port}#some/model={command}"
-    options = argparse.Namespace(peer=[], peer_command=[text], peer_seconds=30.0, threads=1)
+    options = argparse.Namespace(peer=[], peer_command=[text], peer_seconds=30.0, threads=1, ahead=0)
     [make] = served.peers(options)
     assert not served.answers(f"http://127.0.0.1:{port}")  # it is not started before it is asked for
     with make() as found:
@@ -102,7 +102,9 @@ def test_a_peer_that_does_not_start_is_told_and_ended(served: ModuleType, code: 
 
 
 def test_a_peer_that_runs_already_is_left_alone(served: ModuleType) -> None:
-    options = argparse.Namespace(peer=["there@7=http://h:1#m"], peer_command=[], peer_seconds=1.0, threads=1)
+    options = argparse.Namespace(
+        peer=["there@7=http://h:1#m"], peer_command=[], peer_seconds=1.0, threads=1, ahead=0
+    )
     [make] = served.peers(options)
     with make() as found:
         assert (found.name, found.address, found.model, found.process) == ("there", "http://h:1", "m", 7)

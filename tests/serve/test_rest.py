@@ -289,6 +289,8 @@ def test_answers_are_given_to_holes_in_their_order() -> None:
         assert near.status == 400 and "steps.first" in near.data["hint"]
         for wrong in ([], {"steps.first": "a"}, {"steps.first": [1]}, {"steps.first": []}):
             assert server.call("steps", options={"answers": wrong}).status == 400
+        half = server.call("steps", options={"answers": {"steps.first": ["\ud800"]}})
+        assert half.status == 422 and "\\ud800" in half.body.decode()
         large = server.call("steps", options={"answers": {"steps.first": ["a" * 60_000, "b" * 60_000]}})
         assert large.status == 400 and "100000" in large.data["detail"]
 

@@ -207,11 +207,12 @@ def test_who_may_connect() -> None:
         (b"Sec-WebSocket-Protocol: \x80", 101),
         (b"Origin: http://localhost\xff", 403),
         (b"Authorization: Bearer \x80", 101),
+        (b"Origin: http://[::1", 403),
         (b"Sec-WebSocket-Key: \x80", 400),
     ],
 )
-def test_headers_of_a_handshake_that_are_no_ascii(header: bytes, status: int) -> None:
-    """websockets 15, 16.1 and 17 decode them in three ways, of which uvicorn knows two."""
+def test_odd_headers_of_a_handshake(header: bytes, status: int, caplog: pytest.LogCaptureFixture) -> None:
+    """websockets 15, 16.1 and 17 decode those that are no ASCII in three ways, of which uvicorn knows two."""
     sent = (
         b"GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n" + header + b"\r\n\r\n"
@@ -219,3 +220,4 @@ def test_headers_of_a_handshake_that_are_no_ascii(header: bytes, status: int) ->
     with serving(PROGRAM) as server, socket.create_connection(("127.0.0.1", server.port), 10) as connection:
         connection.sendall(sent)
         assert connection.recv(4096).startswith(b"HTTP/1.1 %d " % status)
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]

@@ -277,7 +277,7 @@ async def _accept_mock(
     """A mock goes through the hole's own matcher; values that a retry excluded stay legal for it."""
     plain = HoleRequest(request.name, request.key, request.language, passing=request.passing)
     matcher = machine.run.prepared.constraints.value(plain).matcher(machine.run.model.vocabulary)
-    if not matcher.accept_bytes(text.encode()) or not matcher.is_accepting():
+    if not matcher.accept_bytes(text.encode(errors="surrogatepass")) or not matcher.is_accepting():
         one_line = "\n" in text and isinstance(type, Str) and not type.layout and not type.grammar
         reason = "; the hole writes one line, `lines` would let it write several" if one_line else ""
         shown = text if text.isprintable() else json_text(text)

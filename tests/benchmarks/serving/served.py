@@ -18,7 +18,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,8 +27,7 @@ from engine.engine_server import PROGRAM
 
 HEALTH = ("/health", "/v1/models")
 """Paths of which one answers 200 once a server takes requests."""
-NICE = ["nice", "-n", "10"]
-"""Before the command of every server that is started here: the client goes first, all servers are alike."""
+TIMED = Path(__file__).with_name("timed_serve.py")
 END_SECONDS = 10.0
 """Seconds that a peer has to end before it is killed."""
 TAIL = 2000
@@ -49,9 +48,17 @@ class Served:
     keys: tuple[str, ...] = ()
 
 
+def behind(options: argparse.Namespace) -> list[str]:
+    """What stands before the command of every server that is started here: the client goes first, and all
+    servers are alike."""
+    return ["nice", "-n", str(options.ahead)] if options.ahead else []
+
+
 @contextlib.contextmanager
-def ours(options: argparse.Namespace, *more: str, keys: int = 0) -> Iterator[Served]:
-    """`sglc serve` over the program, until the block ends."""
+def ours(
+    options: argparse.Namespace, *more: str, keys: int = 0, times: Path | None = None
+) -> Iterator[Served]:
+    """`sglc serve` over the program, until the block ends. Then `times` has what `timed_serve.py` notes."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "harbour.sgl"
         program.write_text(PROGRAM.replace("\nfn ", "\npub fn "), encoding="utf-8")
@@ -68,9 +75,10 @@ def ours(options: argparse.Namespace, *more: str, keys: int = 0) -> Iterator[Ser
         if keys:
             (Path(folder) / "keys.toml").write_text(table, encoding="utf-8")
             more = (*more, "--keys", str(Path(folder) / "keys.toml"))
-        command = [sys.executable, "-P", "-m", "sglc", "serve", str(program), "--model", options.model]
+        begin = [sys.executable, "-P", *(["-m", "sglc"] if times is None else map(str, (TIMED, times)))]
+        command = [*begin, "serve", str(program), "--model", options.model]
         command += ["--port", "0", "--threads", str(options.threads), "--no-access-log", *more]
-        process = subprocess.Popen([*NICE, *command], stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([*behind(options), *command], stderr=subprocess.PIPE, text=True)
         try:
             assert process.stderr is not None
             found = None
@@ -106,7 +114,7 @@ class Peer:
             raise SystemExit(f"{self.name}: something answers at {self.address} already; use --peer for it")
         with tempfile.TemporaryFile() as told:
             process = subprocess.Popen(
-                [*NICE, *self.command],
+                self.command,
                 stdin=subprocess.DEVNULL,
                 stdout=told,
                 stderr=subprocess.STDOUT,
@@ -169,14 +177,14 @@ def _lives(group: int) -> bool:
     return False
 
 
-def peer_of(text: str, seconds: float) -> Peer:
-    """A peer as `--peer-command` has it: `NAME=URL#MODEL=COMMAND …`, the command as a shell splits it. Raises
-    SystemExit for what is none."""
+def peer_of(text: str, seconds: float, before: Sequence[str] = ()) -> Peer:
+    """A peer as `--peer-command` has it: `NAME=URL#MODEL=COMMAND …`, the command as a shell splits it, behind
+    the words in `before`. Raises SystemExit for what is none."""
     found = re.fullmatch(r"([^=#]+)=(https?://[^#\s]+)#([^=]+)=(.+)", text, re.DOTALL)
     command = shlex.split(found[4]) if found else []
     if found is None or not command:
         raise SystemExit(f"--peer-command is NAME=URL#MODEL=COMMAND …, not {text!r}")
-    return Peer(found[1], found[2].rstrip("/"), found[3], tuple(command), seconds)
+    return Peer(found[1], found[2].rstrip("/"), found[3], (*before, *command), seconds)
 
 
 def peers(options: argparse.Namespace) -> list[Make]:
@@ -190,14 +198,16 @@ def peers(options: argparse.Namespace) -> list[Make]:
         process = int(found[2]) if found else None
         served = Served(found[1] if found else name, address, model, process)
         made.append(lambda served=served: contextlib.nullcontext(served))
-    made += [peer_of(each, options.peer_seconds).running for each in options.peer_command]
+    made += [peer_of(each, options.peer_seconds, behind(options)).running for each in options.peer_command]
     with contextlib.suppress(llama_cpp.Missing):
         for name, path in llama_cpp.files().items():
-            made.append(lambda name=name, path=path: _llama(name, path, options.threads))
+            made.append(lambda name=name, path=path: _llama(name, path, options))
     return made
 
 
 @contextlib.contextmanager
-def _llama(name: str, path: str, threads: int) -> Iterator[Served]:
-    with llama_cpp.Server(path, slots=32, threads=threads, context=768, before=NICE) as server:
+def _llama(name: str, path: str, options: argparse.Namespace) -> Iterator[Served]:
+    with llama_cpp.Server(
+        path, slots=32, threads=options.threads, context=768, before=behind(options)
+    ) as server:
         yield Served(f"llama-server {name}", server._url, "smollm2", server._process.pid)

@@ -151,6 +151,9 @@ def main() -> None:
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--ahead", type=int, default=10, help="how far before the server the clients go; nice"
+    )
     parser.add_argument("--markdown")
     options = parser.parse_args()
     about = surroundings()
