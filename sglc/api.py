@@ -410,9 +410,10 @@ class Module:
     def metrics(self) -> str:
         """The same in Prometheus' text format. Needs the extra `observe`."""
         from sglc.runtime.metrics import prometheus
+        from sglc.runtime.metrics.families import MetricsSource
 
         models = self._loaded
-        return prometheus.text(prometheus.MetricsSource(self._collector(), models.engine, models.engines))
+        return prometheus.text(MetricsSource(self._collector(), models.engine, models.engines))
 
 
 class LoadOptions(TypedDict, total=False):

@@ -1,9 +1,9 @@
 """What a front and its workers tell each other: lines of JSON, each an object with one key that says what.
 
-To a worker: `setup` (once, the first), `call`, `cancel`, `report`, `end`. From a worker: `ready` or `failed`
-(once), `event`, `answer`, `gone` (blocks that left its memory), `figures`, `report`. Arguments and values are
-texts of JSON within the JSON, so that their numbers keep their digits. A line has at most LONGEST_LINE bytes;
-both sides end a connection on which one is longer.
+To a worker: `setup` (once, the first), `call`, `cancel`, `report`, `metrics`, `end`. From a worker: `ready`
+or `failed` (once), `event`, `answer`, `gone` (blocks that left its memory), `figures`, `report`, `metrics`.
+Arguments and values are texts of JSON within the JSON, so that their numbers keep their digits. A line has at
+most LONGEST_LINE bytes; both sides end a connection on which one is longer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class WorkerFault(Exception):
 class Asked:
     """A call: the function, its arguments as the text of a JSON object, and its options, which are those of
     `Session.run`. `ahead` is its `concurrency`, `detailed` whether events tell of each token, `told` whether
-    there are events at all."""
+    there are events at all, `traceparent` the span that what Python does on the way is below."""
 
     function: str
     arguments: str
@@ -49,6 +49,7 @@ class Asked:
     detailed: bool = False
     told: bool = False
     tenant: str = ""
+    traceparent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ def asked_of(data: Mapping[str, object]) -> Asked:
         data.get("detailed") is True,
         data.get("told") is True,
         text_of(data, "tenant"),
+        text_of(data, "traceparent"),
     )
 
 
@@ -241,6 +243,7 @@ def event_line(number: int, event: Event) -> str:
         branch=event.branch,
         span=event.span,
         time=event.time,
+        took=plain_data(event.took),
     )
 
 
@@ -252,4 +255,5 @@ def event_of(data: Mapping[str, object]) -> Event:
         text_of(data, "branch"),
         text_of(data, "span"),
         number_of(data, "time"),
+        part_of(data, "took"),
     )

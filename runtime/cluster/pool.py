@@ -12,9 +12,9 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass, field
 
-from sglc.runtime.cluster.links import PATIENCE, Link, Starter
+from sglc.runtime.cluster.attended import AttendedWorker, Call, free_place
+from sglc.runtime.cluster.links import PATIENCE, Starter
 from sglc.runtime.cluster.messages import (
     Asked,
     Garbled,
@@ -32,6 +32,8 @@ from sglc.runtime.cluster.messages import (
 from sglc.runtime.cluster.router import NOTHING, Beginning, Router, is_overloaded
 from sglc.runtime.cluster.scaling import Scaling, Sizes
 from sglc.runtime.errors import ArgumentError, SglError
+from sglc.runtime.metrics.families import Family, gauge, single
+from sglc.runtime.metrics.workers import WORKER, WorkerFigures, received
 from sglc.runtime.vm.state.trace import Event, Listener
 
 LOG = logging.getLogger("sglc.cluster")
@@ -50,41 +52,8 @@ TICK = 0.5
 """Seconds between two looks at how many workers there should be."""
 REPORT_SECONDS = 10.0
 """Within which a worker must tell its report."""
-
-
-@dataclass(eq=False, slots=True)
-class _Call:
-    """A call that has no answer yet. `gone_back` counts the workers that died while they did it."""
-
-    number: int
-    asked: Asked
-    beginning: Beginning
-    hear: Listener
-    answered: asyncio.Future[Reply]
-    gone_back: int = 0
-    begun: float = 0.0
-
-
-@dataclass(eq=False, slots=True)
-class _Worker:
-    """A worker as the front has it: what it does (`open`), and what waits for it."""
-
-    number: int
-    link: Link
-    width: int = 0
-    shared: bool = False
-    """Whether its calls share keys and values, and it tells which of them leave."""
-    ready: bool = False
-    draining: bool = False
-    open: dict[int, _Call] = field(default_factory=dict)
-    waiting: deque[_Call] = field(default_factory=deque)
-    figures: dict[str, int] = field(default_factory=dict)
-    report: asyncio.Future[dict[str, object]] | None = None
-    task: asyncio.Task[None] | None = None
-
-    @property
-    def load(self) -> int:
-        return len(self.open) + len(self.waiting)
+METRICS_SECONDS = 2.0
+"""Within which a worker is to tell its metrics; else those count that it told last."""
 
 
 class Pool:
@@ -109,8 +78,8 @@ class Pool:
         self._setup = setup
         self._router = router or Router()
         self._scaling = Scaling(sizes)
-        self._workers: dict[int, _Worker] = {}
-        self._homeless: deque[_Call] = deque()
+        self._workers: dict[int, AttendedWorker] = {}
+        self._homeless: deque[Call] = deque()
         """Calls while no worker is ready."""
         self._numbers = itertools.count(1)
         self._starting: set[asyncio.Task[None]] = set()
@@ -123,6 +92,7 @@ class Pool:
         self._first: asyncio.Future[None] | None = None
         self._past: dict[str, int] = {}
         """Figures of workers that are no more."""
+        self._metrics = WorkerFigures()
 
     # -- for callers -----------------------------------------------------------------------------------
 
@@ -158,11 +128,18 @@ class Pool:
         """Calls that have no answer yet."""
         return sum(each.load for each in self._workers.values()) + len(self._homeless)
 
-    async def call(self, asked: Asked, hear: Listener, beginning: Beginning = NOTHING) -> Reply:
+    async def call(
+        self,
+        asked: Asked,
+        hear: Listener,
+        beginning: Beginning = NOTHING,
+        placed: Callable[[int], None] = lambda place: None,
+    ) -> Reply:
         """Have a worker do a call. `hear` is told its events; where the worker dies, those of its next try
-        too. Raises what the call raises: ArgumentError, SglError, WorkerFault."""
+        too. `placed` is told the place of the worker at each try. Raises what the call raises: ArgumentError,
+        SglError, WorkerFault."""
         answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        call = _Call(next(self._numbers), asked, beginning, hear, answered)
+        call = Call(next(self._numbers), asked, beginning, hear, placed, answered)
         self._place(call)
         try:
             return await answered
@@ -181,15 +158,34 @@ class Pool:
 
     async def reports(self) -> list[dict[str, object]]:
         """What each worker has done, as `--stats=json` has it; of the dead nothing is known."""
+        found = await self._told("report", REPORT_SECONDS)
+        return [each for each in found if isinstance(each, dict)]
+
+    async def families(self) -> list[Family]:
+        """The metrics of all workers and of the pool, as they are now."""
+        await self._told("metrics", METRICS_SECONDS)
+        workers = gauge("sglc_workers", "Workers that live.", "state")
+        calls = gauge("sglc_worker_calls", "Calls that have no answer yet.", WORKER, "state")
+        for state, told in (("ready", True), ("starting", False)):
+            workers.add(sum(each.ready is told for each in self._workers.values()), state)
+        for each in sorted(self._workers.values(), key=lambda each: each.place):
+            calls.add(len(each.open), str(each.place), "running")
+            calls.add(len(each.waiting), str(each.place), "waiting")
+        deaths = single("counter", "sglc_worker_deaths", "Workers that died.", self.deaths)
+        return [*self._metrics.families(), workers, calls, deaths]
+
+    async def _told(self, what: str, seconds: float) -> list[object]:
+        """What the workers that are ready tell when they are asked, those that do within some seconds."""
         asked = []
         for worker in self._workers.values():
+            if worker.ready and what not in worker.promised:
+                worker.promised[what] = asyncio.get_running_loop().create_future()
+                worker.link.send(written(**{what: True}))
             if worker.ready:
-                worker.report = asyncio.get_running_loop().create_future()
-                worker.link.send(written(report=True))
-                asked.append(worker.report)
+                asked.append(worker.promised[what])
         if asked:
-            await asyncio.wait(asked, timeout=REPORT_SECONDS)
-        return [each.result() for each in asked if each.done() and each.exception() is None]
+            await asyncio.wait(asked, timeout=seconds)
+        return [each.result() for each in asked if each.done() and not each.cancelled()]
 
     async def close(self, *, kill: bool = False) -> None:
         """End all workers; with `kill` at once."""
@@ -210,7 +206,7 @@ class Pool:
 
     # -- calls on their way ----------------------------------------------------------------------------
 
-    def _place(self, call: _Call, *, first: bool = False) -> None:
+    def _place(self, call: Call, *, first: bool = False) -> None:
         """Give a call to a worker; `first` puts it before those that wait there."""
         loads = {each.number: each.load for each in self._taking()}
         if not loads and self._broken is not None:
@@ -226,7 +222,7 @@ class Pool:
             worker.waiting.append(call)
         self._pump()
 
-    def _taking(self) -> Iterator[_Worker]:
+    def _taking(self) -> Iterator[AttendedWorker]:
         return (each for each in self._workers.values() if each.ready and not each.draining)
 
     def _pump(self) -> None:
@@ -238,9 +234,10 @@ class Pool:
                     break
                 call.begun = time.monotonic()
                 worker.open[call.number] = call
+                call.placed(worker.place)
                 worker.link.send(call_line(call.number, call.asked))
 
-    def _taken_over(self, idle: _Worker) -> _Call | None:
+    def _taken_over(self, idle: AttendedWorker) -> Call | None:
         """A call that waits at the busiest worker and that an idle one is to do: one whose beginning that one
         has read too; else the last one, where the busiest has far more to do."""
         if idle.draining:
@@ -258,7 +255,7 @@ class Pool:
         self._router.read.note(idle.number, call.beginning.names)
         return call
 
-    def _withdraw(self, call: _Call) -> None:
+    def _withdraw(self, call: Call) -> None:
         """Nobody waits for a call any more."""
         if call in self._homeless:
             self._homeless.remove(call)
@@ -269,7 +266,7 @@ class Pool:
                 worker.link.send(written(cancel=call.number))
         self._pump()
 
-    def _fail(self, call: _Call, why: str) -> None:
+    def _fail(self, call: Call, why: str) -> None:
         if not call.answered.done():
             fields = {"cause": "local", "endpoint": "", "attempts": call.gone_back, "retry_after": None}
             call.answered.set_exception(SglError("Backend", why, fields=fields))
@@ -292,12 +289,12 @@ class Pool:
         except OSError as problem:
             self._died(f"a worker cannot be started: {problem.strerror or problem}")
             return
-        worker = _Worker(next(self._numbers), link)
+        worker = AttendedWorker(next(self._numbers), free_place(self._workers.values()), link)
         self._workers[worker.number] = worker
         link.send(self._setup)
         worker.task = asyncio.create_task(self._attend(worker))
 
-    async def _attend(self, worker: _Worker) -> None:
+    async def _attend(self, worker: AttendedWorker) -> None:
         """Read what a worker tells until it is no more."""
         try:
             while (line := await worker.link.receive()) is not None:
@@ -310,7 +307,7 @@ class Pool:
             if not self._closing:
                 self._lost(worker)
 
-    def _heard(self, worker: _Worker, message: dict[str, object]) -> None:
+    def _heard(self, worker: AttendedWorker, message: dict[str, object]) -> None:
         """One message of a worker. Raises Garbled."""
         if "answer" in message:
             self._answer(worker, message)
@@ -325,8 +322,14 @@ class Pool:
             told = part_of(message, "figures")
             worker.figures = {name: each for name, each in told.items() if isinstance(each, int)}
         elif "report" in message:
-            if worker.report is not None and not worker.report.done():
-                worker.report.set_result(part_of(message, "report"))
+            self._keep(worker, "report", part_of(message, "report"))
+        elif "metrics" in message:
+            try:
+                found = received(list_of(message, "metrics"))
+            except ValueError as wrong:
+                raise Garbled(f"metrics: {wrong}") from None
+            self._metrics.told(worker.place, found)
+            self._keep(worker, "metrics", None)
         elif "ready" in message:
             self._welcome(worker, part_of(message, "ready"))
         elif "failed" in message:
@@ -335,7 +338,13 @@ class Pool:
                 self._break(problem)
             LOG.error("%s cannot work: %s", worker.link.name, problem)
 
-    def _welcome(self, worker: _Worker, told: dict[str, object]) -> None:
+    def _keep(self, worker: AttendedWorker, what: str, told: object) -> None:
+        """A worker tells what it was asked, or what it was not."""
+        promised = worker.promised.pop(what, None)
+        if promised is not None and not promised.done():
+            promised.set_result(told)
+
+    def _welcome(self, worker: AttendedWorker, told: dict[str, object]) -> None:
         worker.width = max(1, number_of(told, "width"))
         worker.shared = told.get("shared") is True
         worker.ready = True
@@ -346,7 +355,7 @@ class Pool:
             self._place(call)
         self._pump()
 
-    def _answer(self, worker: _Worker, message: dict[str, object]) -> None:
+    def _answer(self, worker: AttendedWorker, message: dict[str, object]) -> None:
         """A call is answered; an answer that nobody waits for is dropped."""
         call = worker.open.pop(number_of(message, "answer"), None)
         if call is None:
@@ -363,7 +372,7 @@ class Pool:
                 call.answered.set_exception(problem)
         self._pump()
 
-    def _tell(self, worker: _Worker, call: _Call, event: Event) -> None:
+    def _tell(self, worker: AttendedWorker, call: Call, event: Event) -> None:
         """Tell a listener; one that fails ends its call."""
         try:
             call.hear(event)
@@ -374,14 +383,15 @@ class Pool:
                 call.answered.set_exception(problem)
             self._pump()
 
-    def _lost(self, worker: _Worker) -> None:
+    def _lost(self, worker: AttendedWorker) -> None:
         """A worker is no more: what it did and what waited for it goes back, and another takes its place."""
         del self._workers[worker.number]
         self._router.read.forget(worker.number)
         _add(self._past, worker.figures)
         self._see_to(worker.link.close(kill=True))
-        if worker.report is not None and not worker.report.done():
-            worker.report.cancel()
+        self._metrics.ended(worker.place)
+        for promised in worker.promised.values():
+            promised.cancel()
         drained = worker.draining and not worker.load
         if not drained:
             self._died(f"{worker.link.name} has died")
@@ -443,7 +453,7 @@ class Pool:
             if len(ready) > self.sizes.fewest:
                 self._drain(min(ready, key=lambda each: each.load))
 
-    def _drain(self, worker: _Worker) -> None:
+    def _drain(self, worker: AttendedWorker) -> None:
         """Give a worker no more calls; it ends when it has none."""
         worker.draining = True
         waiting, worker.waiting = worker.waiting, deque()
@@ -456,7 +466,7 @@ class Pool:
         self._chores.add(task)
         task.add_done_callback(self._chores.discard)
 
-    async def _end_when_idle(self, worker: _Worker) -> None:
+    async def _end_when_idle(self, worker: AttendedWorker) -> None:
         while worker.load and worker.number in self._workers:
             await asyncio.sleep(TICK / 5)
         worker.link.send(written(end=True))

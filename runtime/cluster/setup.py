@@ -42,7 +42,7 @@ class ProgramSetup:
 class WorkerSetup:
     """All that a worker needs to know before its first call. `decode` and `select` are those of
     `Session.run`, `width` the most calls at a time (None: `room` times what suits the engine), `weighed`
-    whether the pressure of masks is measured."""
+    whether the pressure of masks is measured, `metrics` whether families of figures are told."""
 
     programs: tuple[ProgramSetup, ...]
     engine: EngineOptions = field(default_factory=EngineOptions)
@@ -50,6 +50,7 @@ class WorkerSetup:
     width: int | None = None
     room: int = 1
     weighed: bool = False
+    metrics: bool = False
 
     def line(self) -> str:
         """The message that a worker is set up by."""
@@ -71,6 +72,7 @@ class WorkerSetup:
             "width": self.width,
             "room": self.room,
             "weighed": self.weighed,
+            "metrics": self.metrics,
         }
         return written(setup=setup)
 
@@ -85,6 +87,7 @@ def setup_of(data: Mapping[str, object]) -> WorkerSetup:
         width if isinstance(width, int) else None,
         number_of(data, "room"),
         data.get("weighed") is True,
+        data.get("metrics") is True,
     )
 
 

@@ -7,6 +7,7 @@ because the front has ended or was killed, the process ends at once, whatever it
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import signal
 import socket
@@ -39,6 +40,9 @@ TICK = 0.25
 """Seconds between two tellings of figures."""
 END = b'{"end"'
 """How the last message begins."""
+METRICS_TICKS = 8
+"""Ticks between two tellings of metrics that nobody asked for; what a worker counted since is lost where it
+dies."""
 GONE = 512
 """Most names of blocks in a message."""
 
@@ -65,6 +69,8 @@ class Worker:
             while (line := await lines.get()) is not None:
                 message = read(line)
                 if "end" in message:
+                    if work.setup.metrics:
+                        self._send(written(metrics=work.metrics()))
                     return
                 self._obey(message, work)
         finally:
@@ -111,6 +117,8 @@ class Worker:
                 task.cancel()
         elif "report" in message:
             self._send(written(report=work.report()))
+        elif "metrics" in message:
+            self._send(written(metrics=work.metrics()))
         else:
             raise Garbled(f"nobody knows what to do with {', '.join(map(repr, message))[:200]}")
 
@@ -132,12 +140,15 @@ class Worker:
         self._send(line)
 
     async def _tick(self, work: WorkerPrograms) -> None:
-        while True:
+        metrics: list[object] = []
+        for tick in itertools.count():
             self._tell_gone()
             figures = work.figures()
             if figures != self._told:
                 self._told = figures
                 self._send(written(figures=figures))
+            if work.setup.metrics and tick % METRICS_TICKS == 0 and metrics != (metrics := work.metrics()):
+                self._send(written(metrics=metrics))
             await asyncio.sleep(TICK)
 
     def _tell_gone(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +19,10 @@ from sglc.runtime.engine.load import load_engine
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.mask.artifact.places import program_masks
 from sglc.runtime.metrics.collector import Collector
+from sglc.runtime.metrics.families import MetricsSource
+from sglc.runtime.metrics.packages import MissingPackage
 from sglc.runtime.metrics.report import report
+from sglc.runtime.metrics.workers import sent
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.results import RunResult
 from sglc.runtime.session import Session
@@ -82,19 +86,20 @@ class WorkerPrograms:
             raise ArgumentError("E0712", f"there is no function `{asked.function}`")
         arguments = parse_json(asked.arguments)
         assert isinstance(arguments, dict)
-        result = await session.run(
-            asked.function,
-            arguments,
-            seed=asked.seed,
-            max_tokens=asked.max_tokens,
-            timeout=asked.timeout,
-            priority=asked.priority,
-            tenant=asked.tenant,
-            concurrency=asked.ahead,
-            on_event=hear if asked.told else None,
-            detailed=asked.detailed,
-            decode=self.setup.decode,
-        )
+        with _below(asked.traceparent):
+            result = await session.run(
+                asked.function,
+                arguments,
+                seed=asked.seed,
+                max_tokens=asked.max_tokens,
+                timeout=asked.timeout,
+                priority=asked.priority,
+                tenant=asked.tenant,
+                concurrency=asked.ahead,
+                on_event=hear if asked.told else None,
+                detailed=asked.detailed,
+                decode=self.setup.decode,
+            )
         code = session.function(asked.function)
         program = session.program
         value = "null"
@@ -112,8 +117,15 @@ class WorkerPrograms:
 
     def report(self) -> dict[str, object]:
         """What it has done so far, as `--stats=json` has it."""
-        named = {name: engine for name, engine in self.engines.items() if engine is not self.engine}
-        return report(self.collector, self.engine, named)
+        return report(self.collector, self.engine, self._others)
+
+    def metrics(self) -> list[object]:
+        """What it has done so far and how it is now, as families of samples."""
+        return sent(MetricsSource(self.collector, self.engine, self._others).families())
+
+    @property
+    def _others(self) -> dict[str, Engine]:
+        return {name: engine for name, engine in self.engines.items() if engine is not self.engine}
 
     def close(self) -> None:
         """Give back the engines."""
@@ -143,6 +155,16 @@ class WorkerPrograms:
         if model not in self.engines:
             self.engines[model] = load_engine(model, **self.setup.engine.keywords())
         return self.engines[model]
+
+
+def _below(traceparent: str) -> AbstractContextManager[object]:
+    """Has spans that Python makes on the way be below one of the front; nothing where none can be made."""
+    if traceparent:
+        with suppress(MissingPackage):
+            from sglc.runtime.metrics.spans import below
+
+            return below(traceparent)
+    return nullcontext()
 
 
 def _host(setup: ProgramSetup) -> Host | None:

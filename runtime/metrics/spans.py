@@ -53,6 +53,13 @@ def below(traceparent: str) -> Iterator[None]:
         detach(token)
 
 
+def traceparent_of(span: Span) -> str:
+    """The header by which another process hangs spans below this one; empty for one that nobody keeps."""
+    carrier: dict[str, str] = {}
+    TraceContextTextMapPropagator().inject(carrier, trace.set_span_in_context(span, Context()))
+    return carrier.get("traceparent", "")
+
+
 @dataclass(slots=True)
 class _Open:
     """A run or a call that is going on; `messages` is what its conversation has so far, as (role, text)."""
@@ -75,16 +82,34 @@ class RunSpans:
     Spans begin and end when their events happened, which may be before they are told.
     """
 
-    def __init__(self, tracer: Tracer, model: str, function: str, seed: int, *, texts: bool) -> None:
+    def __init__(
+        self,
+        tracer: Tracer,
+        model: str,
+        function: str,
+        seed: int,
+        *,
+        texts: bool,
+        parent: Context | None = None,
+        began: int | None = None,
+        attributes: Mapping[str, str] | None = None,
+    ) -> None:
+        """The run's span is below the one of `parent`, or below the current one; it began at `began`, in
+        nanoseconds since 1970, or now. `attributes` are its own besides the usual ones."""
         self._tracer = tracer
         self._model = model
         self._seed = seed
         self._texts = texts
+        usual = {"sglc.function": function, "sglc.seed": str(seed), "gen_ai.request.model": model}
         whole = tracer.start_span(
             f"run {function}",
-            kind=SpanKind.INTERNAL,
-            attributes={"sglc.function": function, "sglc.seed": str(seed), "gen_ai.request.model": model},
+            parent,
+            SpanKind.INTERNAL,
+            {**usual, **(attributes or {})},
+            start_time=began,
         )
+        self.ended = False
+        """Whether the run's span has its end."""
         self._open: dict[str, list[_Open]] = {"": [_Open(whole)]}
         self._holes: dict[str, _Hole] = {}
         self._drawn: dict[tuple[str, str], list[tuple[str, str]]] = {}
@@ -219,13 +244,18 @@ class RunSpans:
                 self._end_all(path, name)
             self._top(branch).span.add_event("caught", {"error.type": name}, self._now)
             return
-        for path in sorted(self._open, reverse=True):
-            self._end_all(path, name)
-        whole = self._open[""][0].span
-        _fail(whole, name)
         if self._texts:
-            whole.set_attribute("sglc.error", data["message"])
-        whole.end(self._now)
+            self._open[""][0].span.set_attribute("sglc.error", data["message"])
+        self.give_up(name)
+
+    def give_up(self, error: str) -> None:
+        """End all that is open by an error, at the time of the last event."""
+        for path in sorted(self._open, reverse=True):
+            self._end_all(path, error)
+        whole = self._open[""][0].span
+        _fail(whole, error)
+        whole.end(self._now or None)
+        self.ended = True
 
     def _end_all(self, branch: str, error: str) -> None:
         """End the hole and the calls that are open in a branch."""
@@ -245,6 +275,7 @@ class RunSpans:
         whole.set_attribute("sglc.forced_tokens", data["forced"])
         whole.set_attribute("sglc.forwards", data["forwards"])
         whole.end(self._now)
+        self.ended = True
 
 
 def _below(path: str, branch: str) -> bool:

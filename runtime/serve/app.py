@@ -35,7 +35,7 @@ class AppOptions:
 
     hosts: frozenset[str] = frozenset()
     origins: tuple[str, ...] = ()
-    metrics: Callable[[], str] | None = None
+    metrics: Callable[[], Awaitable[str]] | None = None
     routes: Sequence[BaseRoute] = field(default=())
     """Other faces on the same runs."""
     below: Callable[[str], AbstractContextManager[object]] | None = None
@@ -57,7 +57,7 @@ def application(table: FunctionTable, runs: Runs, access: Access, options: AppOp
         if options.metrics is None:
             hint = "install the extra: pip install 'sglc[observe]'"
             return problem_response(Problem(501, "Missing", "metrics need prometheus-client", hint=hint))
-        return PlainTextResponse(options.metrics())
+        return PlainTextResponse(await options.metrics())
 
     async def socket(websocket: WebSocket) -> None:
         await Connection(websocket, table, runs).serve()

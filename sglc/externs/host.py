@@ -7,6 +7,7 @@ import contextlib
 import inspect
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from sglc.bytecode.code import Code, Program
@@ -172,8 +173,9 @@ def reached(program: Program, code: Code) -> list[ExternSpec]:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """What `work` gives in a thread of its own, which keeps no process alive."""
-    loop = asyncio.get_running_loop()
+    """What `work` gives in a thread of its own, which keeps no process alive. It has the variables of the
+    context, such as the span that is current."""
+    loop, context = asyncio.get_running_loop(), copy_context()
     future: asyncio.Future[T] = loop.create_future()
 
     def settle(value: Any, error: BaseException | None) -> None:
@@ -188,7 +190,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
         value: object = None
         failed: Exception | None = None
         try:
-            value = work()
+            value = context.run(work)
         except StopIteration as error:  # no future takes it
             failed = RuntimeError(f"StopIteration: {error}")
         except Exception as error:

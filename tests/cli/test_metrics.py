@@ -25,6 +25,7 @@ from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.errors import SglError
 from sglc.runtime.metrics.collector import Collector
+from sglc.runtime.metrics.families import MetricsSource
 from sglc.runtime.metrics.figures import BOUNDS, Histogram
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
@@ -244,7 +245,7 @@ def test_prometheus_text_has_the_figures_and_no_texts(program: Any) -> None:
 
     collector, joined = measured(program)
     assert joined.engine is not None
-    text = prometheus.text(prometheus.MetricsSource(collector, joined.engine))
+    text = prometheus.text(MetricsSource(collector, joined.engine))
     found = samples(text)
     assert found["sglc_runs_total{function=f,outcome=ok}"] == 1
     assert found["sglc_calls_total{function=feel}"] == 1
@@ -258,7 +259,7 @@ def test_prometheus_text_has_the_figures_and_no_texts(program: Any) -> None:
     other = HashedEngine()
     other.statistics.forwards = 7
     models = {"big": other, "same": joined.engine}
-    named = samples(prometheus.text(prometheus.MetricsSource(collector, joined.engine, models)))
+    named = samples(prometheus.text(MetricsSource(collector, joined.engine, models)))
     assert {name for name in named if "model_forwards" in name} == {"sglc_model_forwards_total{model=big}"}
     assert named["sglc_model_forwards_total{model=big}"] == 7
     assert list(report.report(collector, joined.engine, models)["models"]) == ["big"]  # type: ignore[call-overload]
@@ -270,7 +271,7 @@ def test_a_file_of_metrics_is_replaced_as_a_whole(program: Any, tmp_path: Path) 
 
     collector, joined = measured(program)
     path = tmp_path / "sglc.prom"
-    source = prometheus.MetricsSource(collector, joined.engine)
+    source = MetricsSource(collector, joined.engine)
     prometheus.write(source, path)
     first = path.read_text(encoding="utf-8")
     asyncio.run(joined.run("f", {"text": "x"}))
@@ -292,12 +293,12 @@ def test_metrics_are_served_over_http(program: Any) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    stop = prometheus.serve(prometheus.MetricsSource(collector, joined.engine), "127.0.0.1", port)
+    stop = prometheus.serve(MetricsSource(collector, joined.engine), "127.0.0.1", port)
     try:
         with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
             assert samples(answer.read().decode())["sglc_runs_total{function=f,outcome=ok}"] == 1
         with pytest.raises(OSError):
-            prometheus.serve(prometheus.MetricsSource(collector), "127.0.0.1", port)
+            prometheus.serve(MetricsSource(collector), "127.0.0.1", port)
     finally:
         stop()
 
@@ -318,7 +319,7 @@ def test_the_cache_is_told_where_it_is_shared() -> None:
                 raise RuntimeError("dictionary changed size during iteration")
             return stats
 
-    found = samples(prometheus.text(prometheus.MetricsSource(Collector(), Served(ScriptedModel()))))
+    found = samples(prometheus.text(MetricsSource(Collector(), Served(ScriptedModel()))))
     assert found["sglc_cache_blocks{state=held}"] == 5
     assert found["sglc_cache_tokens_reused_total{}"] == 150
     assert found["sglc_cache_program_tokens_reused_total{program=p}"] == 90

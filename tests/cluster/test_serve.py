@@ -6,17 +6,13 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from http.client import HTTPConnection
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from clustering.served_workers import Served, serving, until
 from command_line import Cli, cli
 from command_line_files import SLOW, write
 
@@ -49,64 +45,13 @@ pub fn double(n: decimal) -> decimal:
 )
 
 
-@dataclass
-class Served:
-    process: subprocess.Popen[str]
-    port: int
-
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            sent = None if body is None else json.dumps(body)
-            connection.request(method, path, sent, {"content-type": "application/json", **headers})
-            reply = connection.getresponse()
-            return reply.status, reply.read()
-        finally:
-            connection.close()
-
-    def call(self, function: str, options: dict[str, Any] | None = None, **arguments: Any) -> tuple[int, Any]:
-        body = {"arguments": arguments, "options": options or {}}
-        status, found = self.ask("POST", f"/v1/functions/{function}", body)
-        return status, json.loads(found)
-
-    @property
-    def workers(self) -> list[int]:
-        parent = self.process.pid
-        text = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii")
-        return [int(each) for each in text.split()]
-
-
-def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not come to be"
-        time.sleep(0.02)
-
-
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("served")
     program = write(folder / "p.sgl", PROGRAM)
     script = write(folder / "s.json", '{"feel.mood": "furious"}')
-    command = [sys.executable, "-P", "-m", "sglc", "serve", str(program), "--model", f"scripted:{script}"]
-    process = subprocess.Popen([*command, "--port", "0", "--workers", "2"], stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    found = re.search(r"at http://127\.0\.0\.1:(\d+)", process.stderr.readline())
-    assert found is not None, process.stderr.read()
-    found_port = int(found[1])
-    for _ in range(4):
-        process.stderr.readline()
-    server = Served(process, found_port)
-    workers = server.workers
-    try:
+    with serving(program, "--model", f"scripted:{script}") as server:
         yield server
-        workers = server.workers
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
-        until(lambda: not any(Path(f"/proc/{each}").is_dir() for each in workers), 10.0)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_values_and_errors_are_typed(served: Served) -> None:

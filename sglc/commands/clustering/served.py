@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sglc.bytecode.code import Program
 from sglc.commands.clustering.opening import beginnings_of, divided, open_pool, program_setup
 from sglc.commands.clustering.options import ClusterOptions
 from sglc.commands.running.execution import Call
 from sglc.runtime.cluster.beginnings import Beginnings
-from sglc.runtime.cluster.messages import Asked
+from sglc.runtime.cluster.messages import Asked, Reply
 from sglc.runtime.cluster.pool import Pool
-from sglc.runtime.cluster.router import NOTHING
+from sglc.runtime.cluster.router import NOTHING, Beginning
 from sglc.runtime.cluster.setup import ProgramSetup, WorkerSetup
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.serve.functions import Answer
 from sglc.runtime.serve.options import CallOptions
-from sglc.runtime.vm.state.trace import Listener
+from sglc.runtime.vm.state.trace import Event, Listener
 from sglc.types.model_use import MAIN
 from sglc.types.text.plain_json import write_json
+
+if TYPE_CHECKING:
+    from sglc.runtime.metrics.call_spans import CallSpans, CallTracer
 
 LATE = 0.5
 """Seconds behind its time limit that a worker may tell how far a call came."""
@@ -34,6 +39,8 @@ class PoolPerformer:
     pool: Pool
     beginnings: Mapping[str, Beginnings | None]
     """By functions."""
+    tracer: CallTracer | None = None
+    """Makes the spans of calls, where they are asked for."""
 
     async def perform(
         self, function: str, arguments: Mapping[str, object], options: CallOptions, hear: Listener
@@ -52,22 +59,40 @@ class PoolPerformer:
             told=True,
             tenant=options.tenant,
         )
-        seconds = options.timeout
+        with nullcontext() if self.tracer is None else self.tracer.call(function, options.seed) as spans:
+            reply = await self._reply(asked, hear, beginning, spans)
+        return Answer(reply.value, reply.usage, reply.checks)
+
+    async def _reply(
+        self, asked: Asked, hear: Listener, beginning: Beginning, spans: CallSpans | None
+    ) -> Reply:
+        """What a worker answers. Raises what the call raises."""
+        seconds = asked.timeout
         try:
             async with asyncio.timeout(None if seconds is None else seconds + LATE):
-                reply = await self.pool.call(asked, hear, beginning)
+                if spans is None:
+                    return await self.pool.call(asked, hear, beginning)
+
+                def both(event: Event) -> None:
+                    spans(event)
+                    hear(event)
+
+                asked = replace(asked, traceparent=spans.traceparent)
+                return await self.pool.call(asked, both, beginning, spans.placed)
         except TimeoutError:
-            late = f"no worker was free within {seconds:g} s"
+            late = f"no worker was free within {seconds or 0:g} s"
             raise SglError("Timeout", late, fatal=True) from None
-        return Answer(reply.value, reply.usage, reply.checks)
 
 
 def performer_of(
-    programs: Sequence[tuple[Path, Program, Sequence[Call]]], cluster: ClusterOptions, room: int
+    programs: Sequence[tuple[Path, Program, Sequence[Call]]],
+    cluster: ClusterOptions,
+    room: int,
+    tracer: CallTracer | None = None,
 ) -> PoolPerformer | None:
     """What performs the calls of programs, each with its public functions; None where no workers are asked
-    for. Each worker does `room` times as many calls as suit its engine. The pool is not open yet. Raises
-    ArgumentError for what cannot go to workers."""
+    for. Each worker does `room` times as many calls as suit its engine; `tracer` makes their spans. The pool
+    is not open yet. Raises ArgumentError for what cannot go to workers."""
     if cluster.sizes is None:
         return None
     if not programs:
@@ -89,4 +114,5 @@ def performer_of(
     engine = programs[0][2][0].engine
     if not cluster.cluster:
         engine = divided(engine, cluster.sizes)
-    return PoolPerformer(open_pool(WorkerSetup(tuple(setups), engine, room=room), cluster), beginnings)
+    whole = WorkerSetup(tuple(setups), engine, room=room, metrics=True)
+    return PoolPerformer(open_pool(whole, cluster), beginnings, tracer)

@@ -18,6 +18,7 @@ from sglc.runtime.metrics.packages import MissingPackage
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
+    from sglc.runtime.metrics.call_spans import CallTracer
     from sglc.runtime.vm.state.trace import Listener
 
 REFRESH = 10.0
@@ -38,6 +39,8 @@ class Observer:
         self._remote: list[RemoteModel] = []
         self._written = 0.0
         self._write: Callable[[], None] | None = None
+        self.calls: CallTracer | None = None
+        """What makes the spans of calls that other processes run, where spans are asked for."""
         self.collector = Collector(self._listen(model), weighed=bool(observation.stats))
 
     @contextmanager
@@ -77,6 +80,7 @@ class Observer:
         if not spans:
             return None
         try:
+            from sglc.runtime.metrics.call_spans import CallTracer
             from sglc.runtime.metrics.spans import listening, tracer_of
 
             if spans == GLOBAL:
@@ -94,7 +98,9 @@ class Observer:
             raise fail(
                 self._invocation, fault("E0805", f"{spans} cannot be written", reason=reason)
             ) from None
-        return listening(tracer, model, texts=self._observation.span_texts)
+        texts = self._observation.span_texts
+        self.calls = CallTracer(tracer, model, texts=texts)
+        return listening(tracer, model, texts=texts)
 
     def _metrics(self, engine: Engine | None) -> None:
         target = self._observation.metrics
@@ -102,9 +108,10 @@ class Observer:
             return
         try:
             from sglc.runtime.metrics import prometheus
+            from sglc.runtime.metrics.families import MetricsSource
         except MissingPackage as missing:
             raise self._missing(missing) from None
-        source = prometheus.MetricsSource(self.collector, engine, self._models)
+        source = MetricsSource(self.collector, engine, self._models)
         try:
             if isinstance(target, Path):
                 self._write = lambda: prometheus.write(source, target)

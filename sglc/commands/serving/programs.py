@@ -122,7 +122,7 @@ class ServedPrograms:
                 found = LoadedModels()
                 loaded.append(found)
                 first = _load_alone(invocation, models, engine, found, made)
-            performer = performer_of(parts, cluster, ROOM)
+            performer = performer_of(parts, cluster, ROOM, observer.calls)
             table = FunctionTable([each.session for each in served], performer)
             pool = None if performer is None else performer.pool
             with observer.watching(None):
@@ -239,17 +239,21 @@ class ServedPrograms:
         found = [one for each in self.models for one in (each.own, *each.engines.values(), *each.remote)]
         return list({id(one): one for one in found if one is not None}.values())
 
-    def _metrics(self) -> Callable[[], str] | None:
-        if self.pool is not None:
-            return None  # figures are those of one process
+    def _metrics(self) -> Callable[[], Awaitable[str]] | None:
         try:
             from sglc.runtime.metrics import prometheus
+            from sglc.runtime.metrics.families import MetricsSource, ReadFamilies
         except MissingPackage:
             return None
+        pool = self.pool
         own = next((each.engine for each in self.models if each.engine is not None), None)
         others = {name: engine for each in self.models for name, engine in each.engines.items()}
-        source = prometheus.MetricsSource(self.collector, own, others)
-        return lambda: prometheus.text(source)
+        source = MetricsSource(self.collector, own, others)
+
+        async def text() -> str:
+            return prometheus.text(source if pool is None else ReadFamilies(await pool.families()))
+
+        return text
 
 
 def _below(observation: Observation) -> Callable[[str], AbstractContextManager[object]] | None:

@@ -17,6 +17,8 @@ from sglc.runtime.cluster.messages import (
     reply_line,
     written,
 )
+from sglc.runtime.metrics.families import Family
+from sglc.runtime.metrics.workers import sent
 
 Answer = Callable[[Asked], Reply | Exception | None]
 """What a worker says of a call; None for nothing, ever."""
@@ -40,6 +42,8 @@ class FakeLink:
     calls: dict[int, Asked] = field(default_factory=dict)
     seen: list[Asked] = field(default_factory=list)
     cancelled: list[int] = field(default_factory=list)
+    metrics: dict[str, float] | None = field(default_factory=dict)
+    """Counters that it tells when it is asked, `up` being a gauge; None where it does not answer."""
     told: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
     ended: bool = False
 
@@ -62,6 +66,12 @@ class FakeLink:
         elif "cancel" in message:
             self.cancelled.append(number_of(message, "cancel"))
             self.calls.pop(self.cancelled[-1], None)
+        elif "metrics" in message and self.metrics is not None:
+            families = [
+                Family("gauge" if name == "up" else "counter", name, "help", (), {(): (value,)})
+                for name, value in self.metrics.items()
+            ]
+            self.told.put_nowait(written(metrics=sent(families)))
         elif "end" in message:
             self.die()
 

@@ -1,0 +1,60 @@
+"""What the front knows of its calls and its workers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from sglc.runtime.cluster.links import Link
+from sglc.runtime.cluster.messages import Asked, Reply
+from sglc.runtime.cluster.router import Beginning
+from sglc.runtime.vm.state.trace import Listener
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """A call that has no answer yet. `gone_back` counts the workers that died while they did it; `placed` is
+    told the place of each worker that begins it."""
+
+    number: int
+    asked: Asked
+    beginning: Beginning
+    hear: Listener
+    placed: Callable[[int], None]
+    answered: asyncio.Future[Reply]
+    gone_back: int = 0
+    begun: float = 0.0
+
+
+@dataclass(eq=False, slots=True)
+class AttendedWorker:
+    """A worker as the front has it: what it does (`open`), and what waits for it."""
+
+    number: int
+    place: int
+    """Its number among those that live: the lowest that was free. Metrics go by it."""
+    link: Link
+    width: int = 0
+    shared: bool = False
+    """Whether its calls share keys and values, and it tells which of them leave."""
+    ready: bool = False
+    draining: bool = False
+    open: dict[int, Call] = field(default_factory=dict)
+    waiting: deque[Call] = field(default_factory=deque)
+    figures: dict[str, int] = field(default_factory=dict)
+    promised: dict[str, asyncio.Future[object]] = field(default_factory=dict)
+    """What it was asked to tell (`report`, `metrics`) and has not told yet."""
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def load(self) -> int:
+        """Calls that it has."""
+        return len(self.open) + len(self.waiting)
+
+
+def free_place(workers: Iterable[AttendedWorker]) -> int:
+    """The lowest place that none of them has."""
+    taken = {each.place for each in workers}
+    return next(place for place in range(len(taken) + 1) if place not in taken)

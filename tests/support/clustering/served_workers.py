@@ -1,0 +1,74 @@
+"""`sglc serve --workers` as a process, and what tests ask it."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Served:
+    """A server with workers."""
+
+    process: subprocess.Popen[str]
+    port: int
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            sent = None if body is None else json.dumps(body)
+            connection.request(method, path, sent, {"content-type": "application/json", **headers})
+            reply = connection.getresponse()
+            return reply.status, reply.read()
+        finally:
+            connection.close()
+
+    def call(self, function: str, options: dict[str, Any] | None = None, **arguments: Any) -> tuple[int, Any]:
+        body = {"arguments": arguments, "options": options or {}}
+        status, found = self.ask("POST", f"/v1/functions/{function}", body)
+        return status, json.loads(found)
+
+    @property
+    def workers(self) -> list[int]:
+        parent = self.process.pid
+        text = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii")
+        return [int(each) for each in text.split()]
+
+
+def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come to be"
+        time.sleep(0.02)
+
+
+@contextmanager
+def serving(program: Path, *options: str) -> Iterator[Served]:
+    """Serve a program with two workers. When the block ends, it is to end in peace, and its workers too."""
+    command = [sys.executable, "-P", "-m", "sglc", "serve", str(program), *options, "--port", "0"]
+    process = subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        found = re.search(r"at http://127\.0\.0\.1:(\d+)", process.stderr.readline())
+        assert found is not None, process.stderr.read()
+        for _ in range(4):
+            process.stderr.readline()
+        server = Served(process, int(found[1]))
+        yield server
+        workers = server.workers
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        until(lambda: not any(Path(f"/proc/{each}").is_dir() for each in workers), 10.0)
+    finally:
+        process.kill()
+        process.communicate()
