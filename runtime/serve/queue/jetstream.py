@@ -14,6 +14,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import logging
+import random
 import time
 from collections.abc import Sequence
 
@@ -28,6 +30,7 @@ from sglc.runtime.errors import ArgumentError
 from sglc.runtime.serve.queue.address import QueueAddress
 from sglc.runtime.serve.queue.broker import Delivery, Outcome
 
+LOG = logging.getLogger("sglc.serve")
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 5.0
 """Seconds in which the broker answers, beyond those that it was asked to wait."""
@@ -52,7 +55,10 @@ class JetStreamQueue:
         self._stream: JetStreamContext
         self._results: KeyValue
         self._pull: JetStreamContext.PullSubscription
-        self._sweep_at = 0.0
+        self._calls = f"{address.name}-calls"
+        """The stream of messages."""
+        self._look_at = 0.0
+        self._suspected = 0
 
     @property
     def largest(self) -> int:
@@ -111,7 +117,7 @@ class JetStreamQueue:
         """Make what is not there. What is there stays as it is."""
         name, keep = self._address.name, float(self._address.keep)
         calls = api.StreamConfig(
-            name=f"{name}-calls",
+            name=self._calls,
             subjects=[f"{name}.calls"],
             retention=api.RetentionPolicy.WORK_QUEUE,
             duplicate_window=AGAIN_SECONDS,
@@ -137,6 +143,11 @@ class JetStreamQueue:
         except js_errors.NotFoundError:
             kept = api.KeyValueConfig(bucket=bucket, ttl=keep, storage=api.StorageType.FILE)
             self._results = await self._stream.create_key_value(kept)
+        await self._make_consumer()
+        self._pull = await self._stream.pull_subscribe_bind(consumer=name, stream=self._calls)
+
+    async def _make_consumer(self) -> None:
+        name = self._address.name
         consumer = api.ConsumerConfig(
             durable_name=name,
             ack_policy=api.AckPolicy.EXPLICIT,
@@ -145,10 +156,9 @@ class JetStreamQueue:
             max_ack_pending=MOST_HELD,
         )
         try:
-            await self._stream.consumer_info(f"{name}-calls", name)
+            await self._stream.consumer_info(self._calls, name)
         except js_errors.NotFoundError:
-            await self._stream.add_consumer(f"{name}-calls", consumer)
-        self._pull = await self._stream.pull_subscribe_bind(consumer=name, stream=f"{name}-calls")
+            await self._stream.add_consumer(self._calls, consumer)
 
     async def _made(self, config: api.StreamConfig) -> None:
         assert config.name is not None
@@ -166,23 +176,42 @@ class JetStreamQueue:
         try:
             found = await self._pull.fetch(most, timeout=seconds)
         except TimeoutError:
-            await self._sweep()
+            await self._recover()
             return []
         return [Delivery(each.data, each.metadata.num_delivered or 1, each) for each in found]
 
-    async def _sweep(self) -> None:
-        """Take away what all workers have acknowledged and the broker has kept: one that was killed may know
-        of the acknowledgement and not of the removal. Nobody would ever get such a message again."""
+    async def _recover(self) -> None:
+        """Have the broker deliver again what it has forgotten. One that was killed may know that a message
+        was delivered, and neither that it is pending nor that it is gone: then nobody would ever get it. A
+        consumer that is made anew delivers all that is in the stream; what has a result is not run again."""
         now = time.monotonic()
-        if now < self._sweep_at:
+        if now < self._look_at:
             return
-        self._sweep_at = now + self._address.idle
-        name = self._address.name
-        consumer = await self._stream.consumer_info(f"{name}-calls", name)
-        stream = await self._stream.stream_info(f"{name}-calls")
-        done = consumer.ack_floor.stream_seq if consumer.ack_floor is not None else 0
-        if stream.state.messages and stream.state.first_seq <= done <= stream.state.last_seq:
-            await self._stream.purge_stream(f"{name}-calls", seq=done + 1)
+        self._look_at = now + self._address.idle * random.uniform(1, 2)  # not all workers at once
+        try:
+            suspected, self._suspected = self._suspected, await self._forgotten()
+            if not (suspected and self._suspected):
+                return
+            LOG.warning("queue: %s has forgotten %d messages", self._address.shown, self._suspected)
+            await self._stream.delete_consumer(self._calls, self._address.name)
+        except js_errors.NotFoundError:
+            pass  # somebody has taken it away: the broker says so to nobody who waits for messages
+        self._suspected = 0
+        await self._make_consumer()
+
+    async def _forgotten(self) -> int:
+        """Messages in the stream that are neither pending nor to be delivered; 0 where this changes now."""
+        before = await self._counts()
+        state = (await self._stream.stream_info(self._calls)).state
+        left = state.messages - before[0] - before[1]
+        return left if left > 0 and before == await self._counts() else 0
+
+    async def _counts(self) -> tuple[int, int, int, int]:
+        """Of the consumer: messages that are pending and to be delivered, deliveries, acknowledgements."""
+        found = await self._stream.consumer_info(self._calls, self._address.name)
+        delivered = 0 if found.delivered is None else found.delivered.consumer_seq
+        acknowledged = 0 if found.ack_floor is None else found.ack_floor.consumer_seq
+        return found.num_ack_pending or 0, found.num_pending or 0, delivered, acknowledged
 
     async def hold(self, delivery: Delivery) -> None:
         """See `Broker.hold`."""

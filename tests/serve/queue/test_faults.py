@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,9 @@ import pytest
 from serving.brokers import TestBroker
 from serving.queue_faults import Faults, Soak
 
-KINDS = ["redis", *(["nats"] if os.environ.get("SGLC_NATS_FAULTS") else [])]
-"""A killed server of NATS 2.9 may keep messages that were acknowledged, so that its queue is never empty: all
-results are there, but the wait for an empty queue has no end. So it is asked for by name."""
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["redis", "nats"])
 def test_each_message_has_its_one_result(kind: str, tmp_path: Path) -> None:
     broker = TestBroker(kind, tmp_path / "broker")
     broker.process.start()

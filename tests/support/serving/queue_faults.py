@@ -91,6 +91,9 @@ class Soak:
         self._log_of: dict[subprocess.Popen[bytes], Path] = {}
         self._seen: dict[str, str] = {}
         self._given = 0
+        self._over = False
+        """Nothing is killed any more. A cancel alone may be lost: `asyncio.wait_for` of Python 3.11 drops one
+        that comes together with what it waits for."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "soak.sgl").write_text(PROGRAM)
         (self.folder / "script.json").write_text(json.dumps({"say.text": TEXT}))
@@ -108,6 +111,7 @@ class Soak:
                 await self._send(client)
                 await self._until(lambda: self._settled(client))
             finally:
+                self._over = True
                 killing.cancel()
                 await asyncio.gather(killing, return_exceptions=True)
             await self._look(client)
@@ -217,12 +221,14 @@ class Soak:
         worker, broker = self._drawn(faults.worker_every), self._drawn(faults.broker_every)
         client = await self.broker.client()
         try:
-            while True:
+            while not self._over:
                 await asyncio.sleep(self.random.uniform(0.0, 0.2))
                 for place, process in enumerate(self._processes):
                     if process.poll() is not None:  # it had found no broker
                         self._processes[place] = self._worker()
                 settled = self._given - await self._again(client.open)
+                if self._over:
+                    return
                 ready = [place for place, each in enumerate(self._processes) if self._takes(each)]
                 if ready and settled >= worker:
                     place = self.random.choice(ready)
