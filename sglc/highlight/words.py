@@ -1,0 +1,165 @@
+"""Where a word of the language is a keyword: regular expressions for what stands before and behind it.
+
+The parser takes a word for a keyword where its grammar can take the keyword, and for a name elsewhere. An editor
+knows no states of a parser. But which tokens can stand right before and right behind a keyword is in the tables of
+the grammar, and two neighbours nearly always decide. Where the lexer looks at what follows (`SOFT`), its own pattern
+is taken.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sglc.highlight.classes import WORDS
+from sglc.immutable import value
+from sglc.syntax.lexer.keywords import BINARY, HARD, ROLES, SOFT
+from sglc.syntax.tables import Tables
+
+LINE_STARTS = frozenset(("_NEWLINE", "_INDENT", "_DEDENT"))
+_CHARACTERS = {
+    "STRING": '"', "REGEX": "/", "INLINE_JSON": "}", "AUGMENTED": "=", "BINARY": "-+*/%=<>",
+    "=>": ">", "->": ">", "..=": "=", "..<": "<",
+}  # fmt: skip
+"""The last characters of tokens that are neither words nor one character."""
+_BEHIND_OPERANDS_ALONE = frozenset(
+    "in and or if else matches contains for tok chars calls times always max min matching until multiple where "
+    "distinct by as at using raises within without limit".split()
+)
+"""Words that go on behind an operand: a word before one of them is more likely a name than a keyword."""
+_LIKE_NAMES = frozenset("limit".split())
+
+
+@value
+class WordRule:
+    """Words of one class that are keywords in the same places.
+
+    `before` and `behind` are regular expressions of nothing but places, in the dialect of Python; `before` holds at
+    the end of the token before the words. `starts_line` tells whether they may begin a line, and `in_brackets`
+    whether they may stand inside brackets, holes and inserts.
+    """
+
+    words: tuple[str, ...]
+    kind: str
+    before: str
+    behind: str
+    starts_line: bool
+    in_brackets: bool
+
+
+@value
+class Neighbours:
+    """Which terminals can stand right before and right behind each terminal."""
+
+    before: dict[str, frozenset[str]]
+    behind: dict[str, frozenset[str]]
+
+
+def neighbours(tables: Tables) -> Neighbours:
+    """The neighbours of terminals, from the rows of the parser."""
+    before: dict[str, set[str]] = {}
+    behind: dict[str, set[str]] = {}
+    for row in tables.rows:
+        for terminal, action in row.items():
+            if action > 0 and not _is_symbol(terminal):
+                following = {each for each in tables.rows[action - 1] if not _is_symbol(each)}
+                behind.setdefault(terminal, set()).update(following)
+                for each in following:
+                    before.setdefault(each, set()).add(terminal)
+    return Neighbours(
+        {key: frozenset(found) for key, found in before.items()},
+        {key: frozenset(found) for key, found in behind.items()},
+    )
+
+
+def word_rules(tables: Tables) -> tuple[WordRule, ...]:
+    """The rules of all words, those that share everything together."""
+    known = neighbours(tables)
+    grouped: dict[tuple[str, str, str, bool, bool], list[str]] = {}
+    for word in sorted(WORDS):
+        kind = "ROLE" if word in ROLES else "BINARY" if word in BINARY else word
+        if kind not in known.before:
+            continue
+        before, behind = known.before[kind], known.behind[kind]
+        starts_line = bool(before & LINE_STARTS)
+        in_brackets = word in HARD or not starts_line or bool(before - LINE_STARTS - {":", "BROKEN", "else", "pub"})
+        key = (WORDS[word], _before(word, before, known), _behind(word, behind), starts_line, in_brackets)
+        grouped.setdefault(key, []).append(word)
+    return tuple(
+        WordRule(tuple(words), kind, before, behind, starts_line, in_brackets)
+        for (kind, before, behind, starts_line, in_brackets), words in grouped.items()
+    )
+
+
+def _is_symbol(name: str) -> bool:
+    return len(name) > 2 and name[0] == "<"
+
+
+def _before(word: str, before: frozenset[str], known: Neighbours) -> str:
+    if word in HARD:
+        return r"(?<!\.)"
+    characters, words = set(), set()
+    for terminal in before - LINE_STARTS:
+        if terminal == "ROLE":
+            words.update(ROLES)
+        elif terminal == "BINARY":
+            characters.update(_CHARACTERS[terminal])
+            words.update(each for each in BINARY if each.isidentifier())
+        elif terminal in _CHARACTERS:
+            characters.update(_CHARACTERS[terminal])
+        elif terminal.isidentifier() and terminal.islower():
+            words.add(terminal)
+        elif len(terminal) == 1:
+            characters.add(terminal)
+    ranges = [r"(?<=\.\.)"] if ".." in before else []
+    found = [f"(?<=[{''.join(map(re.escape, sorted(characters)))}])"] if characters else []
+    found += ranges
+    if "NAME" in before or "NUMBER" in before:
+        refused = sorted(each for each in WORDS if each not in before and _takes_operands(each, known))
+        found.append("".join(rf"(?<!\b{each})" for each in refused) + r"(?<=\w)")
+    else:
+        found += [rf"(?<=\b{each})" for each in sorted(words)]
+    return f"(?:{'|'.join(found)})" if found else ""
+
+
+def _takes_operands(word: str, known: Neighbours) -> bool:
+    """Whether what stands behind a word is an operand of it, so that it is no operand itself."""
+    if word in _LIKE_NAMES or word in ("true", "false", "null"):
+        return False
+    kind = "ROLE" if word in ROLES else "BINARY" if word in BINARY else word
+    return word in HARD or word in SOFT or bool(known.behind.get(kind, frozenset()) & {"NAME", "STRING"}) and (
+        word not in ("n", "key", "seed", "weight", "times", "table", "schema", "temp", "text", "error", "test")
+    )
+
+
+def _behind(word: str, behind: frozenset[str]) -> str:
+    if word in HARD:
+        return r"\b" if ":" in behind else r"\b(?![ \t]*\??:)"
+    if word in SOFT:
+        return rf"\b(?={SOFT[word].pattern})"
+    if ")" in behind:
+        return r"\b(?![ \t]*[(=.])"
+    tight = "".join(
+        sorted(re.escape(each) for each in behind if len(each) == 1 and each not in "-=")
+    )
+    tight += ('"' if "STRING" in behind else "") + ("/" if "REGEX" in behind else "")
+    found = [rf"[ \t]*[{tight}]"] if tight else []
+    if "-" in behind:
+        found.append(r"[ \t]*-(?![=>])")
+    if "=" in behind:
+        found.append(r"[ \t]*=(?![=>])")
+    if ".." in behind:
+        found.append(r"[ \t]*\.\.")
+    if "$END" in behind:
+        found.append(r"[ \t]*\}")
+    if behind & {"_NEWLINE", "$END"}:
+        found.append(r"[ \t]*(?:#.*)?\r?$")
+    words = sorted(each for each in behind if each.isidentifier() and each.islower())
+    if "NAME" in behind or "PATH" in behind:
+        refused = "|".join(sorted(_BEHIND_OPERANDS_ALONE - behind))
+        digits = r"\w" if "NUMBER" in behind else r"[^\W\d]"
+        found.append(rf"[ \t]+(?!(?:{refused})\b){digits}")
+    elif words:
+        found.append(rf"[ \t]+(?:{'|'.join(words)})\b")
+    elif "NUMBER" in behind:
+        found.append(r"[ \t]+\d")
+    return rf"\b(?={'|'.join(found)})"
