@@ -140,7 +140,7 @@ def _words(rules: tuple[WordRule, ...], starts_lines: bool) -> tuple[Match, ...]
     """
     grouped: dict[str, list[WordRule]] = {}
     for rule in rules:
-        line = "^" if rule.starts_line or not starts_lines else ""
+        line = "^" if starts_lines and rule.starts_line else "" if starts_lines else r"^(?=[ \t]*\w+[^\w(])"
         before = rf"(?:{line}|{rule.before})" if line and rule.before else line or rule.before
         grouped.setdefault(before, []).append(rule)
     found = []
@@ -165,7 +165,7 @@ def _phrases() -> tuple[Match, ...]:
 
 
 def _declared() -> tuple[Match, ...]:
-    return tuple(Match(rf"(?<=\b{word})[ \t]+({NAME})(?=[ \t]*[(\[:=])", (kind,))
+    return tuple(Match(rf"(?:(?<=^{word})|(?<=\b(?:pub|ure) {word})|(?<=\" {word}))[ \t]+({NAME})(?=[ \t]*[(\[:=])", (kind,))
                  for words, kind in _DECLARED for word in words.split("|"))  # fmt: skip
 
 

@@ -75,19 +75,29 @@ def word_rules(tables: Tables) -> tuple[WordRule, ...]:
     """The rules of all words, those that share everything together."""
     known = neighbours(tables)
     grouped: dict[tuple[str, str, str, bool, bool], list[str]] = {}
+    statements = sorted(
+        word
+        for word, before in known.before.items()
+        if word.isidentifier() and word.islower() and ":" in before and before & LINE_STARTS and "(" not in before
+    )
     for word in sorted(WORDS):
-        kind = "ROLE" if word in ROLES else "BINARY" if word in BINARY else word
+        kind = _kind(word)
         if kind not in known.before:
             continue
         before, behind = known.before[kind], known.behind[kind]
         starts_line = bool(before & LINE_STARTS)
         in_brackets = word in HARD or not starts_line or bool(before - LINE_STARTS - {":", "BROKEN", "else", "pub"})
-        key = (WORDS[word], _before(word, before, known), _behind(word, behind), starts_line, in_brackets)
+        key = (WORDS[word], _before(word, before, known), _behind(word, behind, statements, bool(before & {'NAME', ':', *LINE_STARTS})), starts_line, in_brackets)
         grouped.setdefault(key, []).append(word)
     return tuple(
         WordRule(tuple(words), kind, before, behind, starts_line, in_brackets)
         for (kind, before, behind, starts_line, in_brackets), words in grouped.items()
     )
+
+
+def _kind(word: str) -> str:
+    """The terminal that a word is."""
+    return "ROLE" if word in ROLES else "BINARY" if word in BINARY else word
 
 
 def _is_symbol(name: str) -> bool:
@@ -114,26 +124,39 @@ def _before(word: str, before: frozenset[str], known: Neighbours) -> str:
     found = [f"(?<=[{''.join(map(re.escape, sorted(characters)))}])"] if characters else []
     found += ranges
     if "NAME" in before or "NUMBER" in before:
-        refused = sorted(each for each in WORDS if each not in before and _takes_operands(each, known))
-        found.append("".join(rf"(?<!\b{each})" for each in refused) + r"(?<=\w)")
+        heads = HARD if word in BINARY else WORDS
+        refused = sorted(each for each in heads if each not in before and _takes_operands(each, known))
+        found.append("".join(_no_head(each, known) for each in refused) + r"(?<=\w)")
     else:
         found += [rf"(?<=\b{each})" for each in sorted(words)]
     return f"(?:{'|'.join(found)})" if found else ""
+
+
+def _no_head(word: str, known: Neighbours) -> str:
+    """That what stands before is not this word as a keyword: behind a mark that it cannot follow it is a name."""
+    if word in HARD:
+        return rf"(?<!\b{word})"
+    before = known.before[_kind(word)]
+    marks = "".join(re.escape(each) for each in ":=([|,{" if each not in before) + ("" if "->" in before else ">")
+    return rf"(?<![^{marks}] {word})(?<!^{word})" if marks else rf"(?<!\b{word})"
 
 
 def _takes_operands(word: str, known: Neighbours) -> bool:
     """Whether what stands behind a word is an operand of it, so that it is no operand itself."""
     if word in _LIKE_NAMES or word in ("true", "false", "null"):
         return False
-    kind = "ROLE" if word in ROLES else "BINARY" if word in BINARY else word
+    kind = _kind(word)
     return word in HARD or word in SOFT or bool(known.behind.get(kind, frozenset()) & {"NAME", "STRING"}) and (
         word not in ("n", "key", "seed", "weight", "times", "table", "schema", "temp", "text", "error", "test")
     )
 
 
-def _behind(word: str, behind: frozenset[str]) -> str:
+def _behind(word: str, behind: frozenset[str], statements: list[str], loose: bool) -> str:
     if word in HARD:
         return r"\b" if ":" in behind else r"\b(?![ \t]*\??:)"
+    if word in SOFT and SOFT[word].pattern.startswith(r"[ \t]*:"):
+        body = r"[ \t]*(?:\||#|\r?$|text[ \t]*\"|(?:" + "|".join(statements) + r")\b)"
+        return rf"\b(?={SOFT[word].pattern.replace(':', ':' + body, 1)})"
     if word in SOFT:
         return rf"\b(?={SOFT[word].pattern})"
     if ")" in behind:
@@ -155,7 +178,7 @@ def _behind(word: str, behind: frozenset[str]) -> str:
         found.append(r"[ \t]*(?:#.*)?\r?$")
     words = sorted(each for each in behind if each.isidentifier() and each.islower())
     if "NAME" in behind or "PATH" in behind:
-        refused = "|".join(sorted(_BEHIND_OPERANDS_ALONE - behind))
+        refused = "|".join(sorted((_BEHIND_OPERANDS_ALONE if loose and behind & {"(", "STRING"} else HARD) - behind))
         digits = r"\w" if "NUMBER" in behind else r"[^\W\d]"
         found.append(rf"[ \t]+(?!(?:{refused})\b){digits}")
     elif words:

@@ -49,10 +49,11 @@ class _Letters:
             for part in line.parts:
                 if not isinstance(part, ast.Text):
                     self._inside(part)
-        for start in lexed.fences:
-            self._put(start, self.text.find("\n", start), "W")
-            end = lexed.tokens.ends[lexed.tokens.starts.index(start)]
-            self._put(end - 3, end, "W")
+        tokens = lexed.tokens
+        for kind, start, end in zip(tokens.kinds, tokens.starts, tokens.ends, strict=True):
+            if kind == "FENCE":
+                self._put(start, self.text.find("\n", start), "W")
+                self._put(self.text.rfind('"""', start, end), end, "W")
         self._gaps()
         return "".join(self.found)
 
