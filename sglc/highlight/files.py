@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sglc.highlight.regions import colours
-from sglc.highlight.writers import pygments
+from sglc.highlight.writers import pygments, textmate
 from sglc.syntax import tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,4 +17,6 @@ def written_files() -> dict[str, str]:
     grammar = colours(tables.load())
     return {
         "sglc/highlight/pygments_lexer.py": pygments.lexer(grammar),
+        "grammar/editors/vscode/syntaxes/sgl.tmLanguage.json": textmate.grammar_json(grammar),
+        "grammar/editors/vscode/language-configuration.json": textmate.language_configuration(),
     }

@@ -53,7 +53,7 @@ class _Letters:
         for kind, start, end in zip(tokens.kinds, tokens.starts, tokens.ends, strict=True):
             if kind == "FENCE":
                 self._put(start, self.text.find("\n", start), "W")
-                self._put(self.text.rfind('"""', start, end), end, "W")
+                self._put(self.text.rfind("\n", start, end) + 1, end, "W")
         self._gaps()
         return "".join(self.found)
 
