@@ -9,6 +9,7 @@ is taken.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from sglc.highlight.classes import WORDS
 from sglc.immutable import value
@@ -80,14 +81,29 @@ def word_rules(tables: Tables) -> tuple[WordRule, ...]:
         for word, before in known.before.items()
         if word.isidentifier() and word.islower() and ":" in before and before & LINE_STARTS and "(" not in before
     )
+    behind_words: dict[str, re.Pattern[str]] = {}
+
+    def leads(head: str, word: str) -> bool:
+        """Whether a keyword can be `head` where `word` follows as a name."""
+        pattern = behind_words.get(head)
+        return pattern is not None and any(
+            pattern.match(f"{head} {word}{rest}", len(head)) for rest in ("", " 3", " x", "(x)", ' "x"', " /x/", " = 3")
+        )
+
     for word in sorted(WORDS):
         kind = _kind(word)
         if kind not in known.before:
             continue
-        before, behind = known.before[kind], known.behind[kind]
+        before = known.before[kind]
         starts_line = bool(before & LINE_STARTS)
         in_brackets = word in HARD or not starts_line or bool(before - LINE_STARTS - {":", "BROKEN", "else", "pub"})
-        key = (WORDS[word], _before(word, before, known), _behind(word, behind, statements, bool(before & {'NAME', ':', *LINE_STARTS})), starts_line, in_brackets)
+        if not behind_words:
+            for each in WORDS:
+                if _kind(each) in known.before:
+                    behind_words[each] = re.compile(_behind(each, known, statements), re.MULTILINE)
+        key = (
+            WORDS[word], _before(word, before, known, leads), behind_words[word].pattern, starts_line, in_brackets
+        )  # fmt: skip
         grouped.setdefault(key, []).append(word)
     return tuple(
         WordRule(tuple(words), kind, before, behind, starts_line, in_brackets)
@@ -104,7 +120,9 @@ def _is_symbol(name: str) -> bool:
     return len(name) > 2 and name[0] == "<"
 
 
-def _before(word: str, before: frozenset[str], known: Neighbours) -> str:
+def _before(
+    word: str, before: frozenset[str], known: Neighbours, leads: Callable[[str, str], bool]
+) -> str:
     if word in HARD:
         return r"(?<!\.)"
     characters, words = set(), set()
@@ -125,7 +143,9 @@ def _before(word: str, before: frozenset[str], known: Neighbours) -> str:
     found += ranges
     if "NAME" in before or "NUMBER" in before:
         heads = HARD if word in BINARY else WORDS
-        refused = sorted(each for each in heads if each not in before and _takes_operands(each, known))
+        refused = sorted(
+            each for each in heads if each not in before and _takes_operands(each, known) and leads(each, word)
+        )
         found.append("".join(_no_head(each, known) for each in refused) + r"(?<=\w)")
     else:
         found += [rf"(?<=\b{each})" for each in sorted(words)]
@@ -151,7 +171,9 @@ def _takes_operands(word: str, known: Neighbours) -> bool:
     )
 
 
-def _behind(word: str, behind: frozenset[str], statements: list[str], loose: bool) -> str:
+def _behind(word: str, known: Neighbours, statements: list[str]) -> str:
+    before, behind = known.before[_kind(word)], known.behind[_kind(word)]
+    loose = bool(before & {"NAME", ":", *LINE_STARTS})
     if word in HARD:
         return r"\b" if ":" in behind else r"\b(?![ \t]*\??:)"
     if word in SOFT and SOFT[word].pattern.startswith(r"[ \t]*:"):
