@@ -1,0 +1,1 @@
+"""The grammar of tree-sitter, made from `grammar/sgl.lark`, with its scanner and queries."""
