@@ -59,7 +59,7 @@ CLASSES: dict[str, TextClass] = {
     "name": TextClass("variable.other", "Name", "Identifier", "", "", "variableName", "variable"),
     "function name": TextClass(
         "entity.name.function", "Name.Function", "Function", "function-name", "title.function",
-        "function(definition(variableName))", "function",
+        "variableName.function.definition", "function",
     ),
     "type name": TextClass(
         "entity.name.type", "Name.Class", "Type", "type", "title.class", "typeName", "type"
@@ -81,11 +81,11 @@ CLASSES: dict[str, TextClass] = {
     ),
     "hole": TextClass(
         "punctuation.section.hole", "String.Interpol", "Special", "warning", "template-variable",
-        "special(brace)", "punctuation.special",
+        "brace.special", "punctuation.special",
     ),
     "insert": TextClass(
         "punctuation.section.embedded", "String.Interpol", "PreProc", "preprocessor", "subst",
-        "special(brace)", "punctuation.special",
+        "brace.special", "punctuation.special",
     ),
     "comment": TextClass("comment.line.number-sign", "Comment.Single", "Comment", "comment", "comment", "lineComment", "comment"),
     "documentation": TextClass(

@@ -8,7 +8,7 @@ from sglc.highlight.regions import colours
 from sglc.highlight.treesitter import grammar as treesitter
 from sglc.highlight.treesitter import package, queries
 from sglc.highlight.treesitter.scanner import scanner_c
-from sglc.highlight.writers import pygments, textmate
+from sglc.highlight.writers import pygments, scripts, textmate
 from sglc.syntax import tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +21,8 @@ def written_files() -> dict[str, str]:
     found = {
         "vscode/syntaxes/sgl.tmLanguage.json": textmate.grammar_json(grammar),
         "vscode/language-configuration.json": textmate.language_configuration(),
+        "codemirror/sgl.js": scripts.codemirror(grammar),
+        "highlightjs/sgl.js": scripts.highlightjs(grammar),
         **_treesitter(),
     }
     return {

@@ -1,0 +1,74 @@
+"""Regular expressions of the grammar of colours, which are Python's, in the dialects of others."""
+
+from __future__ import annotations
+
+import re
+
+_PIECE = re.compile(r"\\.|\[\^?|.", re.DOTALL)
+_LETTERS = r"\p{L}\p{N}_"
+_SYNTAX = frozenset("^$\\.*+?()[]{}|/")
+
+
+def javascript(regex: str) -> str:
+    """For JavaScript with the flag `u`: letters of all scripts, no escape that it does not know."""
+    regex = regex.replace(r"[^\W\d]", r"[\p{L}_]")
+    made: list[str] = []
+    inside = False
+    for piece in _PIECE.findall(regex):
+        if inside and piece == "]":
+            inside = False
+        elif not inside and piece[0] == "[":
+            inside = True
+        elif piece == "." and not inside:
+            piece = r"[^\n]"
+        elif piece == r"\w":
+            piece = _LETTERS if inside else f"[{_LETTERS}]"
+        elif piece[0] == "\\" and not piece[1].isalnum() and piece[1] not in _SYNTAX and piece[1] != "-":
+            piece = piece[1]
+        elif piece[0] == "\\" and piece[1] == "-" and not inside:
+            piece = "-"
+        made.append(piece)
+    return "".join(made)
+
+
+def vim(regex: str) -> str:
+    r"""For Vim, behind `\v`: lookaround by `@=` and its kin, letters by `\k`."""
+    regex = regex.replace(r"[^\W\d]", r"\w").replace("(?:", "%(")
+    return _Vim(regex).all()
+
+
+class _Vim:
+    """Translates one expression; groups with lookaround get their mark behind the bracket that closes them."""
+
+    def __init__(self, regex: str) -> None:
+        self.pieces = re.findall(r"\(\?<?[=!]|%\(|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[0-9,]+\}|.", regex, re.DOTALL)
+
+    def all(self) -> str:
+        made: list[str] = []
+        marks: list[str] = []
+        for piece in self.pieces:
+            if piece in ("(?=", "(?!", "(?<=", "(?<!"):
+                marks.append({"(?=": "@=", "(?!": "@!", "(?<=": "@<=", "(?<!": "@<!"}[piece])
+                made.append("%(")
+            elif piece in ("(", "%("):
+                marks.append("")
+                made.append(piece)
+            elif piece == ")":
+                made.append(")" + marks.pop())
+            else:
+                made.append(self._piece(piece))
+        return "".join(made)
+
+    def _piece(self, piece: str) -> str:
+        if piece == r"\b":
+            return r"%(<|>)"
+        if piece == r"\w":
+            return r"\k"
+        if piece[0] == "[":
+            # In a set, `\w` has no meaning to Vim.
+            return piece.replace(r"\w", "[:keyword:]").replace(r"\n", "").replace("[:keyword:]", "0-9A-Za-z_")
+        if piece[0] == "{" and len(piece) > 1:
+            return piece
+        if piece[0] == "\\" and not piece[1].isalnum():
+            return piece if piece[1] not in "\"'-, " else piece[1]
+        return "\\" + piece if piece in "<>=@~&%{}" else piece
