@@ -32,27 +32,39 @@ def javascript(regex: str) -> str:
 
 
 def vim(regex: str) -> str:
-    r"""For Vim, behind `\v`: lookaround by `@=` and its kin, letters by `\k`."""
-    regex = regex.replace(r"[^\W\d]", r"\w").replace("(?:", "%(")
-    return _Vim(regex).all()
+    r"""For Vim, behind `\v`: lookaround by `@=` and its kin, letters by `\k`; to stand between slashes."""
+    regex = _HEADS.sub(_joined, regex)
+    return _Vim(regex.replace(r"[^\W\d]", r"(?!\d)\w")).all()
+
+
+_HEADS = re.compile(r"(?:\(\?<!(?:\[\^[^]]*\] |\^|\\b)\w+\))+")
+_HEAD = re.compile(r"\(\?<!(\[\^[^]]*\] |\^|\\b)(\w+)\)")
+
+
+def _joined(heads: re.Match[str]) -> str:
+    """Words that may not stand before, those with the same places before them in one expression."""
+    grouped: dict[str, list[str]] = {}
+    for place, word in _HEAD.findall(heads[0]):
+        grouped.setdefault(place, []).append(word)
+    return "".join(f"(?<!{place}(?:{'|'.join(words)}))" for place, words in grouped.items())
 
 
 class _Vim:
     """Translates one expression; groups with lookaround get their mark behind the bracket that closes them."""
 
     def __init__(self, regex: str) -> None:
-        self.pieces = re.findall(r"\(\?<?[=!]|%\(|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[0-9,]+\}|.", regex, re.DOTALL)
+        self.pieces = re.findall(r"\(\?:|\(\?<?[=!]|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[0-9,]+\}|.", regex, re.DOTALL)
 
     def all(self) -> str:
         made: list[str] = []
         marks: list[str] = []
         for piece in self.pieces:
-            if piece in ("(?=", "(?!", "(?<=", "(?<!"):
-                marks.append({"(?=": "@=", "(?!": "@!", "(?<=": "@<=", "(?<!": "@<!"}[piece])
+            if piece in _AROUND:
+                marks.append(_AROUND[piece])
                 made.append("%(")
-            elif piece in ("(", "%("):
+            elif piece == "(":
                 marks.append("")
-                made.append(piece)
+                made.append("%(")
             elif piece == ")":
                 made.append(")" + marks.pop())
             else:
@@ -65,10 +77,17 @@ class _Vim:
         if piece == r"\w":
             return r"\k"
         if piece[0] == "[":
-            # In a set, `\w` has no meaning to Vim.
-            return piece.replace(r"\w", "[:keyword:]").replace(r"\n", "").replace("[:keyword:]", "0-9A-Za-z_")
-        if piece[0] == "{" and len(piece) > 1:
+            letters = r"\w" in piece
+            piece = re.sub(r"\\([^\w\]\\^-])", r"\1", piece.replace(r"\w", "").replace(r"\s", r" \t").replace(r"\d", "0-9"))
+            piece = piece.replace("/", r"\/")
+            if letters:
+                return rf"%(\k@!{piece})" if piece[1] == "^" else rf"%(\k|{piece})"
             return piece
         if piece[0] == "\\" and not piece[1].isalnum():
-            return piece if piece[1] not in "\"'-, " else piece[1]
-        return "\\" + piece if piece in "<>=@~&%{}" else piece
+            return piece if piece[1] in "\\.*+?()[]{}|^$/~<>=@&%" else piece[1]
+        if len(piece) == 1 and piece in "<>=@~&%{}/":
+            return "\\" + piece
+        return piece
+
+
+_AROUND = {"(?:": "", "(?=": "@=", "(?!": "@!", "(?<=": "@16<=", "(?<!": "@16<!"}

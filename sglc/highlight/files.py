@@ -8,7 +8,7 @@ from sglc.highlight.regions import colours
 from sglc.highlight.treesitter import grammar as treesitter
 from sglc.highlight.treesitter import package, queries
 from sglc.highlight.treesitter.scanner import scanner_c
-from sglc.highlight.writers import pygments, scripts, textmate
+from sglc.highlight.writers import pygments, scripts, textmate, vim
 from sglc.syntax import tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +23,9 @@ def written_files() -> dict[str, str]:
         "vscode/language-configuration.json": textmate.language_configuration(),
         "codemirror/sgl.js": scripts.codemirror(grammar),
         "highlightjs/sgl.js": scripts.highlightjs(grammar),
+        "vim/syntax/sgl.vim": vim.syntax(grammar),
+        "vim/ftdetect/sgl.vim": vim.FTDETECT,
+        "vim/ftplugin/sgl.vim": vim.FTPLUGIN,
         **_treesitter(),
     }
     return {
