@@ -37,10 +37,11 @@ COMMANDS: dict[str, str] = {
     "diff": "Say whether a program can take the place of an earlier build.",
     "disasm": "Print the bytecode of a program.",
     "models": "List the models at hand, or fetch one.",
+    "lsp": "Answer an editor about programs: the language server.",
 }
 """Name of each command and what it does; see `command_of`."""
 
-ROOMS = {"view": "viewing.view", "proto": "serving.proto"}
+ROOMS = {"view": "viewing.view", "proto": "serving.proto", "lsp": "editing.lsp"}
 """Commands whose modules lie in a room of `sglc.commands`; those of the others are called like them."""
 
 INTERNAL_FAULT = 70

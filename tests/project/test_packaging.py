@@ -91,7 +91,13 @@ def test_what_the_code_imports_is_declared() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
     lines = PYPROJECT["project"]["dependencies"] + extras["observe"] + extras["torch"] + extras["test"]
     lines += (
-        extras["litellm"] + extras["serve"] + extras["mcp"] + extras["grpc"] + extras["queue"] + extras["ray"]
+        *extras["litellm"],
+        *extras["serve"],
+        *extras["mcp"],
+        *extras["grpc"],
+        *extras["queue"],
+        *extras["ray"],
+        *extras["lsp"],
     )
     names = {re.split(r"[<>=!~ \[]", line)[0].replace("-", "_") for line in lines}
     declared = {re.sub("_(api|py)$", "", name) for name in names}  # opentelemetry-api holds opentelemetry
@@ -100,7 +106,13 @@ def test_what_the_code_imports_is_declared() -> None:
         **{"grpcio_health_checking": "grpc_health", "protobuf": "google"},
     }
     declared |= {module for name, module in other_names.items() if name in names}
-    come_along = {"typing_extensions", "huggingface_hub", "triton", "anyio"}  # triton with torch for GPUs
+    come_along = {
+        "typing_extensions",
+        "huggingface_hub",
+        "triton",
+        "anyio",
+        "lsprotocol",
+    }  # triton with torch for GPUs
     assert (set(THIRD_PARTY) | OPEN) - come_along <= declared
 
 

@@ -225,6 +225,13 @@ LAW: dict[str, set[str]] = {
         "sglc.syntax",
         "sglc.callables",
     },
+    "sglc.service": COMPILE
+    | {
+        *("sglc.plan", "sglc.project", "sglc.driver", "sglc.runtime.bounds", "sglc.runtime.mask"),
+        *("sglc.runtime.decoding", "sglc.runtime.vm", "sglc.runtime.errors", "sglc.runtime.tokenizer"),
+        *("sglc.runtime.model", "sglc.runtime.preview"),
+    },
+    "sglc.lsp": WHOLE | {"sglc.service", "sglc.testing"},
     "sglc.testing": WHOLE,
     "sglc.python": LEAVES
     | {"sglc.bytecode", "sglc.driver", "sglc.schema", "sglc.frontend"}
@@ -243,7 +250,7 @@ LAW: dict[str, set[str]] = {
         *("sglc.recorded", "sglc.runtime.errors", "sglc.runtime.session", "sglc.testing"),
     },
     "sglc.decorators": WHOLE | {"sglc.frontend", "sglc.python", "sglc.api"},
-    "sglc.commands": WHOLE | {"sglc.testing", "sglc.externs", "sglc.compatibility"},
+    "sglc.commands": WHOLE | {"sglc.testing", "sglc.externs", "sglc.compatibility", "sglc.lsp"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},
     "sglc": {"sglc.api", "sglc.python", "sglc.decorators"},
@@ -291,6 +298,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "litellm": {"sglc.runtime.backends"},
     "httpx2": {"sglc.runtime.backends"},
     "ray": {"sglc.runtime.cluster"},
+    "pygls": {"sglc.lsp", "sglc.commands"},
+    "lsprotocol": {"sglc.lsp"},
     "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
 }
 """Package to the rooms that may import it. Packages that are not here may be imported by none but `OPEN`."""

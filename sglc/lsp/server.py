@@ -1,0 +1,124 @@
+"""The server: what it answers, and how it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from sglc import __version__
+from sglc.lsp.findings import Numbered
+from sglc.lsp.places import Places
+from sglc.lsp.positions import Encoding
+from sglc.lsp.registering import answers
+from sglc.lsp.session import Session
+from sglc.lsp.settings import Settings
+
+NAME = "sglc"
+WATCHED = ("**/*.sgl", "**/sgl.toml", "**/*.{md,txt,json,sql,ts,lark}")
+"""Files whose changes may change what is found in open ones."""
+
+
+def make_server(settings: Settings) -> LanguageServer:
+    """A server with all it answers, which is not started yet."""
+    server = LanguageServer(NAME, __version__)
+    session = Session(server)
+    session.settings = settings
+    session.documents.allow_outside = settings.allow_outside
+    Lifecycle(session).register()
+    return server
+
+
+class Lifecycle:
+    """Files, settings and diagnostics."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def register(self) -> None:
+        """Enter what is answered."""
+        server = self.session.server
+        answers(server, types.INITIALIZE, self.initialize)
+        answers(server, types.INITIALIZED, self.initialized)
+        answers(server, types.TEXT_DOCUMENT_DID_OPEN, self.did_open)
+        answers(server, types.TEXT_DOCUMENT_DID_CHANGE, self.did_change)
+        answers(server, types.TEXT_DOCUMENT_DID_CLOSE, self.did_close)
+        answers(server, types.TEXT_DOCUMENT_DID_SAVE, self.did_save, types.SaveOptions(False))
+        answers(server, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self.did_change_files)
+        answers(server, types.WORKSPACE_DID_CHANGE_CONFIGURATION, self.did_change_configuration)
+        pulled = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False)
+        answers(server, types.TEXT_DOCUMENT_DIAGNOSTIC, self.diagnostic, pulled)
+
+    def initialize(self, params: types.InitializeParams) -> None:
+        """Agree on the encoding of positions, note the folder, take over options."""
+        session = self.session
+        agreed = session.server.workspace.position_encoding
+        encoding = str(getattr(agreed, "value", agreed))
+        known: Encoding = next((each for each in get_args(Encoding) if each == encoding), "utf-16")
+        session.lines = Numbered(known)
+        session.places = Places(_root_of(params))
+        documents = params.capabilities.text_document
+        session.pulls = documents is not None and documents.diagnostic is not None
+        if params.initialization_options is not None:
+            session.configure(params.initialization_options)
+
+    def initialized(self, params: types.InitializedParams) -> None:
+        """Ask to be told of files that change on the disk, where the client can tell."""
+        workspace = self.session.server.client_capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace is not None else None
+        if watching is None or not watching.dynamic_registration:
+            return
+        watchers = [types.FileSystemWatcher(glob_pattern=pattern) for pattern in WATCHED]
+        wanted = types.Registration(
+            id="files",
+            method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+            register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers),
+        )
+        self.session.server.client_register_capability(types.RegistrationParams([wanted]))
+
+    def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        """A file was opened."""
+        document = params.text_document
+        self.session.open(document.uri, document.text, document.version)
+
+    def did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        """A file was edited."""
+        document = params.text_document
+        self.session.change(document.uri, params.content_changes, document.version)
+
+    def did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        """A file was closed."""
+        self.session.close(params.text_document.uri)
+
+    def did_save(self, params: types.DidSaveTextDocumentParams) -> None:
+        """A file was saved: what others read of it holds no more."""
+
+    def did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
+        """Files were made, changed, renamed or deleted on the disk."""
+        self.session.files_changed()
+
+    def did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
+        """The settings have changed."""
+        if params.settings is not None:
+            self.session.configure(params.settings)
+
+    def diagnostic(self, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        """All findings of a file, where the client asks for them."""
+        session = self.session
+        snapshot = session.snapshot(params.text_document.uri)
+        found: Sequence[types.Diagnostic] = ()
+        if snapshot is not None:
+            found = session.findings(snapshot).shown(session.documents.advice(snapshot))
+        return types.RelatedFullDocumentDiagnosticReport(items=list(found))
+
+
+def _root_of(params: types.InitializeParams) -> Path | None:
+    """The first folder of the client's workspace."""
+    folders = params.workspace_folders or []
+    uri = folders[0].uri if folders else params.root_uri
+    found = to_fs_path(uri) if uri else params.root_path
+    return Path(found) if found else None

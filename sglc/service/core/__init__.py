@@ -1,0 +1,1 @@
+"""Open files, snapshots of their programs, and what stands at an offset."""

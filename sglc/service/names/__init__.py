@@ -1,0 +1,1 @@
+"""What each name of a program stands for: definitions, references, renaming."""
