@@ -1,8 +1,8 @@
 """Positions of the protocol and offsets of a text, both ways.
 
 A position is a line and a column in code units of the encoding that client and server have agreed on
-(Language Server Protocol 3.17, section Position). Lines end at `\\n`, `\\r\\n` or a lone `\\r`; other characters that
-Unicode calls line ends do not end one. A column beyond the line means its end.
+(Language Server Protocol 3.17, section Position). Lines end at a line feed, a carriage return, or the two
+together; other characters that Unicode calls line ends end none. A column beyond the line means its end.
 """
 
 from __future__ import annotations

@@ -11,12 +11,14 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from sglc import __version__
+from sglc.lsp.asking import Asking
 from sglc.lsp.findings import Numbered
 from sglc.lsp.places import Places
 from sglc.lsp.positions import Encoding
 from sglc.lsp.registering import answers
 from sglc.lsp.session import Session
 from sglc.lsp.settings import Settings
+from sglc.lsp.tokenizers import Tokenizers
 
 NAME = "sglc"
 WATCHED = ("**/*.sgl", "**/sgl.toml", "**/*.{md,txt,json,sql,ts,lark}")
@@ -30,6 +32,7 @@ def make_server(settings: Settings) -> LanguageServer:
     session.settings = settings
     session.documents.allow_outside = settings.allow_outside
     Lifecycle(session).register()
+    Asking(session, Tokenizers(session)).register()
     return server
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Protocol
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -25,6 +26,13 @@ OTHERS = 0.1
 """Seconds of rest after which programs that use an edited file are checked."""
 LARGEST = 4 * 1024 * 1024
 """Characters of a text that is looked at."""
+
+
+class At(Protocol):
+    """Parameters that name a place."""
+
+    text_document: types.TextDocumentIdentifier
+    position: types.Position
 
 
 class Session:
@@ -115,7 +123,7 @@ class Session:
         """What is known of a file; None where it cannot be read."""
         return self.documents.snapshot(self.places.path(uri))
 
-    def at(self, where: types.TextDocumentPositionParams) -> tuple[Snapshot, int] | None:
+    def at(self, where: At) -> tuple[Snapshot, int] | None:
         """The snapshot and the offset of a place; None where the file cannot be read."""
         snapshot = self.snapshot(where.text_document.uri)
         if snapshot is None:

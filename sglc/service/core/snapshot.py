@@ -63,6 +63,8 @@ class Snapshot:
         self.library = library
         self._generic = generic
         self._tables: dict[int, Tables] = {}
+        self.known: dict[tuple[str, int], object] = {}
+        """What answers have found and may ask for again."""
 
     @property
     def text(self) -> str:
