@@ -32,3 +32,13 @@ def answers(
         return answer(params)
 
     server.feature(method, options)(now)
+
+
+def plain(value: object) -> object:
+    """Data of a client as plain data: the protocol's library makes named tuples of objects."""
+    fields = getattr(value, "_asdict", None)
+    if fields is not None:
+        value = fields()
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list | tuple) else value

@@ -12,27 +12,32 @@ from pygls.uris import to_fs_path
 
 from sglc import __version__
 from sglc.lsp.asking import Asking
+from sglc.lsp.doing import Actions, Doing
 from sglc.lsp.findings import Numbered
 from sglc.lsp.places import Places
 from sglc.lsp.positions import Encoding
-from sglc.lsp.registering import answers
+from sglc.lsp.registering import answers, plain
 from sglc.lsp.session import Session
 from sglc.lsp.settings import Settings
 from sglc.lsp.tokenizers import Tokenizers
+from sglc.lsp.viewing import Viewing
 
 NAME = "sglc"
 WATCHED = ("**/*.sgl", "**/sgl.toml", "**/*.{md,txt,json,sql,ts,lark}")
 """Files whose changes may change what is found in open ones."""
 
 
-def make_server(settings: Settings) -> LanguageServer:
-    """A server with all it answers, which is not started yet."""
+def make_server(settings: Settings, actions: Actions) -> LanguageServer:
+    """A server with all it answers, which is not started yet. `actions` does what it is told to do."""
     server = LanguageServer(NAME, __version__)
     session = Session(server)
     session.settings = settings
     session.documents.allow_outside = settings.allow_outside
     Lifecycle(session).register()
-    Asking(session, Tokenizers(session)).register()
+    tokenizers = Tokenizers(session)
+    Asking(session, tokenizers).register()
+    Viewing(session, tokenizers).register()
+    Doing(session, tokenizers, actions).register()
     return server
 
 
@@ -67,7 +72,7 @@ class Lifecycle:
         documents = params.capabilities.text_document
         session.pulls = documents is not None and documents.diagnostic is not None
         if params.initialization_options is not None:
-            session.configure(params.initialization_options)
+            session.configure(plain(params.initialization_options))
 
     def initialized(self, params: types.InitializedParams) -> None:
         """Ask to be told of files that change on the disk, where the client can tell."""
@@ -107,7 +112,7 @@ class Lifecycle:
     def did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
         """The settings have changed."""
         if params.settings is not None:
-            self.session.configure(params.settings)
+            self.session.configure(plain(params.settings))
 
     def diagnostic(self, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
         """All findings of a file, where the client asks for them."""

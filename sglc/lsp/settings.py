@@ -10,10 +10,13 @@ from sglc.immutable import value
 @value
 class Settings:
     """`model` is the model whose tokens are counted, empty for that of `sgl.toml`, if it names one that is
-    here; else bounds are in bytes. `allow_outside` lets programs read files outside of their project."""
+    here; else bounds are in bytes. `allow_outside` lets programs read files outside of their project.
+    `commands` is what the commands of lenses begin with: `sgl`, which the client carries out, or
+    `sgl.server`, which the server does as far as it can."""
 
     model: str = ""
     allow_outside: bool = False
+    commands: str = "sgl"
 
 
 def settings_of(data: object) -> tuple[Settings, list[str]]:
@@ -36,4 +39,8 @@ def settings_of(data: object) -> tuple[Settings, list[str]]:
     if not isinstance(outside, bool):
         problems.append("`sglc.lsp.allowOutside` is true or false")
         outside = False
-    return Settings(model, outside), problems
+    commands = data.get("commands", "sgl")
+    if commands not in ("sgl", "sgl.server"):
+        problems.append('`sglc.lsp.commands` is "sgl" or "sgl.server"')
+        commands = "sgl"
+    return Settings(model, outside, str(commands)), problems

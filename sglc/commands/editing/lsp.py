@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -54,8 +53,7 @@ def command(
     _log_to(invocation, log)
     invocation.stage = "answering an editor"
     if address is None:
-        server.start_io()
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # the server has closed it
+        server.start_io(stdout=_own_stdout())
     else:
         click.echo(f"waiting for a client at {host}:{port}", err=True)
         try:
@@ -63,6 +61,14 @@ def command(
         except OSError as problem:
             reason = problem.strerror or str(problem)
             raise click.UsageError(f"nothing can wait at {address}: {reason}; take another port") from None
+
+
+def _own_stdout() -> BinaryIO:
+    """What stdout goes to, for the protocol alone: what else is written goes to stderr, also by functions of
+    Python that tests call."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return out
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -84,9 +90,10 @@ def _server(invocation: Invocation, model: str, allow_outside: bool) -> Language
             raise
         told = fault("E0812", f"`sglc lsp` needs the package {missing.name}", hint="pip install 'sglc[lsp]'")
         raise fail(invocation, told) from None
+    from sglc.commands.editing.actions import Actions
     from sglc.lsp.settings import Settings
 
-    return make_server(Settings(model, allow_outside))
+    return make_server(Settings(model, allow_outside), Actions())
 
 
 class _NoTexts(logging.Formatter):

@@ -112,6 +112,19 @@ class Documents:
         }
         return Snapshot(path, source, checked, findings, library, generic)
 
+    def source(self, path: Path) -> Source | None:
+        """The text of a file as it is open, or else saved."""
+        document = self._open.get(path)
+        return read_source(path)[0] if document is None else document.source
+
+    def fresh_library(self, source: Source) -> Library:
+        """A library for one compile of a source, which finds the open files as they are."""
+        library = Library(allow_outside=self.allow_outside)
+        library.add(source)
+        for document in self._open.values():
+            library.add(document.source)
+        return library
+
     def advice(self, snapshot: Snapshot) -> list[Diagnostic]:
         """All findings, those of the code among them: they take longer, and are there only where the program
         has no errors."""

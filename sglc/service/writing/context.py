@@ -121,7 +121,7 @@ def _after_colon(before: str) -> str:
 
 
 def _in_hole(content: str, found: Found) -> Context:
-    name, colon, rest = content.partition(":")
+    _name, colon, rest = content.partition(":")
     if not colon:
         return found("nothing")
     if re.search(r"\b(?:choose|select)\s+$", rest):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from sglc.check.names.builtins import FUNCTIONS, LIST_METHODS, MAP_METHODS, SCORED_METHODS, STR_METHODS
@@ -40,7 +41,7 @@ class Signature:
 
 @value
 class OpenCall:
-    """A call whose bracket is open: the text of what is called, where it begins, and what was given before."""
+    """A call whose bracket is open: the text of what is called, where it begins, and what was given."""
 
     called: str
     start: int
@@ -96,7 +97,7 @@ def open_call(text: str, offset: int) -> OpenCall | None:
             if match is None:
                 return None
             bounds = [place, *reversed(commas), offset]
-            pieces = [text[a + 1 : b] for a, b in zip(bounds, bounds[1:], strict=False)]
+            pieces = [text[a + 1 : b] for a, b in itertools.pairwise(bounds)]
             names = [_argument_name(piece) for piece in pieces]
             given = tuple(name for name in names[:-1] if name)
             return OpenCall(match.group(1), match.start(1), len(commas), given, names[-1])

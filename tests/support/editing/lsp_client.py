@@ -14,7 +14,7 @@ from pytest_lsp import LanguageClient
 from pytest_lsp.client import make_test_lsp_client
 
 T = TypeVar("T")
-PATIENCE = 15
+PATIENCE = 60
 """Seconds after which a client gives up; nothing is decided by it."""
 MARK = "‸"
 """Where the cursor stands in texts of tests."""
@@ -78,6 +78,39 @@ def position(text: str, place: str | int) -> types.Position:
     before = text[:offset]
     column = before[before.rfind("\n") + 1 :]
     return types.Position(before.count("\n"), len(column.encode("utf-16-le")) // 2)
+
+
+class Talk:
+    """A client and a server that serve several tests."""
+
+    def __init__(self, root: Path, capabilities: types.ClientCapabilities, options: object = None) -> None:
+        self._loop = asyncio.new_event_loop()
+        self.client = make_test_lsp_client()
+        self.editor = Editor(self.client, root)
+        self.server = self.wait(self._start(root, capabilities, options)).capabilities
+
+    async def _start(
+        self, root: Path, capabilities: types.ClientCapabilities, options: object
+    ) -> types.InitializeResult:
+        await self.client.start_io(sys.executable, "-P", "-m", "sglc", "lsp")
+        folders = [types.WorkspaceFolder(root.as_uri(), root.name)]
+        return await self.client.initialize_session(
+            types.InitializeParams(
+                capabilities=capabilities, workspace_folders=folders, initialization_options=options
+            )
+        )
+
+    def wait(self, asked: Awaitable[T]) -> T:
+        """The answer to a question."""
+        return self._loop.run_until_complete(asyncio.wait_for(asked, PATIENCE))
+
+    def close(self) -> None:
+        """Take leave of the server."""
+        with suppress(Exception):
+            self.wait(self.client.shutdown_session())
+        with suppress(Exception):
+            self.wait(self.client.stop())
+        self._loop.close()
 
 
 def with_editor(
