@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sglc.bytecode.code import Program
 from sglc.runtime.decoding.conversations.conversation import Chat, PlainChat
 from sglc.runtime.decoding.conversations.encoder import Encoder
+from sglc.runtime.decoding.conversations.said import Said, resume
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.vocabulary.vocabulary import BYTES
@@ -47,14 +48,15 @@ async def preview(
     fuzz: bool = False,
     seed: int = 0,
     steps: int | None = None,
+    said: Said | None = None,
 ) -> Preview:
     """Call a function without a model.
 
     With a tokenizer conversations have its chat template and its tokens, else roles by name. `fills` are
     values of holes by their names (`function.hole`), and of functions of Python by theirs, in the order in
     which they are asked, each once; a name with `@branch` behind it is meant in one branch of forks. `fuzz`
-    fills all others with random legal values, by `seed`. Behind so many `steps` it ends with an error. Raises
-    ArgumentError where the call cannot begin.
+    fills all others with random legal values, by `seed`. Behind so many `steps` it ends with an error. The
+    function's conversation begins with what was `said`. Raises ArgumentError where the call cannot begin.
     """
     session = Session(program, limits=None if steps is None else Limits(steps))
     code = session.function(function)
@@ -75,10 +77,12 @@ async def preview(
         for value in values:
             run.mock(hole, value, always=False)
     machine = Machine(run)
-    machine.push(code, bound, None, ())
-    record.enter(machine)
+    frame = machine.push(code, bound, None, ())
     error: SglError | None = None
     try:
+        if said is not None and frame.conversation is not None:
+            resume(frame.conversation, said)
+        record.enter(machine)
         await machine.execute()
     except SglError as raised:
         error = raised

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sglc.bytecode.code import Place
+from sglc.runtime.decoding.conversations.said import Said
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.draws import Drawn, Key, Round
 from sglc.runtime.vm.state.run import CheckRecord, GoldenCall, HoleRecord, Missed, Statistics
@@ -26,6 +27,8 @@ class RunResult:
     statistics: Statistics
     checks: tuple[CheckRecord, ...]
     holes: tuple[HoleRecord, ...] = ()
+    said: Said | None = None
+    """The conversation as another one can begin with it; None where the function has none."""
 
 
 @dataclass(frozen=True, slots=True)

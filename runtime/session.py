@@ -13,6 +13,7 @@ from sglc.diagnostics.suggest import nearest
 from sglc.runtime.arguments import bound_arguments
 from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.decoding.conversations.conversation import Conversation, PlainChat
+from sglc.runtime.decoding.conversations.said import Said, said_in
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.scheduling.pinned_prefixes import MOST_NAMED
@@ -190,6 +191,7 @@ class Session:
         decode: Literal["local"] | None = None,
         select: Literal["choose"] | None = None,
         answers: Mapping[str, Sequence[object]] | None = None,
+        said: Said | None = None,
     ) -> RunResult:
         """Run one function.
 
@@ -202,7 +204,8 @@ class Session:
         of masks is measured (None: if tokens are heard of or the recorder asks), `trace_top` how many of the
         most probable tokens are told with each token. With `decode` every hole is drawn token by token; with
         `select` a model elsewhere that tells no scores writes the option of a `select` itself. Holes with
-        `answers` (of `rerun`) take these first, and no call runs ahead. Raises ArgumentError before it
+        `answers` (of `rerun`) take these first, and no call runs ahead. The function's conversation begins
+        with what was `said` in an earlier one. Raises ArgumentError before it
         starts, SglError when it fails, and what a listener raises, which ends it; cancelling the task stops
         it at the next token.
         """
@@ -228,6 +231,7 @@ class Session:
                 decode == "local",
                 select == "choose",
                 answers or {},
+                said,
             )
         except ListenerFault as fault:
             raise fault.reason from None
@@ -248,6 +252,7 @@ class Session:
         local: bool,
         unscored: bool,
         answers: Mapping[str, Sequence[object]],
+        said: Said | None,
     ) -> RunResult:
         """As `run`; raises ListenerFault where a listener fails."""
         code = self.function(name)
@@ -279,7 +284,7 @@ class Session:
         try:
             machine.emit("start", self._started(code, bound, seed))
             async with asyncio.timeout(timeout):
-                value = await machine.call(code, bound, allowances)
+                value = await machine.call(code, bound, allowances, said)
             if is_too_deep(value):
                 raise failure(f"the result of `{code.name}` is {TOO_DEEP}")
         except TimeoutError:
@@ -309,6 +314,7 @@ class Session:
         if last is not None:
             if last.conversation is not None:
                 text = last.conversation.rendered(close=True)
+                said = said_in(last.conversation)
             last.leave()
         statistics = run.statistics
         machine.emit(
@@ -323,7 +329,8 @@ class Session:
         )
         result = None if code.result is None else self.program.types[code.result]
         records = run.records
-        return RunResult(_plain(value), result, text, statistics, tuple(records.checks), tuple(records.holes))
+        checks, holes = tuple(records.checks), tuple(records.holes)
+        return RunResult(_plain(value), result, text, statistics, checks, holes, said)
 
     def _started(self, code: Code, bound: list[object], seed: int) -> dict[str, object]:
         """What the event of a run's beginning tells of its call; arguments as JSON has them."""

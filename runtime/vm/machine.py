@@ -12,6 +12,7 @@ import asyncio
 
 from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import OPCODES
+from sglc.runtime.decoding.conversations.said import Said, resume
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.errors import SglError
@@ -41,10 +42,16 @@ class Machine(Strand):
     """Runs a strand: takes instruction after instruction until its first frame returns."""
 
     async def call(
-        self, code: Code, arguments: list[object], allowances: tuple[Allowance, ...] = ()
+        self,
+        code: Code,
+        arguments: list[object],
+        allowances: tuple[Allowance, ...] = (),
+        said: Said | None = None,
     ) -> object:
-        """The result of one function, with a conversation of its own."""
-        self.push(code, arguments, None, allowances)
+        """The result of one function, with a conversation of its own, which begins with what was `said`."""
+        frame = self.push(code, arguments, None, allowances)
+        if said is not None and frame.conversation is not None:
+            resume(frame.conversation, said)
         return await self.execute()
 
     async def execute(self) -> object:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.source import Source, Span
 from sglc.syntax.builders.parts import settled
@@ -38,6 +40,26 @@ def _read(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     doc = parser.context.docs.of_module(declarations)
     parser.context.docs.report_strays()
     return ast.Module(source, declarations, doc), in_order(diagnostics)
+
+
+def parse_part(
+    source: Source, start: int, end: int, goal: Literal["module", "block"]
+) -> tuple[tuple[ast.Declaration | ast.Statement, ...], list[Diagnostic]]:
+    """Characters `start` to `end` of a source as declarations (`module`) or statements (`block`), and what is
+    to be said about their syntax, in order. What cannot be read is left out."""
+    fault = unreadable(source)
+    if fault is not None:
+        return (), [fault]
+    parser = Parser(source)
+    nodes, lexed = parser.part(goal, start, end)
+    diagnostics = parser.reporter.diagnostics
+    nodes = tuple(nodes or ())
+    if lexed.longest > _MANY_TOKENS or max(map(len, source.text.splitlines()), default=0) > LONG_LINE:
+        nodes = too_deep(nodes, diagnostics)
+    if goal == "module":
+        parser.context.docs.of_module(nodes)
+    parser.context.docs.report_strays()
+    return nodes, in_order(diagnostics)
 
 
 def parse_expression(text: str, name: str = "<expression>") -> tuple[ast.Expression | None, list[Diagnostic]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache, cached_property, partial
 from types import FunctionType
@@ -83,6 +84,16 @@ def language_of(tables: Tables) -> Language:
     return Language(LalrMachine(tables, actions()), words_of(tables.literals))
 
 
+_OTHER = re.compile(r"[^\n]")
+
+
+def _alone(text: str, start: int, end: int) -> str:
+    """A text in which all but characters `start` to `end` and the ends of lines are blanks."""
+    if start == 0 and end == len(text):
+        return text
+    return _OTHER.sub(" ", text[:start]) + text[start:end] + _OTHER.sub(" ", text[end:])
+
+
 class Parser:
     """Parses one source, as a whole or as one fragment; goes on behind faults, which are reported."""
 
@@ -99,17 +110,23 @@ class Parser:
 
     def module(self) -> tuple[tuple[ast.Declaration, ...], LexedText]:
         """The declarations of a whole file and what the lexer made of it."""
-        lexed = Layout(self.source.text, self.words).module()
+        declarations, lexed = self.part("module", 0, len(self.source.text))
+        return declarations or (), lexed
+
+    def part(self, goal: str, start: int, end: int) -> tuple[Any, LexedText]:
+        """What characters `start` to `end` of the source are, as lines of a file: `module` or `block` is the
+        start symbol. The others count as blanks, so that all spans are those of the whole source."""
+        lexed = Layout(_alone(self.source.text, start, end), self.words).module()
         self.strings |= lexed.strings
         self.fences |= lexed.fences
         self.context.docs.note(lexed.docs)
         self.reporter.lexical_faults(lexed.faults)
         if any(fault.kind == "deep" for fault in lexed.faults):
-            return (), lexed
-        run = Run(self.machine, self.semantics, lexed.tokens, "module")
+            return None, lexed
+        run = Run(self.machine, self.semantics, lexed.tokens, goal)
         if not run.step():
             self._recovery(run).go_on()
-        return run.result or (), lexed
+        return run.result, lexed
 
     def fragment(self, start: str) -> Any:
         """The value of a source that is one fragment, from a start symbol; None after a fault."""

@@ -198,7 +198,9 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.served_models": BELOW_VM
     | {"sglc.runtime.vm", "sglc.runtime.backends.filling", "sglc.targets.projection"},
     "sglc.runtime.arguments": LEAVES | {"sglc.bytecode", "sglc.runtime.errors"},
-    "sglc.runtime.results": {"sglc.bytecode", "sglc.types", "sglc.runtime.errors", "sglc.runtime.vm"},
+    "sglc.runtime.results": {
+        *("sglc.bytecode", "sglc.types", "sglc.runtime.errors", "sglc.runtime.decoding", "sglc.runtime.vm"),
+    },
     "sglc.runtime.session": RUNTIME,
     "sglc.runtime.preview": RUNTIME | {"sglc.runtime.chat", "sglc.runtime.tokenizer"},
     "sglc.runtime.shrinking": RUNTIME,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import cast
 
 from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import Entity, ModuleContext
@@ -135,6 +136,8 @@ class TypeResolver:
                 return source_type(self.module, node)
             case ast.TypeUnreadable():
                 return UNKNOWN
+            case ast.TypeKnown():
+                return cast(Type, node.type)
 
     def _too_deep(self, node: ast.TypeExpression) -> bool:
         """Report a type that nests too deeply through the names in it."""

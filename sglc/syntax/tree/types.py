@@ -206,6 +206,14 @@ class TypeUnreadable:
     span: Span
 
 
+@node
+class TypeKnown:
+    """A type that no text was written for: that of a value which is there already. `type` is a `Type`."""
+
+    type: object
+    span: Span
+
+
 TypeExpression = (
     TypeName
     | TypePartial
@@ -222,4 +230,5 @@ TypeExpression = (
     | TypeJsonSchema
     | TypeSource
     | TypeUnreadable
+    | TypeKnown
 )
