@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "stubs": "Write what Python sees of programs, for checkers of types.",
     "plan": "Show what a program costs before it runs.",
     "run": "Run a function of a program on a model and print its value.",
+    "repl": "Try the language out at a prompt.",
     "serve": "Serve the public functions of programs over HTTP.",
     "proto": "Write a program as protocol buffers, for clients of gRPC.",
     "show": "Show a recorded run as a picture: its text, tokens and holes.",
@@ -41,7 +42,12 @@ COMMANDS: dict[str, str] = {
 }
 """Name of each command and what it does; see `command_of`."""
 
-ROOMS = {"view": "viewing.view", "proto": "serving.proto", "lsp": "editing.lsp"}
+ROOMS = {
+    "view": "viewing.view",
+    "proto": "serving.proto",
+    "lsp": "editing.lsp",
+    "repl": "editing.repl",
+}
 """Commands whose modules lie in a room of `sglc.commands`; those of the others are called like them."""
 
 INTERNAL_FAULT = 70

@@ -83,6 +83,20 @@ def command(
         click.echo(_shown(found, hole, program))
 
 
+def described(
+    invocation: Invocation,
+    program: Program,
+    file: Path,
+    name: str,
+    text: str,
+    vocabulary: Vocabulary | None,
+    top: int = 10,
+) -> str:
+    """What a hole of a program allows behind a text, for a person to read. Raises CommandFailed."""
+    hole = _hole(invocation, program, file, name)
+    return _shown(_explained(invocation, hole, program, text, None, vocabulary, top, False), hole, program)
+
+
 def _hole(invocation: Invocation, program: Program, file: Path, name: str | None) -> Hole:
     """The hole of a name, or the only one; a hole whose texts are known before the run."""
     from sglc.commands.shared.holes import find_holes, holes_of

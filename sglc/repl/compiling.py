@@ -37,6 +37,8 @@ AT_PROMPT = "E0844"
 """Code of what cannot be typed at a prompt."""
 UNTOLD = frozenset(("W0201", "W0203", "W0211"))
 """Findings that say nothing at a prompt: what nothing uses yet may be used by the next input."""
+UNUSED = "W0202"
+"""Code of an expression whose value nothing uses: at a prompt it is shown."""
 NULL = Null()
 Node = TypeVar("Node", bound=object)
 
@@ -351,7 +353,8 @@ class _Text:
             span = each.span
             ours = span is not None and span.source is self.source
             inner = ours and span is not None and self.end <= span.start < self.start
-            if each.severity != "error" and (inner or each.code in UNTOLD or not ours):
+            shown = self.last is not None and span == self.last.span and each.code == UNUSED
+            if each.severity != "error" and (inner or shown or each.code in UNTOLD or not ours):
                 continue
             told.append(self.composed.told(each, self.source))
         return told

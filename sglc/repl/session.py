@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,6 +26,8 @@ from sglc.types.type import Type, TypeTable
 from sglc.types.values import Value
 
 Listener = Callable[[Event], None]
+Hear = Callable[[Compiled], Listener]
+"""Makes the listener of an input that is about to run."""
 MOST_STEPS = 1000
 """Inputs that can be taken back."""
 
@@ -100,13 +103,13 @@ class ReplSession:
             name = f"<{self.count}>"
         return Source(name, text)
 
-    def take(self, text: str, listener: Listener | None = None, name: str = "") -> Reply:
-        """Check an input and run it. `listener` hears of what happens meanwhile; `name` is what messages call
-        the text. Ctrl-C ends the run, and the session goes on."""
+    def take(self, text: str, hear: Hear | None = None, name: str = "") -> Reply:
+        """Check an input and run it. `hear` makes who hears of what happens meanwhile; `name` is what messages
+        call the text. Ctrl-C ends the run, and the session goes on."""
         source = self.source(text, name)
         before = self.state
         try:
-            reply = self._take(source, listener)
+            reply = self._take(source, hear)
         except KeyboardInterrupt:
             self.state = before
             return Reply(False, interrupted=True, ran=True)
@@ -117,7 +120,7 @@ class ReplSession:
             self.state = before
         return reply
 
-    def _take(self, source: Source, listener: Listener | None) -> Reply:
+    def _take(self, source: Source, hear: Hear | None) -> Reply:
         parts = cut(source)
         if not parts.sound:
             return Reply(False, parts.found)
@@ -131,7 +134,7 @@ class ReplSession:
             found, notes = (*found, *declared.found), declared.notes
         reply = Reply(True)
         if parts.statements:
-            reply = self._run(parts.statements, listener)
+            reply = self._run(parts.statements, hear)
         reply = replace(reply, found=(*found, *reply.found), notes=(*notes, *reply.notes))
         if reply.accepted:
             self.steps.append(Step(source.text, tuple(each.text for each in parts.statements), before))
@@ -217,15 +220,15 @@ class ReplSession:
             return Unsound(parts.found)
         return self.compiler.type_of(self.state, parts.statements) if parts.statements else "null"
 
-    def _run(self, statements: Sequence[Span], listener: Listener | None) -> Reply:
+    def _run(self, statements: Sequence[Span], hear: Hear | None) -> Reply:
         from sglc.python.background import LOOP
         from sglc.runtime.model.weights.errors import ModelError
 
         made = self.compiler.statements(self.state, statements)
         if isinstance(made, Unsound):
-            return Reply(False, made.found)
+            return Reply(False, made.found, tuple(self._aside(statements)))
         found = made.found
-        heard = None if listener is None else _Hearing(listener)
+        heard = None if hear is None else _Hearing(hear(made))
         try:
             result = LOOP.wait(self._result(made, heard))
         except SglError as error:
@@ -241,6 +244,14 @@ class ReplSession:
             if heard is not None:
                 heard.listener = None
         return self._kept(made, result)
+
+    def _aside(self, statements: Sequence[Span]) -> Iterable[str]:
+        """Why names of an input have no meaning now, though they had one."""
+        text = " ".join(each.text for each in statements)
+        for entry in self.state.entries:
+            names = [name for name in entry.declared.names if re.search(rf"\b{re.escape(name)}\b", text)]
+            if entry.aside and names:
+                yield f"{', '.join(names)} is set aside: {entry.reason}"
 
     async def _result(self, made: Compiled, listener: Listener | None) -> RunResult:
         """Run a compiled input. Raises SglError, ArgumentError, ModelError."""
