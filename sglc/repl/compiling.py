@@ -1,8 +1,8 @@
 """From what a session knows and what is typed to a program.
 
 Statements become the body of one function. Its text is what was typed, so that every finding has its place;
-the variables it speaks of are its parameters, of the types that they have. It gives back the variables that it
-binds or changes. See decision 120.
+the variables it speaks of are its parameters, of the types that they have. It gives back the variables that
+it binds or changes. See decision 120.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ UNTOLD = frozenset(("W0201", "W0203", "W0211"))
 """Findings that say nothing at a prompt: what nothing uses yet may be used by the next input."""
 UNUSED = "W0202"
 """Code of an expression whose value nothing uses: at a prompt it is shown."""
+DEFAULT = CompileOptions()
 NULL = Null()
 Node = TypeVar("Node", bound=object)
 
@@ -88,10 +89,10 @@ class Unsound:
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Compiles inputs. `place` is what the text of the session is called, and beside which files are found."""
+    """Compiles inputs. `place` is what the text of the session is called, and where files are found."""
 
     place: str = "session"
-    options: CompileOptions = CompileOptions()
+    options: CompileOptions = DEFAULT
 
     def library(self) -> Library:
         """Where modules and included files are found."""
@@ -125,9 +126,20 @@ class Compiler:
         if made.program is None or has_errors(made.diagnostics):
             return Unsound(tuple(text.told(made.diagnostics)))
         arguments = {text.parameter(name): state.variables[name].value for name in text.used}
-        program, found = made.program, tuple(text.told(made.diagnostics))
+        program, warned = made.program, tuple(text.told(made.diagnostics))
         return Compiled(
-            *(program, text.name, arguments, text.said, shown, kept, text.composed, text.source, notes, found)
+            *(
+                program,
+                text.name,
+                arguments,
+                text.said,
+                shown,
+                kept,
+                text.composed,
+                text.source,
+                notes,
+                warned,
+            )
         )
 
     def type_of(self, state: State, spans: Sequence[Span]) -> str | Unsound:
@@ -142,8 +154,8 @@ class Compiler:
         return show_found(NULL if text.last is None else checked.main.types.get(id(text.last)))
 
     def _checked(self, text: _Text) -> tuple[CheckedProgram | None, list[Diagnostic]]:
-        """The input as the checker sees it, with a look at each variable that it may leave behind. A name that
-        cannot be seen there is no such variable."""
+        """The input as the checker sees it, with a look at each variable that it may leave behind. A name
+        that cannot be seen there is no such variable."""
         while True:
             checked, found = check(text.source, self.library(), lambda _: text.looking())
             unseen = {name for each in found if (name := text.unseen(each)) is not None}
@@ -240,9 +252,7 @@ class _Text:
         looks = [ast.Evaluate(node, node.span) for node in self.looks.values()]
         return self._module([*self._whole(self.body), *looks], None)
 
-    def returning(
-        self, shown: Type | None, kept: Sequence[Kept]
-    ) -> tuple[ast.Module, list[Diagnostic]]:
+    def returning(self, shown: Type | None, kept: Sequence[Kept]) -> tuple[ast.Module, list[Diagnostic]]:
         """The input that gives back the value of its last expression and its variables."""
         here = self.word(self.name)
         items: list[ast.Expression] = []
@@ -313,9 +323,7 @@ class _Text:
             return None
         return next((name for name, node in self.looks.items() if node.span == span), None)
 
-    def kept(
-        self, checked: CheckedProgram
-    ) -> tuple[Type | None, tuple[Kept, ...], tuple[str, ...]]:
+    def kept(self, checked: CheckedProgram) -> tuple[Type | None, tuple[Kept, ...], tuple[str, ...]]:
         """The type of the value to show, the variables that stay, and what is to be said of others."""
         types = checked.main.types
         kept: list[Kept] = []
@@ -335,10 +343,10 @@ class _Text:
                 home = self.composed.home(name.span)
                 kept.append(Kept(name.text, plain, name.text in mutable, home))
         there = {each.name for each in kept} | {name.text for name in self.candidates}
-        for name in self.used:
-            if name in self.changed and name not in there:
-                old: Variable = self.state.variables[name]
-                kept.append(Kept(name, old.type, old.mutable, old.span))
+        for word in self.used:
+            if word in self.changed and word not in there:
+                old: Variable = self.state.variables[word]
+                kept.append(Kept(word, old.type, old.mutable, old.span))
         found = None if self.last is None else types.get(id(self.last))
         shown = _plain(found)
         if shown is None and found is not None and not isinstance(found, Never | Unknown | Null):
@@ -352,9 +360,9 @@ class _Text:
         for each in found:
             span = each.span
             ours = span is not None and span.source is self.source
-            inner = ours and span is not None and self.end <= span.start < self.start
+            typed = ours and span is not None and span.start >= self.start
             shown = self.last is not None and span == self.last.span and each.code == UNUSED
-            if each.severity != "error" and (inner or shown or each.code in UNTOLD or not ours):
+            if each.severity != "error" and (shown or each.code in UNTOLD or not typed):
                 continue
             told.append(self.composed.told(each, self.source))
         return told

@@ -49,9 +49,9 @@ def complete(session: ReplSession, text: str, commands: Iterable[str] = ()) -> l
     known: dict[str, str] = {}
     for name in session.state.variables:
         known[name] = "variable"
-    for each in session.state.declared:
-        for name in each.names if each.kind != "test" else ():
-            known.setdefault(name, each.kind)
+    for declared in session.state.declared:
+        for name in declared.names if declared.kind != "test" else ():
+            known.setdefault(name, declared.kind)
     for kind, words in (("type", TYPES), ("role", ROLES), ("built in", FUNCTIONS), ("keyword", _keywords())):
         for each in words:
             known.setdefault(each, kind)
@@ -81,5 +81,7 @@ def _files(start: str) -> list[Completion]:
         entries = sorted(each for each in folder.iterdir() if each.name.startswith(name))
     except OSError:
         return []
-    shown = [(each.name + "/" if each.is_dir() else each.name) for each in entries if name or each.name[0] != "."]
+    shown = [
+        (each.name + "/" if each.is_dir() else each.name) for each in entries if name or each.name[0] != "."
+    ]
     return [Completion(each, len(name), "file") for each in shown[:MOST]]

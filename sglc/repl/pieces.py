@@ -1,7 +1,7 @@
 """An input cut into its declarations and its statements.
 
-A piece begins at a line at the left margin. Whether it declares something is tried, not guessed: `part f(x: T):`
-declares, `part f("x")` is a statement, and many words are keywords in some places only.
+A piece begins at a line at the left margin. Whether it declares something is tried, not guessed:
+`part f(x: T):` declares, `part f("x")` is a statement, and many words are keywords in some places only.
 """
 
 from __future__ import annotations
@@ -91,12 +91,12 @@ def is_open(text: str) -> bool:
     lines = text.split("\n")
     if not lines[-1].strip():
         return False
-    if lines[-1][:1].isspace():
-        return True
-    kinds = [kind for kind, _, _ in tokens(source) if kind not in ("NEWLINE", "DEDENT", "END")]
-    if not kinds:
-        return False
-    return kinds[-1] == ":" or (kinds[-1] == "PIPE" and lines[-1].endswith("\\"))
+    depth, inside, last = 0, 0, ""
+    for kind, _, _ in tokens(source):
+        depth += (kind == "INDENT") - (kind == "DEDENT")
+        if kind not in ("NEWLINE", "INDENT", "DEDENT", "END"):
+            inside, last = depth, kind
+    return inside > 0 or last == ":" or (last == "PIPE" and lines[-1].endswith("\\"))
 
 
 def goes_on(line: str) -> bool:
@@ -105,9 +105,7 @@ def goes_on(line: str) -> bool:
     return not line.strip() or line[:1].isspace() or word in FOLLOWERS or line[:1] in ")]}#|"
 
 
-def _read(
-    span: Span, goal: str
-) -> tuple[tuple[ast.Declaration | ast.Statement, ...], list[Diagnostic]]:
+def _read(span: Span, goal: str) -> tuple[tuple[ast.Declaration | ast.Statement, ...], list[Diagnostic]]:
     return parse_part(span.source, span.start, span.end, "module" if goal == "module" else "block")
 
 
@@ -126,7 +124,7 @@ def _pieces(source: Source) -> Iterator[Span]:
             if fresh and depth == 0 and (text not in FOLLOWERS or not starts):
                 starts.append(span.start)
             fresh = False
-    ends = [*starts[1:], len(source.text)]
+    ends = [*starts[1:], len(source.text)][: len(starts)]
     before = 0
     for start, following in zip(starts, ends, strict=True):
         end = _without_comments(source.text, start, following)
@@ -173,6 +171,6 @@ def _known(piece: Span, node: object) -> Declared:
             return Declared(piece, (name.text,), kind, kind in ("fn", "pure") and not parameters)
         case ast.ExternDeclaration(name=name):
             return Declared(piece, (name.text,), "extern")
-    kind = type(node).__name__.removesuffix("Declaration").lower()
-    name = getattr(node, "name", None)
-    return Declared(piece, () if name is None else (name.text,), kind)
+    word = type(node).__name__.removesuffix("Declaration").lower()
+    named = getattr(node, "name", None)
+    return Declared(piece, () if named is None else (named.text,), word)

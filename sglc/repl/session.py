@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sglc.bytecode.code import Program
-from sglc.diagnostics.diagnostic import Diagnostic, has_errors
+from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.driver import CompilerFault
 from sglc.externs.modules import Access
 from sglc.repl.compiling import Compiled, Compiler, Unsound
@@ -38,11 +38,11 @@ class Shown:
 
     value: Value
     type: Type
-    table: TypeTable
+    program: Program
 
     def text(self, indent: int | None = None) -> str:
         """The value as JSON, decimals exact."""
-        return dumps(self.value, self.type, self.table, indent=indent)
+        return dumps(self.value, self.type, self.program.table, indent=indent)
 
     @property
     def type_text(self) -> str:
@@ -104,8 +104,8 @@ class ReplSession:
         return Source(name, text)
 
     def take(self, text: str, hear: Hear | None = None, name: str = "") -> Reply:
-        """Check an input and run it. `hear` makes who hears of what happens meanwhile; `name` is what messages
-        call the text. Ctrl-C ends the run, and the session goes on."""
+        """Check an input and run it. `hear` makes who hears of what happens meanwhile; `name` is what
+        messages call the text. Ctrl-C ends the run, and the session goes on."""
         source = self.source(text, name)
         before = self.state
         try:
@@ -124,7 +124,8 @@ class ReplSession:
         parts = cut(source)
         if not parts.sound:
             return Reply(False, parts.found)
-        before, found, notes = self.state, parts.found, ()
+        before, found = self.state, parts.found
+        notes: tuple[str, ...] = ()
         if not parts.declarations and not parts.statements:
             return Reply(True, found)
         if parts.declarations:
@@ -142,12 +143,13 @@ class ReplSession:
         return reply
 
     def undo(self) -> Step | None:
-        """Take the last input back; None where there is none."""
-        if not self.steps:
-            return None
-        step = self.steps.pop()
-        self.state = step.before
-        return step
+        """Take back the last input that changed something; None where there is none."""
+        while self.steps:
+            step = self.steps.pop()
+            if not self.state.same(step.before):
+                self.state = step.before
+                return step
+        return None
 
     def reset(self, *, all_of_it: bool = False) -> None:
         """Forget what was said; with `all_of_it` variables and declarations too."""
@@ -239,7 +241,9 @@ class ReplSession:
             return Reply(False, (*found, problem.diagnostic()))
         except ModelError as problem:
             said = f"{problem.what}: {problem.where}"
-            return Reply(False, (*found, Diagnostic("E0807", said, None, reason=problem.why, hint=problem.hint)))
+            return Reply(
+                False, (*found, Diagnostic("E0807", said, None, reason=problem.why, hint=problem.hint))
+            )
         finally:
             if heard is not None:
                 heard.listener = None
@@ -290,8 +294,7 @@ class ReplSession:
     def _kept(self, made: Compiled, result: RunResult) -> Reply:
         """Take over what a run gave back."""
         values: list[Value] = list(result.value) if isinstance(result.value, tuple) else []
-        table = made.program.table
-        shown = None if made.shown is None else Shown(values.pop(0), made.shown, table)
+        shown = None if made.shown is None else Shown(values.pop(0), made.shown, made.program)
         variables = dict(self.state.variables)
         for each, value in zip(made.kept, values, strict=True):
             variables[each.name] = Variable(each.name, each.type, value, each.span, each.mutable)
@@ -317,8 +320,10 @@ UNTOLD = frozenset(("W0201", "W0203"))
 
 
 def _own(reason: str, name: str) -> str:
-    """A reason that names calls, without the function that the input is."""
-    return reason.replace(f"called through {name} > ", "called through ")
+    """A reason that names calls, without the function that the input is, and the one that the place is in."""
+    head, through, calls = reason.partition("called through ")
+    names = [each for each in calls.split(" > ") if each != name]
+    return head + through + " > ".join(names) if len(names) > 1 else head.removesuffix("; ")
 
 
 def _around(span: Span | None, declared: Iterable[Declared]) -> Declared | None:
@@ -364,5 +369,3 @@ def _still(variable: Variable, table: TypeTable) -> bool:
         return is_member(variable.value, variable.type, table)
     except (KeyError, ValueError, LookupError):
         return False
-
-

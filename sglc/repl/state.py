@@ -1,4 +1,4 @@
-"""What a session knows: declarations, variables, and what was said. It never changes; inputs make new ones."""
+"""What a session knows: declarations, variables, and what was said. Inputs make new states of older ones."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class State:
 
     entries: tuple[Entry, ...] = ()
     variables: Mapping[str, Variable] = field(default_factory=dict)
-    said: Said = Said()
+    said: Said = field(default_factory=Said)
 
     @property
     def declared(self) -> Iterator[Declared]:

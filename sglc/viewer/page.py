@@ -11,29 +11,15 @@ import base64
 import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+from jinja2 import Template
 
-from sglc.diagnostics.render import plain
 from sglc.viewer.model import Fill, Item, Run, Text
 from sglc.viewer.reading import Reading
-from sglc.viewer.segments import LEVELS, brief_items, facts, level, line_of, scores, segments
-from sglc.viewer.trees import trees
-from sglc.viewer.wording import (
-    branches,
-    details,
-    figures,
-    headline,
-    name_of,
-    nats,
-    one_line,
-    percent,
-    quoted,
-    remarks,
-    row_of,
-)
+from sglc.viewer.segments import LEVELS, line_of
+from sglc.viewer.templates import resource, template
+from sglc.viewer.wording import figures, headline, remarks
 
 CHART_WIDTH, CHART_HEIGHT = 640, 60
 """Size of the line of a figure over tokens, in the units of its drawing; the page scales it."""
@@ -43,7 +29,7 @@ MOST_POINTS = 640
 
 def page(run: Run, reading: Reading | None = None) -> str:
     """The page of a run, as text. `reading` is what reading its trace came to."""
-    style, script = _resource("page.css"), _resource("page.js")
+    style, script = resource("page.css"), resource("page.js")
     return _template().render(
         run=run,
         title=headline(run),
@@ -63,11 +49,6 @@ def page(run: Run, reading: Reading | None = None) -> str:
     )
 
 
-def _resource(name: str) -> str:
-    """A file that lies beside this module."""
-    return (files("sglc.viewer") / name).read_text(encoding="utf-8")
-
-
 def _digest(text: str) -> str:
     """The digest of a style sheet or script, as security policies write it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
@@ -75,34 +56,9 @@ def _digest(text: str) -> str:
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=FunctionLoader(_resource),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        branches=branches,
-        brief_items=brief_items,
-        details=details,
-        facts=facts,
-        groups=_groups,
-        kind=lambda item: type(item).__name__,
-        level=level,
-        line=one_line,
-        name=name_of,
-        nats=nats,
-        percent=percent,
-        quoted=quoted,
-        row=row_of,
-        scores=scores,
-        segments=segments,
-        shown=plain,
-        trees=trees,
-    )
-    environment.globals.update(charts=_charts, levels=LEVELS)
-    return environment.get_template("page.html")
+    found = template("page.html", {"groups": _groups})
+    found.globals.update(charts=_charts, levels=LEVELS)
+    return found
 
 
 def _groups(items: Sequence[Item]) -> Iterator[tuple[bool, list[Item]]]:

@@ -252,7 +252,11 @@ LAW: dict[str, set[str]] = {
         *("sglc.recorded", "sglc.runtime.errors", "sglc.runtime.session", "sglc.testing"),
     },
     "sglc.decorators": WHOLE | {"sglc.frontend", "sglc.python", "sglc.api"},
-    "sglc.commands": WHOLE | {"sglc.testing", "sglc.externs", "sglc.compatibility", "sglc.lsp"},
+    "sglc.commands": WHOLE | {"sglc.testing", "sglc.externs", "sglc.compatibility", "sglc.lsp", "sglc.repl"},
+    "sglc.repl": COMPILE
+    | RUNTIME
+    | {"sglc.driver", "sglc.externs", "sglc.project", "sglc.python", "sglc.runtime.backends"},
+    "sglc.notebook": WHOLE | {"sglc.repl", "sglc.python", "sglc.api"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},
     "sglc": {"sglc.api", "sglc.python", "sglc.decorators"},
@@ -295,6 +299,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "redis": {"sglc.runtime.serve.queue"},
     "nats": {"sglc.runtime.serve.queue"},
     "uvicorn": {"sglc.runtime.serve"},
+    "prompt_toolkit": {"sglc.commands"},
+    "IPython": {"sglc.notebook"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},
     "litellm": {"sglc.runtime.backends"},

@@ -15,7 +15,7 @@ from sglc.commands.shared.invocation import CommandFailed, Invocation, fault
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.render import plain, render
 from sglc.repl.compiling import Compiled, Unsound
-from sglc.repl.session import Reply, ReplSession, Shown
+from sglc.repl.session import ReplSession, Reply, Shown
 from sglc.runtime.vm.state.trace import Event, TraceWriter
 
 MOST_EVENTS = 100_000
@@ -54,7 +54,9 @@ class Console:
     events: list[Event] = field(default_factory=list)
     """Those of the newest run."""
     last: str = ""
-    """The newest input that ran."""
+    """The newest input."""
+    asking: str = ""
+    """The newest input with a hole of its own."""
     refused: int = 0
     """Inputs and commands that were not taken."""
 
@@ -76,12 +78,16 @@ class Console:
 
         def hear(made: Compiled) -> Callable[[Event], None]:
             self.events.clear()
+            if any(hole.name.startswith(made.name + ".") for hole in made.program.holes):
+                self.asking = text
             narrator = Narrator(made.program, sink, made.name)
 
             def heard(event: Event) -> None:
                 if len(self.events) < MOST_EVENTS:
                     self.events.append(event)
-                if event.kind == "token":
+                if event.kind == "hole_start":
+                    sink.begin()
+                elif event.kind == "token":
                     sink.probability(event.data.get("logprob"))
                 narrator(event)
 
@@ -144,7 +150,9 @@ class Console:
 
             close = nearest(name, HELP)
             self.refused += 1
-            self._line(f"there is no command {word}" + (f": did you mean {close}?" if close else "; see :help"))
+            self._line(
+                f"there is no command {word}" + (f": did you mean {close}?" if close else "; see :help")
+            )
             return True
         if name == ":quit":
             return False
@@ -172,7 +180,9 @@ class Console:
         width = max(len(f"{name} {wanted}") for name, (wanted, _) in HELP.items())
         for name, (wanted, does) in HELP.items():
             self._line(f"{f'{name} {wanted}':<{width}}  {does}")
-        self._line("Expressions show value and type, `let x = …` keeps it, `user: | …` and `| ?{x: int}` go on")
+        self._line(
+            "Expressions show value and type, `let x = …` keeps it, `user: | …` and `| ?{x: int}` go on"
+        )
         self._line("with the conversation, declarations stay. A blank line ends a block.")
 
     def _type(self, rest: str) -> None:
@@ -202,7 +212,7 @@ class Console:
         from sglc.commands.editing.looking import mask_text
 
         hole, _, text = rest.partition(" ")
-        self._write(mask_text(self.invocation, self.session, self.last, hole, text))
+        self._write(mask_text(self.invocation, self.session, self.asking, hole, text))
 
     def _write(self, text: str) -> None:
         self.out.write(text.rstrip("\n") + "\n")

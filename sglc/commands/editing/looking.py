@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from sglc.runtime.tokenizer import Tokenizer
 
 
-def preview_text(
-    invocation: Invocation, session: ReplSession, text: str, *, color: bool
-) -> str | Unsound:
+def preview_text(invocation: Invocation, session: ReplSession, text: str, *, color: bool) -> str | Unsound:
     """The conversation so far as the session's model reads it, with what an input would write behind it."""
     from sglc.commands.prompting.drawing import Drawing
     from sglc.runtime.decoding.conversations.conversation import Conversation, PlainChat
@@ -46,9 +44,7 @@ def preview_text(
             return "nothing was said yet"
         recorded = RecordedConversation(conversation, ("session",), "", None)
         return Drawing(program, tokenizer, color=color).text(recorded)
-    shown = asyncio.run(
-        preview(made.program, made.name, made.arguments, tokenizer=tokenizer, said=made.said)
-    )
+    shown = asyncio.run(preview(made.program, made.name, made.arguments, tokenizer=tokenizer, said=made.said))
     drawing = Drawing(made.program, tokenizer, color=color)
     parts = [drawing.text(each) for each in shown.conversations]
     if shown.error is not None:
@@ -70,16 +66,16 @@ def plan_text(invocation: Invocation, session: ReplSession, text: str, *, color:
     if made.code.kind == "pure":
         return "it asks no model"
     tokenizer = _tokenizer(invocation, session)
-    model = None if tokenizer is None else session.models.name
+    model = "" if tokenizer is None else session.models.name
     plan = plan_program(made.program, [made.name], model=model, tokenizer=tokenizer, callees=True)
     return Picture(plan, None, color).text()
 
 
-def mask_text(invocation: Invocation, session: ReplSession, last: str, hole: str, text: str) -> str:
-    """What a hole of the session, or of what was typed last, allows behind a text."""
+def mask_text(invocation: Invocation, session: ReplSession, asking: str, hole: str, text: str) -> str:
+    """What a hole of the session, or of the input `asking`, allows behind a text."""
     from sglc.commands.explain_mask import described
 
-    made = session.compiled(last) if last else None
+    made = session.compiled(asking) if asking else None
     program: Program | None
     program = made.program if isinstance(made, Compiled) else session.program()[0]
     assert program is not None, "what counts checks"

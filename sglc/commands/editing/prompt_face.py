@@ -46,7 +46,12 @@ def _history() -> History:
     path = history_file()
     base = InMemoryHistory() if path is None else FileHistory(path)
     store = base.store_string
-    base.store_string = lambda text: store(text) if is_kept(text) else None  # type: ignore[method-assign]
+
+    def store_some(string: str) -> None:
+        if is_kept(string):
+            store(string)
+
+    base.store_string = store_some  # type: ignore[method-assign]
     return base
 
 

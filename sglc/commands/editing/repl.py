@@ -125,7 +125,9 @@ def command(
     except ImportError as missing:
         if (missing.name or "").partition(".")[0] != "prompt_toolkit":
             raise
-        click.echo("lines are read as they are; pip install 'sglc[repl]' adds editing and completion", err=True)
+        click.echo(
+            "lines are read as they are; pip install 'sglc[repl]' adds editing and completion", err=True
+        )
         read_lines(console, sys.stdin, sys.stdout)
         return
     prompt_until_end(console, lambda: click.echo("sglc: :help lists the commands, Ctrl-D ends"))
@@ -157,6 +159,8 @@ def read_lines(console: Console, lines: TextIO, prompts: TextIO | None) -> bool:
             click.echo("the input is not UTF-8 text", err=True)
             return False
         if not line:
+            if prompts is not None:
+                prompts.write("\n")
             give()
             return not console.refused
         line = line.rstrip("\r\n")
@@ -166,6 +170,6 @@ def read_lines(console: Console, lines: TextIO, prompts: TextIO | None) -> bool:
         if not held and not line.strip():
             continue
         held.append(line)
-        if line.startswith(":") and len(held) == 1 or not is_open("\n".join(held)):
+        if (line.startswith(":") and len(held) == 1) or not is_open("\n".join(held)):
             if not give():
                 return not console.refused

@@ -21,10 +21,19 @@ class TintedText:
         self._tint = TINTS[0][1]
         self._style = ""
         self._last = "\n"
-        self.written = False
+        self._held: str | None = ""
+
+    def begin(self) -> None:
+        """A hole begins: what the program wrote before it is shown too. Text without a hole was typed."""
+        if self._held is not None:
+            held, self._held = self._held.lstrip("\n"), None
+            self.write(held, False)
 
     def write(self, text: str, generated: bool) -> None:
         """Write text; `generated` is False for text that no choice of the model went into."""
+        if self._held is not None:
+            self._held += text
+            return
         text = visible(text)
         if not text:
             return
@@ -35,7 +44,6 @@ class TintedText:
         self._out.write(text)
         self._out.flush()
         self._last = text[-1]
-        self.written = True
 
     def token(self) -> None:
         """Tokens are not counted."""

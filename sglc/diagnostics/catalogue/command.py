@@ -226,6 +226,14 @@ ENTRIES: tuple[Entry, ...] = (
         "version of sglc, and the model under the same name.",
     ),
     Entry(
+        "E0844",
+        "what cannot be typed at a prompt",
+        "What is typed at `sglc repl` or in a cell that begins with `%%sgl` has no function around it, so "
+        "that `return` has nothing to leave. All that is typed is one conversation: its roles go on from "
+        "what was said, and tools belong to a conversation from its beginning. A `fn` can do all of it: "
+        "declare one and call it.",
+    ),
+    Entry(
         "W0224",
         "the target accepts more here",
         "`--allow-wider` was given, and the target has no words for this part of the language. What it "

@@ -1,0 +1,85 @@
+"""Functions of a program as a notebook has them: a call gives a value, `run` a value and its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sglc.notebook.pictures import Picture, Recorder
+
+if TYPE_CHECKING:
+    from sglc.api import Function
+    from sglc.python.stream import Stream
+    from sglc.runtime.results import RunResult
+    from sglc.runtime.vm.state.trace import Event
+
+TOP = 5
+"""Tokens that a picture shows beside each token."""
+
+
+class TracedRun:
+    """A run: all that `run` of a function gives, and a picture of it as the output of a cell."""
+
+    def __init__(self, result: RunResult, picture: Picture) -> None:
+        self.result = result
+        self.picture = picture
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.result, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), "value", "text", "statistics", "checks", "holes", "type"})
+
+    def _repr_html_(self) -> str:
+        return self.picture._repr_html_()
+
+    def __repr__(self) -> str:
+        return f"{self.picture!r}\nvalue: {self.result.value!r}"
+
+
+class NotebookFunction:
+    """A function of the session: an `SglFunction`, whose `run` notes what its picture needs. It is that of
+    the newest program of the session, whatever it was when the name was bound."""
+
+    def __init__(self, name: str, current: Callable[[], Function], seed: int | None = None) -> None:
+        self._current = current
+        self._seed = seed
+        self.__name__ = self.__qualname__ = name
+        function = current()
+        self.__doc__ = function.__doc__
+        self.__signature__ = self.signature = function.signature
+        self.__annotations__ = dict(function.__annotations__)
+
+    def __call__(self, /, *values: object, **named: object) -> Any:
+        """Run and wait for the value."""
+        return self._current()(*values, **self._with_seed(named))
+
+    async def aio(self, /, *values: object, **named: object) -> Any:
+        """Run without blocking the caller's event loop."""
+        return await self._current().aio(*values, **self._with_seed(named))
+
+    def stream(self, /, *values: object, **named: object) -> Stream[Any]:
+        """Start and give the events as they happen."""
+        return self._current().stream(*values, **self._with_seed(named))
+
+    def run(self, /, *values: object, **named: Any) -> TracedRun:
+        """Run and wait for everything; as the output of a cell it is a picture."""
+        recorder = Recorder()
+        theirs = named.pop("trace_", None)
+
+        def heard(event: Event) -> None:
+            recorder(event)
+            if theirs is not None:
+                theirs(event)
+
+        options = {"trace_top_": TOP, **self._with_seed(named), "trace_": heard}
+        result = self._current().run(*values, **options)
+        return TracedRun(result, Picture(tuple(recorder.events)))
+
+    def _with_seed(self, named: dict[str, Any]) -> dict[str, Any]:
+        return named if self._seed is None else {"seed_": self._seed, **named}
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}{self.signature} of the notebook's session>"
