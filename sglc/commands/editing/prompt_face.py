@@ -55,10 +55,11 @@ def _history() -> History:
     return base
 
 
-def _keys() -> KeyBindings:
+def _keys(console: Console) -> KeyBindings:
     keys = KeyBindings()
 
     @keys.add("enter")
+    @keys.add("c-j")  # what a terminal makes of Enter while nobody reads
     def _(event: KeyPressEvent) -> None:
         """Accept a whole input; go on with one that is open, as far in as its block."""
         buffer = event.current_buffer
@@ -87,7 +88,11 @@ def _keys() -> KeyBindings:
         elif buffer.complete_state is not None:
             buffer.complete_next()
         else:
-            buffer.start_completion(select_first=True)
+            found = complete(console.session, buffer.document.text_before_cursor, names_of_commands())
+            if len(found) == 1:
+                buffer.insert_text(found[0].text[found[0].length :])
+            else:
+                buffer.start_completion(select_first=True)
 
     @keys.add("backspace")
     def _(event: KeyPressEvent) -> None:
@@ -127,7 +132,7 @@ def prompt_until_end(console: Console, begin: Callable[[], None]) -> None:
         auto_suggest=AutoSuggestFromHistory(),
         completer=ThreadedCompleter(_Words(console)),
         complete_while_typing=False,
-        key_bindings=_keys(),
+        key_bindings=_keys(console),
         lexer=lexer,
     )
     begin()
