@@ -70,8 +70,8 @@ class Notebook:
         session.models.name = line.model or model
         session.seed = seed if line.seed is None else line.seed
         try:
-            name = f"In[{getattr(self.shell, 'execution_count', session.count)}]"
-            reply = session.take(text, lambda made: recorder, name)
+            number = len(self.shell.user_ns.get("In", [""])) - 1
+            reply = session.take(text, lambda made: recorder, f"In[{number}]")
         finally:
             session.models.name, session.seed = model, seed
         self._tell(reply)

@@ -304,7 +304,29 @@ class _Text:
             here = self.word(self.name)
             span = own[0].span.to(own[-1].span)
             return [*given, ast.Role(self.role, tuple(own), (), None, span, here)]
-        return [*given, *own]
+        return [*given, *self._in_messages(own)]
+
+    def _in_messages(self, body: Sequence[ast.Statement]) -> list[ast.Statement]:
+        """Statements in which text behind a message belongs to one: to the same, or with a hole in it to one
+        of the assistant."""
+        found: list[ast.Statement] = []
+        at = -1
+        """Where the last message stands."""
+        for statement in body:
+            last = found[at] if at >= 0 else None
+            found.append(statement)
+            if isinstance(statement, ast.Role):
+                at = len(found) - 1
+            elif isinstance(last, ast.Role) and names.writes((statement,)) and not any(roles((statement,))):
+                role = "assistant" if names.asks((statement,)) else last.role
+                if role == last.role:
+                    whole = (*last.body, *found[at + 1 :])
+                    found[at:] = [replace(last, body=whole, span=last.span.to(statement.span))]
+                else:
+                    here = self.word(self.name)
+                    found[-1] = ast.Role(role, (statement,), (), None, statement.span, here)
+                    at = len(found) - 1
+        return found
 
     def _older(self, node: Node, rebound: set[str], before: tuple[ast.Statement, ...]) -> Node:
         """A statement in which variables that are bound anew, but not before it, have their older value."""

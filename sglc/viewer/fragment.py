@@ -19,6 +19,8 @@ from sglc.viewer.wording import figures, headline, remarks
 
 MOST_CARDS = 2000
 """Tokens of a run that show a card; others have its text as their title. A card takes some 600 bytes."""
+MOST_OPTIONS = 12
+"""Options of a `choose` or `select` that its card lists, the best first."""
 MOST_TABS = 16
 """Tabs beside each other, as many as the style sheet knows."""
 TINTS = (0.1, 0.5, 0.9)
@@ -37,6 +39,7 @@ def fragment(run: Run, reading: Reading | None = None, *, mark: str) -> str:
         style=resource("fragment.css"),
         most_cards=MOST_CARDS,
         most_tabs=MOST_TABS,
+        most_options=MOST_OPTIONS,
         tab_id=lambda: f"sglc-{mark}-{next(numbers)}",
     )
 

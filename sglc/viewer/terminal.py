@@ -83,7 +83,7 @@ class TerminalPicture:
         self._columns = columns
         self._color = color
         self._verbose = verbose
-        self._console = Console(width=columns or 1000, color_system=None)
+        self._console = Console(width=columns or 1000, color_system=None, force_jupyter=False)
 
     def write(self, out: IO[str]) -> None:
         """Write all lines."""
@@ -91,6 +91,7 @@ class TerminalPicture:
             file=out,
             width=self._columns or 1000,
             force_terminal=self._color,
+            force_jupyter=False,
             color_system="256" if self._color else None,
             no_color=not self._color,
             highlight=False,

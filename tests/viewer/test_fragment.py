@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -11,13 +10,8 @@ from hypothesis import given, settings
 
 from example_budget import examples
 from hostile.traces import HOSTILE, lines_of, read, trace_of, traces
+from judges.viewer_pieces import Piece, sound
 from sglc.viewer.fragment import MOST_CARDS, fragment
-
-TAGS = frozenset("div style p b span i del ins details summary input label section".split())
-ATTRIBUTES = frozenset(
-    "class role aria-label title tabindex dir type name id for checked open".split(),
-)
-VOID = frozenset(("input",))
 
 RETRY = """
 {"e": "start", "function": "feel", "program": "mood.sgl", "seed": 3}
@@ -33,55 +27,14 @@ RETRY = """
 {"e": "hole_start", "hole": "feel.mood", "mode": "gen"}
 {"e": "token", "hole": "feel.mood", "text": "'sad'", "logprob": -0.5}
 {"e": "hole_end", "hole": "feel.mood", "text": "'sad'", "ended": "complete"}
+{"e": "hole_start", "hole": "feel.c", "mode": "choose"}
+{"e": "hole_end", "hole": "feel.c", "text": "red", "ended": "choose", "scores": {"red": 0.75, "b<i>": 0.25}}
 {"e": "fork", "branches": 2}
 {"e": "text", "text": "left", "branch": "0"}
 {"e": "text", "text": "right", "branch": "1"}
 {"e": "adopt", "index": 1}
 {"e": "finish", "function": "feel", "tokens": 3, "forced": 1, "forwards": 2, "seconds": 0.5}
 """
-
-
-class Piece(HTMLParser):
-    """What a piece of a page is made of."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.attributes: dict[str, list[str]] = {}
-        self.text = ""
-        self.style = ""
-        self._open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert not self._open, f"left open: {self._open}"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        for name, value in attrs:
-            self.attributes.setdefault(name, []).append(value or "")
-        if tag not in VOID:
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self._open[-1:] == ["style"]:
-            self.style += data
-        else:
-            self.text += data
-
-
-def sound(text: str) -> Piece:
-    """A piece that is well formed, runs nothing and asks for nothing."""
-    piece = Piece(text)
-    assert piece.tags <= TAGS, piece.tags - TAGS
-    assert set(piece.attributes) <= ATTRIBUTES, set(piece.attributes) - ATTRIBUTES
-    assert not re.search(r"url\(|@import|expression|javascript:|https?:|//", piece.style)
-    names = piece.attributes.get("id", [])
-    assert len(names) == len(set(names))
-    assert set(piece.attributes.get("for", [])) == set(names)
-    return piece
 
 
 def test_tokens_are_tinted_and_tell_what_else_could_stand_there() -> None:
@@ -92,6 +45,7 @@ def test_tokens_are_tinted_and_tell_what_else_could_stand_there() -> None:
     assert 'class="t p1" tabindex="0">cal' in made
     assert 'class="t " tabindex="0">m' in made or 'class="t" tabindex="0">m' in made
     assert '<span class="forced">' in made
+    assert "'b<i>'25.0 %" in piece.text and "red" in piece.plain and "25.0" not in piece.plain
 
 
 def test_tries_and_branches_are_tabs() -> None:
