@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sglc.notebook.functions import TOP, NotebookFunction
+from sglc.notebook.functions import TOP, NotebookFunction, Told
 from sglc.notebook.pictures import CellError, Findings, Picture, Recorder, counted_errors
 from sglc.repl.session import ReplSession, Reply
 
@@ -34,7 +34,7 @@ class Notebook:
         self.session = ReplSession(top=TOP)
         self._modules: dict[str, Module] = {}
         """By model, of the newest program."""
-        self._program: Program | None = None
+        self._program: tuple[Program, Told] | None = None
         self._models: dict[str, str] = {}
         """The model of each function that was declared with one of its own."""
         self._bound: dict[str, object] = {}
@@ -136,7 +136,7 @@ class Notebook:
         for name in [each for each in self._bound if each not in there]:
             if self.shell.user_ns.get(name) is self._bound.pop(name):
                 del self.shell.user_ns[name]
-        program = self._newest()
+        program, _ = self._newest()
         from sglc.python.classes import classes_of
 
         types = classes_of(program)
@@ -148,24 +148,23 @@ class Notebook:
     def _bind(self, name: str, value: object) -> None:
         self._bound[name] = self.shell.user_ns[name] = value
 
-    def _newest(self) -> Program:
+    def _newest(self) -> tuple[Program, Told]:
         if self._program is None:
-            program, _ = self.session.program()
-            assert program is not None, "what counts checks"
-            self._program = program
+            self._program = self.session.program()
         return self._program
 
-    def _function(self, name: str) -> Function:
-        """A function of the newest program, on its model."""
+    def _function(self, name: str) -> tuple[Function, Told]:
+        """A function of the newest program, on its model, and what finds the places of what it raises."""
         model = self._models.get(name, self.session.models.name)
         if model not in self._modules:
             from sglc.api import made_module
 
-            self._modules[model] = made_module(self._newest(), [], model, None, {})
+            named = {"models": self.session.models.named} if self.session.models.named else {}
+            self._modules[model] = made_module(self._newest()[0], [], model, None, named)
         functions = self._modules[model].functions
         if name not in functions:
             raise NameError(f"{name} is no function of the session any more")
-        return functions[name]
+        return functions[name], self._newest()[1]
 
 
 def read_line(line: str) -> Line:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.diagnostics.render import render
 from sglc.notebook.pictures import Picture, Recorder
+from sglc.python.errors import RunError
 
 if TYPE_CHECKING:
     from sglc.api import Function
@@ -13,8 +17,21 @@ if TYPE_CHECKING:
     from sglc.runtime.results import RunResult
     from sglc.runtime.vm.state.trace import Event
 
+Told = Callable[[Diagnostic], Diagnostic]
+"""Gives a finding the place where it was typed."""
 TOP = 5
 """Tokens that a picture shows beside each token."""
+
+
+@contextmanager
+def _placed(told: Told) -> Iterator[None]:
+    """Errors that leave a run point at the cell in which they arose."""
+    try:
+        yield
+    except RunError as error:
+        error.diagnostic = told(error.diagnostic)
+        error.args = (render(error.diagnostic),)
+        raise
 
 
 class TracedRun:
@@ -43,26 +60,30 @@ class NotebookFunction:
     """A function of the session: an `SglFunction`, whose `run` notes what its picture needs. It is that of
     the newest program of the session, whatever it was when the name was bound."""
 
-    def __init__(self, name: str, current: Callable[[], Function], seed: int | None = None) -> None:
-        self._current = current
+    def __init__(self, name: str, find: Callable[[], tuple[Function, Told]], seed: int | None = None) -> None:
+        self._find = find
         self._seed = seed
         self.__name__ = self.__qualname__ = name
-        function = current()
+        function, _ = find()
         self.__doc__ = function.__doc__
         self.__signature__ = self.signature = function.signature
         self.__annotations__ = dict(function.__annotations__)
 
     def __call__(self, /, *values: object, **named: object) -> Any:
         """Run and wait for the value."""
-        return self._current()(*values, **self._with_seed(named))
+        function, told = self._find()
+        with _placed(told):
+            return function(*values, **self._with_seed(named))
 
     async def aio(self, /, *values: object, **named: object) -> Any:
         """Run without blocking the caller's event loop."""
-        return await self._current().aio(*values, **self._with_seed(named))
+        function, told = self._find()
+        with _placed(told):
+            return await function.aio(*values, **self._with_seed(named))
 
     def stream(self, /, *values: object, **named: object) -> Stream[Any]:
         """Start and give the events as they happen."""
-        return self._current().stream(*values, **self._with_seed(named))
+        return self._find()[0].stream(*values, **self._with_seed(named))
 
     def run(self, /, *values: object, **named: Any) -> TracedRun:
         """Run and wait for everything; as the output of a cell it is a picture."""
@@ -75,7 +96,9 @@ class NotebookFunction:
                 theirs(event)
 
         options = {"trace_top_": TOP, **self._with_seed(named), "trace_": heard}
-        result = self._current().run(*values, **options)
+        function, told = self._find()
+        with _placed(told):
+            result = function.run(*values, **options)
         return TracedRun(result, Picture(tuple(recorder.events)))
 
     def _with_seed(self, named: dict[str, Any]) -> dict[str, Any]:

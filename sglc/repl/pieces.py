@@ -56,9 +56,9 @@ def cut(source: Source) -> Cut:
     """The declarations and statements of an input."""
     whole = Span(source, 0, len(source.text))
     pieces = list(_pieces(source))
-    if not pieces:
-        return Cut((), (), ())
     nodes, found = _read(whole, "module")
+    if not pieces:
+        return Cut((), (), tuple(found))
     if nodes and not has_errors(found):
         return Cut(tuple(_declared(pieces, nodes)), (), tuple(found))
     nodes, found = _read(whole, "block")

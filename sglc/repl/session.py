@@ -201,10 +201,11 @@ class ReplSession:
         warnings = (each for each in told if each.span is not None and each.span.source is source)
         return Reply(True, tuple(each for each in warnings if each.code not in UNTOLD), tuple(notes))
 
-    def program(self) -> tuple[Program | None, list[Diagnostic]]:
-        """The program of all declarations that count."""
-        program, found, _, _ = self.compiler.declarations(self.state.declared)
-        return program, found
+    def program(self) -> tuple[Program, Callable[[Diagnostic], Diagnostic]]:
+        """The program of all declarations that count, and what finds the place where something was typed."""
+        program, _, composed, source = self.compiler.declarations(self.state.declared)
+        assert program is not None, "what counts checks"
+        return program, lambda found: composed.told(found, source)
 
     # -- statements ----------------------------------------------------------------------------------
 

@@ -14,8 +14,11 @@ pytest.importorskip("IPython", reason="the extra notebook is not installed")
 from sglc.notebook.book import Line, Notebook, read_line
 from sglc.notebook.functions import NotebookFunction, TracedRun
 from sglc.notebook.pictures import CellError, Findings, Picture
+from sglc.python.errors import RunError
 
-MOOD = "enum Mood: calm, furious\nfn mood(t: str) -> Mood:\n    user: | ${t}\n    assistant: | ?{m: Mood}\n    return m"
+ENUM = "enum Mood: calm, furious\n"
+ASK = "fn mood(t: str) -> Mood:\n    user: | ${t}\n    assistant: | ?{m: Mood}\n    return m"
+MOOD = ENUM + ASK
 
 
 class Shell:
@@ -117,6 +120,14 @@ def test_the_model_and_the_seed_of_a_cell_are_its_own(book: Notebook, tmp_path: 
     names = book.shell.user_ns
     assert names["calm"]("a").name == "calm" and names["mood"]("a").name == "furious"
     assert book.model("") == usual and book.session.seed == 0
+
+
+def test_an_error_of_a_run_points_at_its_cell(book: Notebook) -> None:
+    book.line_or_cell("", MOOD)
+    book.line_or_cell("", 'error Stuck(why: str)\n\nfn dig() -> int:\n    raise Stuck("deep")')
+    with pytest.raises(RunError) as raised:
+        book.shell.user_ns["dig"]()
+    assert raised.value.name == "Stuck" and " --> In[1]:4:5" in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,12 @@ class Console:
         text = plain(text)
         self.out.write((f"{DIM}{text}{PLAIN}" if dim and self.color else text) + "\n")
 
+    def _refuse(self, why: str) -> None:
+        self.refused += 1
+        self._line(why)
+
     def _unsound(self, made: Unsound) -> None:
+        self.refused += 1
         for found in made.found:
             self._draw(found)
 
@@ -158,10 +163,10 @@ class Console:
             return False
         wanted = HELP[name][0]
         if not rest and wanted and not wanted.startswith("["):
-            self._line(f"write {name} {wanted}: {HELP[name][1]}")
+            self._refuse(f"write {name} {wanted}: {HELP[name][1]}")
             return True
         if rest and not wanted:
-            self._line(f"{name} takes nothing behind it")
+            self._refuse(f"{name} takes nothing behind it")
             return True
         run: Callable[[str], None] = getattr(self, "_" + name[1:])
         try:
@@ -173,6 +178,7 @@ class Console:
             self._line("interrupted", dim=True)
         except OSError as problem:
             reason = problem.strerror or str(problem)
+            self.refused += 1
             self._draw(fault("E0805", f"{rest} cannot be written", reason=reason))
         return True
 
@@ -226,7 +232,7 @@ class Console:
 
     def _reset(self, rest: str) -> None:
         if rest not in ("", "all"):
-            self._line("write :reset, or :reset all")
+            self._refuse("write :reset, or :reset all")
             return
         self.session.reset(all_of_it=rest == "all")
 
@@ -235,6 +241,7 @@ class Console:
 
         text, problem = read_text(Path(rest))
         if problem is not None:
+            self.refused += 1
             self._draw(problem)
             return
         reply = self.session.take(text, name=rest)
@@ -262,7 +269,7 @@ class Console:
         elif rest.isdecimal() and len(rest) < 20:
             self.session.seed = int(rest)
         else:
-            self._line("a seed is a whole number from 0 on, of less than 20 digits")
+            self._refuse("a seed is a whole number from 0 on, of less than 20 digits")
 
     def _history(self, rest: str) -> None:
         for number, step in enumerate(self.session.steps, 1):

@@ -11,7 +11,6 @@ from sglc.repl.compiling import Compiled, Unsound
 from sglc.repl.session import ReplSession
 
 if TYPE_CHECKING:
-    from sglc.bytecode.code import Program
     from sglc.runtime.tokenizer import Tokenizer
 
 
@@ -34,8 +33,7 @@ def preview_text(invocation: Invocation, session: ReplSession, text: str, *, col
         conversation = Conversation(
             encoder=encoder, chat=PlainChat() if tokenizer is None else tokenizer.chat
         )
-        program = session.program()[0]
-        assert program is not None, "what counts checks"
+        program, _ = session.program()
         try:
             resume(conversation, session.state.said)
         except SglError as error:
@@ -76,9 +74,7 @@ def mask_text(invocation: Invocation, session: ReplSession, asking: str, hole: s
     from sglc.commands.explain_mask import described
 
     made = session.compiled(asking) if asking else None
-    program: Program | None
     program = made.program if isinstance(made, Compiled) else session.program()[0]
-    assert program is not None, "what counts checks"
     tokenizer = _tokenizer(invocation, session)
     vocabulary = None if tokenizer is None else tokenizer.vocabulary()
     return described(invocation, program, Path("the session"), hole, text, vocabulary)
