@@ -39,6 +39,7 @@ from sglc.values.kinds import is_value
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
+    from sglc.runtime.vm.state.debugging import RunDebugger
     from sglc.runtime.vm.state.python_host import PythonHost
 
 OPEN_END = 4
@@ -192,6 +193,7 @@ class Session:
         select: Literal["choose"] | None = None,
         answers: Mapping[str, Sequence[object]] | None = None,
         said: Said | None = None,
+        debugger: RunDebugger | None = None,
     ) -> RunResult:
         """Run one function.
 
@@ -205,9 +207,9 @@ class Session:
         most probable tokens are told with each token. With `decode` every hole is drawn token by token; with
         `select` a model elsewhere that tells no scores writes the option of a `select` itself. Holes with
         `answers` (of `rerun`) take these first, and no call runs ahead. The function's conversation begins
-        with what was `said` in an earlier one. Raises ArgumentError before it
-        starts, SglError when it fails, and what a listener raises, which ends it; cancelling the task stops
-        it at the next token.
+        with what was `said` in an earlier one. A `debugger` hears of everything and may stop the run anywhere;
+        no call runs ahead then. Raises ArgumentError before it starts, SglError when it fails, and what a
+        listener raises, which ends it; cancelling the task stops it at the next token.
         """
         if detailed is None:
             detailed = trace is not None or on_event is not None
@@ -232,6 +234,7 @@ class Session:
                 select == "choose",
                 answers or {},
                 said,
+                debugger,
             )
         except ListenerFault as fault:
             raise fault.reason from None
@@ -253,6 +256,7 @@ class Session:
         unscored: bool,
         answers: Mapping[str, Sequence[object]],
         said: Said | None,
+        debugger: RunDebugger | None,
     ) -> RunResult:
         """As `run`; raises ListenerFault where a listener fails."""
         code = self.function(name)
@@ -263,19 +267,24 @@ class Session:
         recording = None if recorder is None else recorder.begin(code.name, seed)
         if recording is not None:
             listeners = (*listeners, recording)
+        if debugger is not None:
+            listeners, trace_top = (*listeners, debugger.heard), max(trace_top, debugger.top)
+        debugged = debugger is not None
         run = self._new_run(
             seed,
             listeners,
             urgency,
-            0 if answers else concurrency,
-            detailed=detailed,
-            weighed=weighed,
+            0 if answers or debugged else concurrency,
+            detailed=detailed or debugged,
+            weighed=weighed or debugged,
             top=trace_top,
             local=local,
             unscored=unscored,
         )
         run.give(answers)
         machine = Machine(run)
+        if debugger is not None:
+            run.debugger, run.handlers = debugger, debugger.begin(machine)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
             allowances = (Allowance(max_tokens, "the run's token limit", fatal=True),)

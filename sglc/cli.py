@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "plan": "Show what a program costs before it runs.",
     "run": "Run a function of a program on a model and print its value.",
     "repl": "Try the language out at a prompt.",
+    "debug": "Run a function step by step, back and forth.",
     "serve": "Serve the public functions of programs over HTTP.",
     "proto": "Write a program as protocol buffers, for clients of gRPC.",
     "show": "Show a recorded run as a picture: its text, tokens and holes.",
@@ -47,6 +48,7 @@ ROOMS = {
     "proto": "serving.proto",
     "lsp": "editing.lsp",
     "repl": "editing.repl",
+    "debug": "editing.debug",
 }
 """Commands whose modules lie in a room of `sglc.commands`; those of the others are called like them."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -44,6 +45,11 @@ SAMPLES = (0xA5, 0x85, 0x95, 0xB5)
 """Bytes inside of characters that are tried before a token that ends in a broken one is taken."""
 
 Ask = Callable[[str], Awaitable[str]]
+
+
+async def _known(logits: np.ndarray) -> np.ndarray:
+    """Logits that were computed already."""
+    return logits
 
 
 class ValidatorObserver(Observer, Protocol):
@@ -313,6 +319,8 @@ class ValidatedHoleDecoder(HoleDecoder):
             scores = choice.scores.after(drawn)
             if self.observer.detailed:
                 self.observer.token(drawn, data, legal.count(), self._drafts.at(branch.tokens))
+                if request.pause is not None:
+                    await request.pause(drawn, data, legal, partial(_known, logits))
             if end is not None:
                 used = self._used() + (end > len(tracker.data))
                 return self._end(self._written(trial, end), "stop", used, scores)

@@ -9,7 +9,8 @@ answer, or the mask forbids it, the model prefers to come to an end.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -152,23 +153,35 @@ class Script:
     in_order = True
 
     def __init__(self, answers: list[object] | dict[str, object]) -> None:
-        self._ordered: Iterator[object] | None = iter(answers) if isinstance(answers, list) else None
-        self._named: dict[str, object] = {}
-        if isinstance(answers, dict):
-            self._named = {
-                name: iter(value) if isinstance(value, list) else value for name, value in answers.items()
-            }
+        self._answers = answers
+        self._used: Counter[str] = Counter()
+        """How many answers of each list were given; of a list for all holes by the empty name."""
 
     def _next(self, hole: str) -> str | None:
-        if self._ordered is not None:
-            found = next(self._ordered, None)
-        else:
-            found = self._named.get(hole, self._named.get(hole.rpartition(".")[2]))
-            if isinstance(found, Iterator):
-                found = next(found, None)
+        name: str = ""
+        found: object = self._answers if isinstance(self._answers, list) else None
+        if isinstance(self._answers, dict):
+            name = hole if hole in self._answers else hole.rpartition(".")[2]
+            found = self._answers.get(name)
+        if isinstance(found, list):
+            at = self._used[name]
+            self._used[name] += 1
+            found = found[at] if at < len(found) else None
         if found is None or isinstance(found, str):
             return found
         return json.dumps(found, ensure_ascii=False)
+
+    def mark(self) -> Mapping[str, int]:
+        """What was given so far, for `restore`."""
+        return dict(self._used)
+
+    def restore(self, mark: Mapping[str, int]) -> None:
+        """Give again what was given since the mark."""
+        self._used = Counter(mark)
+
+    def skip(self, hole: str) -> None:
+        """Use up the answer of a hole that is filled otherwise."""
+        self._next(hole)
 
     def answer(self, hole: str, stops: tuple[str, ...]) -> Answer | None:
         """What the hole is to be filled with; None leaves it to the model."""

@@ -191,6 +191,9 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.bounds": BELOW_VM,
     "sglc.runtime.repair": BELOW_VM | {"sglc.schema"},
     "sglc.runtime.vm": BELOW_VM,
+    "sglc.runtime.debug": BELOW_VM | {"sglc.runtime.vm"},
+    "sglc.debug": RUNTIME
+    | {*("sglc.runtime.debug", "sglc.driver", "sglc.options", "sglc.syntax", "sglc.check.core")},
     "sglc.runtime.backends": BELOW_VM
     | {"sglc.runtime.repair", "sglc.runtime.adapters", "sglc.targets.projection", "sglc.cfg", "sglc.project"},
     "sglc.runtime.backends.filling": BELOW_VM
@@ -257,6 +260,8 @@ LAW: dict[str, set[str]] = {
     | RUNTIME
     | {"sglc.driver", "sglc.externs", "sglc.project", "sglc.python", "sglc.runtime.backends"},
     "sglc.notebook": WHOLE | {"sglc.repl", "sglc.python", "sglc.api"},
+    "sglc.commands": WHOLE
+    | {"sglc.debug", "sglc.runtime.debug", "sglc.testing", "sglc.externs", "sglc.compatibility"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},
     "sglc": {"sglc.api", "sglc.python", "sglc.decorators"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -54,7 +55,7 @@ MOST_PIECES = 64
 """Most of these pieces of one text: each is read with all that is there before it."""
 
 
-def _request(
+def request_of(
     machine: Strand, frame: Frame, index: int, options: Options
 ) -> tuple[HoleRequest, dict[str, object], Type | None]:
     """The request to the decoder; for run-time choices the value of each text, for others the type."""
@@ -143,8 +144,8 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[object]) -
     run = machine.run
     spec = machine.program.holes[index]
     options = Options(spec, given)
-    request, values, type = _request(machine, frame, index, options)
-    verdicts = _verdicts(machine, spec, options.asked()) if spec.validators else None
+    request, values, type = request_of(machine, frame, index, options)
+    verdicts = verdicts_of(machine, spec, options.asked()) if spec.validators else None
     if run.listeners:
         machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode, **asked_first(run, spec.models)})
     if machine.stream is not None:
@@ -203,7 +204,7 @@ async def _filled(
     mocked = run.mocked(spec.name, machine.branch)
     if mocked is not None:
         text = _mocked_text(machine, type, mocked[0])
-        await _accept_mock(machine, request, type, text, verdicts)
+        await accept_given(machine, request, type, text, verdicts)
         options = (scoring.choices(machine, spec, request, values, type) if spec.told else None) or [text]
         return await _simulated(machine, frame, spec, text, _given(spec, options, text, mocked[0]))
     if run.fuzzing:
@@ -239,7 +240,7 @@ async def _filled(
     return result
 
 
-def _verdicts(machine: Strand, spec: HoleSpec, asked: list[object]) -> Verdicts:
+def verdicts_of(machine: Strand, spec: HoleSpec, asked: list[object]) -> Verdicts:
     """What the validators of a hole say together: `dead` if one does, `final` if all do."""
     calls: list[tuple[Code, list[object]]] = []
     for index in spec.validators:
@@ -271,7 +272,7 @@ def _mocked_text(machine: Strand, type: Type | None, value: object) -> str:
         raise failure(f"a mock answers with {kind(value)}, which is not a value of its hole") from None
 
 
-async def _accept_mock(
+async def accept_given(
     machine: Strand, request: HoleRequest, type: Type | None, text: str, verdicts: Verdicts | None
 ) -> None:
     """A mock goes through the hole's own matcher; values that a retry excluded stay legal for it."""
@@ -333,6 +334,8 @@ async def _generated(
     mark = show_repairs(conversation, repairs)
     who = asked(run, conversation, use)
     model = who.model
+    if run.debugger is not None:
+        request = replace(request, pause=partial(run.debugger.token, machine, index))
     if model.script is not None:
         request = request.answered(model.script.answer(request.name, request.stops))
     spec = machine.program.holes[index]

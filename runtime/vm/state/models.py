@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,6 +27,15 @@ class Script(Protocol):
 
     def option(self, hole: str, options: list[str]) -> int | None:
         """Which of the options a `select` takes; None where the script does not say."""
+
+    def mark(self) -> Mapping[str, int]:
+        """What was given so far, for `restore`."""
+
+    def restore(self, mark: Mapping[str, int]) -> None:
+        """Give again what was given since the mark."""
+
+    def skip(self, hole: str) -> None:
+        """Use up the answer of a hole that is filled otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

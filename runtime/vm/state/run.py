@@ -25,6 +25,7 @@ from sglc.types.decoding import Figure
 from sglc.types.model_use import MAIN
 
 if TYPE_CHECKING:
+    from sglc.runtime.vm.state.debugging import RunDebugger
     from sglc.runtime.vm.state.python_host import PythonHost
     from sglc.runtime.vm.state.strand import Step
     from sglc.runtime.vm.state.tasks import Tasks
@@ -313,6 +314,8 @@ class Run:
         self.recorder = recorder
         self.handlers = handlers
         """What instructions do in place of the machine's own table."""
+        self.debugger: RunDebugger | None = None
+        """What may stop the run; None where nothing does."""
         self.draws = Draws(seed, again)
         """The random answers of `fuzz`."""
         self.steps = 0

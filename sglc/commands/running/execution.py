@@ -37,6 +37,7 @@ from sglc.types.values import Value
 
 if TYPE_CHECKING:
     from sglc.externs.host import Host
+    from sglc.runtime.vm.state.debugging import RunDebugger
 
 R = TypeVar("R")
 SHOWN_PARTIAL = 2000
@@ -214,13 +215,18 @@ class Runner:
             models.close()
 
     def run(
-        self, arguments: Mapping[str, Value], *, trace: Path | None = None, narrator: Narrator | None = None
+        self,
+        arguments: Mapping[str, Value],
+        *,
+        trace: Path | None = None,
+        narrator: Narrator | None = None,
+        debugger: RunDebugger | None = None,
     ) -> Outcome:
         """One run. Failures and Ctrl-C are outcomes; OSError means the trace cannot be written."""
         heard = narrator or Narrator(self._call.program, Unseen(), self._call.code.name)
         writer = TraceWriter.open(trace) if trace is not None else None
         try:
-            outcome = self.wait(self.outcome(arguments, trace=writer, heard=heard))
+            outcome = self.wait(self.outcome(arguments, trace=writer, heard=heard, debugger=debugger))
             return replace(outcome, statistics={**outcome.statistics, **self._kept()})
         except KeyboardInterrupt:
             stopped = SglError("Cancelled", "interrupted")
@@ -258,10 +264,14 @@ class Runner:
             try:
                 return await work
             finally:
-                for each in self._remote:
-                    await each.close()
+                await self.close_remote()
 
         return asyncio.run(whole())
+
+    async def close_remote(self) -> None:
+        """Close connections to models elsewhere, in the loop that used them."""
+        for each in self._remote:
+            await each.close()
 
     async def outcome(
         self,
@@ -270,6 +280,7 @@ class Runner:
         trace: TraceWriter | None = None,
         heard: Narrator | None = None,
         concurrency: int | None = None,
+        debugger: RunDebugger | None = None,
     ) -> Outcome:
         """How one run ends; any number of them may go on at the same time. `heard` keeps what is said,
         `concurrency` is that of this run where it is not that of the call."""
@@ -288,6 +299,7 @@ class Runner:
                 concurrency=call.concurrency if concurrency is None else concurrency,
                 decode=call.decode,
                 select=call.select,
+                debugger=debugger,
             )
         except SglError as error:
             if self._traceback and error.__cause__ is not None:

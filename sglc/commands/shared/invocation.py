@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 import click
@@ -28,6 +28,8 @@ class Invocation:
     startup: Startup = field(default_factory=Startup)
     python: tuple[str, ...] = ()
     """Modules of Python that the program may import."""
+    told: list[Diagnostic] | None = None
+    """Where diagnostics are kept that are not to be drawn, because somebody else shows them."""
 
 
 def _allow(context: click.Context, parameter: click.Parameter, given: bool) -> None:
@@ -69,16 +71,21 @@ def _level(context: click.Context, parameter: click.Parameter, given: int) -> No
         invocation.options = replace(invocation.options, level=given)
 
 
-level_option = click.option(
-    "-O",
-    "level",
-    type=click.IntRange(LEVELS[0], LEVELS[-1]),
-    default=CompileOptions().level,
-    show_default=True,
-    expose_value=False,
-    callback=_level,
-    help="Which passes run: -O0 none, -O1 those that tidy, -O2 all.",
-)
+def level_by_default(level: int) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """The option `-O`, with the level where it is not given."""
+    return click.option(
+        "-O",
+        "level",
+        type=click.IntRange(LEVELS[0], LEVELS[-1]),
+        default=level,
+        show_default=True,
+        expose_value=False,
+        callback=_level,
+        help="Which passes run: -O0 none, -O1 those that tidy, -O2 all.",
+    )
+
+
+level_option = level_by_default(CompileOptions().level)
 """Of the commands that make code."""
 
 require_option = click.option(
@@ -121,6 +128,9 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
 
 def show(invocation: Invocation, diagnostics: Iterable[Diagnostic]) -> None:
     """Draw diagnostics on stderr, one below the other."""
+    if invocation.told is not None:
+        invocation.told += diagnostics
+        return
     for diagnostic in diagnostics:
         from sglc.diagnostics.render import render
 

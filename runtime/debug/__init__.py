@@ -1,0 +1,1 @@
+"""The stop engine: where a run stops, what can be seen there, and how it goes on, back or otherwise."""

@@ -1,0 +1,117 @@
+"""`sglc debug`: a function of a program, stopped where its user wants it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from sglc.commands.debugging.wanted import Wanted
+from sglc.commands.running.run_options import Models, answer_options, engine_options, models_option
+from sglc.commands.shared.invocation import (
+    Invocation,
+    level_by_default,
+    outside_option,
+    python_option,
+    require_option,
+)
+from sglc.runtime.backends.recording.options import AnswerOptions
+from sglc.runtime.engine.core.options import EngineOptions
+
+if TYPE_CHECKING:
+    from sglc.targets.projection.core.capabilities import Level
+
+FACES = "--plain, --dap and --dap-port exclude each other"
+
+
+@click.command("debug")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("function", required=False)
+@click.option("--arg", "pairs", multiple=True, metavar="NAME=VALUE", help="An argument, read by its type.")
+@click.option(
+    "--args",
+    "arguments",
+    type=click.Path(path_type=Path),
+    metavar="FILE.json",
+    help="Arguments from a JSON object.",
+)
+@models_option("As of `sglc run`: a name, a folder, scripted:FILE; with NAME= one that the program names.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw.")
+@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens to generate.")
+@click.option(
+    "--decode",
+    type=click.Choice(["local"]),
+    help="Draw every hole token by token, so that it can be stepped.",
+)
+@click.option(
+    "--break",
+    "breaks",
+    multiple=True,
+    metavar="PLACE",
+    help="Stop at LINE, FILE:LINE, `hole NAME` or `fn NAME`, perhaps with ` if EXPRESSION`.",
+)
+@click.option(
+    "--stop",
+    "stops",
+    multiple=True,
+    metavar="WHAT",
+    help="Stop at `ensure`, `raised`, `uncaught`, `improbable P` or `pressure Q`.",
+)
+@click.option("--plain", is_flag=True, help="A prompt in lines of text; needs no extra.")
+@click.option("--dap", is_flag=True, help="Speak the debug adapter protocol at stdin and stdout.")
+@click.option(
+    "--dap-port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Speak it to one client after the other at a port of 127.0.0.1; 0 takes a free one.",
+)
+@require_option
+@engine_options
+@answer_options
+@level_by_default(0)
+@outside_option
+@python_option
+@click.pass_obj
+def command(
+    invocation: Invocation,
+    file: Path | None,
+    function: str | None,
+    pairs: tuple[str, ...],
+    arguments: Path | None,
+    models: Models,
+    seed: int,
+    max_tokens: int | None,
+    decode: Literal["local"] | None,
+    breaks: tuple[str, ...],
+    stops: tuple[str, ...],
+    plain: bool,
+    dap: bool,
+    dap_port: int | None,
+    required: Level | None,
+    engine: EngineOptions,
+    answers: AnswerOptions,
+) -> None:
+    """Run a function step by step: look at its conversation, its masks, its values, and change them.
+
+    It stops at lines, holes, tokens, failed conditions, improbable tokens. A hole can be given a value, and
+    the run can go back to any hole and on from there. On a terminal it has a face of its own (extra `debug`);
+    --plain is a prompt, --dap is for editors. The results of a run that is only looked at are those of
+    `sglc run`.
+
+    \b
+    Examples:
+      sglc debug examples/triage.sgl --args examples/triage.json --plain
+      sglc debug crew.sgl crew --arg theme=salvage --break "hole member" --stop "improbable 0.01"
+      sglc debug --dap
+    """
+    if plain + dap + (dap_port is not None) > 1:
+        raise click.UsageError(FACES)
+    if file is None:
+        raise click.UsageError("name a program; only --dap and --dap-port can do without")
+    wanted = Wanted(
+        *(file, function, pairs, arguments, models, seed, max_tokens, decode, required, engine, answers)
+    )
+    from sglc.commands.debugging.prompt import at_prompt
+
+    at_prompt(invocation, wanted, breaks, stops)
