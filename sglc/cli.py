@@ -22,6 +22,7 @@ from sglc.commands.shared.invocation import CommandFailed, Invocation
 
 COMMANDS: dict[str, str] = {
     "check": "Find what is wrong with programs, without running them.",
+    "fmt": "Write programs in their one layout.",
     "build": "Compile a program into one file, or print a stage of it.",
     "stubs": "Write what Python sees of programs, for checkers of types.",
     "plan": "Show what a program costs before it runs.",
@@ -49,6 +50,7 @@ ROOMS = {
     "lsp": "editing.lsp",
     "repl": "editing.repl",
     "debug": "editing.debug",
+    "fmt": "editing.fmt",
 }
 """Commands whose modules lie in a room of `sglc.commands`; those of the others are called like them."""
 

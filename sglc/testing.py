@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sglc.bytecode.code import Code, Place, Program
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.format.quoted import quoted
 from sglc.recorded.differences import differences
 from sglc.recorded.goldens import Goldens
 from sglc.recorded.judging import Recorded
@@ -23,6 +24,7 @@ from sglc.runtime.session import Session
 from sglc.runtime.shrinking import Failing, failures_of, shrink
 from sglc.runtime.vm.coverage import BranchCoverage
 from sglc.runtime.vm.state.run import Missed
+from sglc.source import Source, Span
 from sglc.types.json_text import json_text
 
 MISSED = "E0808"
@@ -217,7 +219,8 @@ def _missed(program: Program, missed: Missed) -> Diagnostic:
 
 def _sides(expectation: str, values: Mapping[str, str]) -> tuple[str, str] | None:
     """The values of both sides of `expect left == right`; None where it is something else."""
-    condition = " ".join(expectation.split()).removeprefix("expect ")
+    written = expectation.removeprefix("expect")
+    condition = quoted(Span(Source("", written), 0, len(written)))
     texts = [name.removesuffix("…") for name in values]
     for left, one in zip(texts, values.values(), strict=True):
         for right, other in zip(texts, values.values(), strict=True):

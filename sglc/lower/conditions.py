@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sglc.format.quoted import quoted
 from sglc.ir import ops, terminators
 from sglc.lower.context import Context
 from sglc.lower.expressions import Expressions
@@ -50,7 +51,7 @@ class Conditions:
         if node.message is not None:
             build.store(reason, self.expressions.value(node.message), span)
         else:
-            build.store(reason, build.const(f"`{span.text}` does not hold", span), span)
+            build.store(reason, build.const(f"`{quoted(span)}` does not hold", span), span)
         retry = self.context.policy(node)
         if retry is not None:
             build.add(ops.TryAgain(retry, build.load(reason, span), node.span))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sglc.check.core.result import LocalSymbol
+from sglc.format.quoted import quoted
 from sglc.ir import ops, terminators
 from sglc.lower.assignments import Assignments
 from sglc.lower.conditions import Conditions
@@ -177,7 +178,7 @@ class Statements:
         self.expressions.condition(node.condition, body, done)
         build.start(body)
         if node.limit is not None:
-            text = f"`while {node.condition.span.text}`"
+            text = f"`while {quoted(node.condition.span)}`"
             count = build.value(ops.Limit, build.load(left), text, span=node.condition.span)
             build.store(left, count, node.span)
         self.inside(Surrounding("loop", done, again), node.body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sglc.format.quoted import quoted
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
@@ -70,5 +71,5 @@ def _calls(node: ast.Expression) -> Iterator[ast.Expression]:
 
 def shown_text(span: Span) -> str:
     """The source of an expression, on one line and cut short."""
-    text = " ".join(span.text.split())
+    text = quoted(span)
     return text if len(text) <= _CHARS else text[: _CHARS - 1] + "…"

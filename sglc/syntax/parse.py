@@ -8,6 +8,7 @@ from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.source import Source, Span
 from sglc.syntax.builders.parts import settled
 from sglc.syntax.lexer.layout import Layout
+from sglc.syntax.lexer.tokens import LexedText
 from sglc.syntax.limits import LONG_LINE, too_deep, unreadable
 from sglc.syntax.parser import Parser, language
 from sglc.syntax.tree import ast
@@ -31,7 +32,14 @@ def _read(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     fault = unreadable(source)
     if fault is not None:
         return ast.Module(source, (), ""), [fault]
-    parser = Parser(source)
+    return read(Parser(source))[:2]
+
+
+def read(parser: Parser) -> tuple[ast.Module, list[Diagnostic], LexedText]:
+    """The module of a parser's source, what is to be said about its syntax, and its tokens; edits are not yet
+    tried.
+    """
+    source = parser.source
     declarations, lexed = parser.module()
     diagnostics = parser.reporter.diagnostics
     longest = max(map(len, source.text.splitlines()), default=0)
@@ -39,7 +47,7 @@ def _read(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
         declarations = too_deep(declarations, diagnostics)
     doc = parser.context.docs.of_module(declarations)
     parser.context.docs.report_strays()
-    return ast.Module(source, declarations, doc), in_order(diagnostics)
+    return ast.Module(source, declarations, doc), in_order(diagnostics), lexed
 
 
 def parse_part(

@@ -39,6 +39,7 @@ COMPILE = LEAVES | {
     "sglc.stdlib",
     "sglc.lalr",
     "sglc.syntax",
+    "sglc.format",
     "sglc.importers",
     "sglc.library",
     "sglc.check",
@@ -136,6 +137,7 @@ LAW: dict[str, set[str]] = {
     "sglc.syntax": {
         *("sglc.immutable", "sglc.source", "sglc.diagnostics", "sglc.cfg", "sglc.grammar", "sglc.lalr"),
     },
+    "sglc.format": {"sglc.source", "sglc.diagnostics", "sglc.lalr", "sglc.syntax"},
     "sglc.importers": {"sglc.automata", "sglc.types", "sglc.lalr"},
     "sglc.library": {"sglc.immutable", "sglc.source", "sglc.diagnostics", "sglc.stdlib"},
     "sglc.check.core": CHECKED,
@@ -154,7 +156,7 @@ LAW: dict[str, set[str]] = {
     },
     "sglc.check": CHECKED | CHECK,
     "sglc.ir": LEAVES,
-    "sglc.lower": LEAVES | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.options"},
+    "sglc.lower": LEAVES | {"sglc.syntax", "sglc.format", "sglc.check.core", "sglc.ir", "sglc.options"},
     "sglc.advice": LEAVES
     | {
         *("sglc.library", "sglc.syntax", "sglc.check", "sglc.check.core"),
@@ -166,7 +168,15 @@ LAW: dict[str, set[str]] = {
     "sglc.emit": LEAVES | {"sglc.ir", "sglc.bytecode", "sglc.analysis"},
     "sglc.check.show_types": COMPILE,
     "sglc.targets": LEAVES
-    | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.cfg", "sglc.schema", "sglc.check.show_types"}
+    | {
+        "sglc.syntax",
+        "sglc.format",
+        "sglc.check.core",
+        "sglc.ir",
+        "sglc.cfg",
+        "sglc.schema",
+        "sglc.check.show_types",
+    }
     | {"sglc.targets.projection"},
     "sglc.targets.projection": LEAVES | {"sglc.bytecode", "sglc.cfg", "sglc.schema"},
     "sglc.targets.proto": LEAVES | {"sglc.bytecode"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -51,6 +52,15 @@ def _mode(path: Path, private: bool) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def unified(name: str, before: str, after: str) -> str:
+    """The change of a file's text as a unified diff."""
+    parts = []
+    old, new = (text.splitlines(keepends=True) for text in (before, after))
+    for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
+        parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
+    return "".join(parts)
 
 
 def programs_below(paths: Iterable[Path]) -> tuple[list[Path], list[Diagnostic]]:

@@ -6,14 +6,13 @@ result; what is repaired often lets more be seen. Everything happens in memory, 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sglc.advice.examine import examine
 from sglc.check.program import Workspace
-from sglc.commands.shared.files import write_whole
+from sglc.commands.shared.files import unified, write_whole
 from sglc.commands.shared.invocation import Invocation, fail, fault
 from sglc.commands.shared.programs import ARTEFACT, LARGEST_SOURCE, check_path, read_bytes, read_source
 from sglc.diagnostics.diagnostic import Diagnostic
@@ -108,16 +107,8 @@ class Fixer:
 
     def diff(self) -> str:
         """All changes as a unified diff."""
-        parts: list[str] = []
-        for changed in self.changed_files().values():
-            for line in difflib.unified_diff(
-                changed.before.splitlines(keepends=True),
-                changed.after.splitlines(keepends=True),
-                f"a/{changed.name}",
-                f"b/{changed.name}",
-            ):
-                parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
-        return "".join(parts)
+        changed_files = self.changed_files().values()
+        return "".join(unified(changed.name, changed.before, changed.after) for changed in changed_files)
 
     def write(self, invocation: Invocation) -> None:
         """Write the files, each whole or not at all; one that has changed meanwhile is left and told."""

@@ -68,15 +68,18 @@ def read_text(path: Path, limit: int = LARGEST_SOURCE) -> tuple[str, Diagnostic 
     `limit` is the most bytes that the file may have.
     """
     data, problem = read_bytes(path, limit)
-    if problem is not None:
-        return "", problem
+    return ("", problem) if problem is not None else as_text(str(path), data)
+
+
+def as_text(name: str, data: bytes) -> tuple[str, Diagnostic | None]:
+    """UTF-8 as text without its byte order mark, or a diagnostic (E0802) that calls it by a name."""
     try:
         return data.decode("utf-8-sig"), None
     except UnicodeDecodeError as wrong:
         line = data.count(b"\n", 0, wrong.start) + 1
         return "", fault(
             "E0802",
-            f"{path} is not UTF-8 text",
+            f"{name} is not UTF-8 text",
             reason=f"byte {data[wrong.start]:#04x} in line {line} cannot stand there",
             hint="is it a compiled program? those end in .sglb"
             if b"\0" in data[:4096]

@@ -35,7 +35,7 @@ class DocComments:
         starts, text = self.source.line_starts, self.source.text
         for start, end in extents:
             line = bisect_right(starts, start)
-            alone = not text[starts[line - 1] : start].strip()
+            alone = not text[starts[line - 1] : start].strip().strip("\ufeff")
             self._comments[line] = _Comment(start, end, text[start:end].lstrip("#").strip(), alone)
 
     def take(self, start: int, end: int, block: bool = False) -> str:

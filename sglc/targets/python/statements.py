@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sglc.check.core.result import DependentType
+from sglc.format.quoted import quoted
 from sglc.syntax.tree import ast
 from sglc.targets.python.context import Context, Text, annotated
 from sglc.targets.python.dependents import Dependents
@@ -297,7 +298,7 @@ class Statements:
             self.context.add(f"{rounds} = {self.expressions.code(node.limit)}")
         self.context.add(f"while {self.expressions.condition(node.condition)}:")
         if rounds:
-            text = f"`while {node.condition.span.text}`"
+            text = f"`while {quoted(node.condition.span)}`"
             self.context.depth += 1
             self.context.add(f"{rounds} = spend({rounds}, {json_text(text)})")
             self.context.depth -= 1
@@ -381,7 +382,7 @@ class Statements:
         else:
             context.add(f"if {self.expressions.condition(node.condition)}:", '    note(True, "")', "else:")
         with context.inside():
-            why = f"`{node.condition.span.text}` does not hold"
+            why = f"`{quoted(node.condition.span)}` does not hold"
             reason = json_text(why) if node.message is None else self.expressions.code(node.message)
             hole = self.checked.retries.get(id(node))
             point = None if hole is None else context.points.get(id(hole))
