@@ -2,8 +2,8 @@
 
 Only brackets let a line go on below. The brackets that hold most are opened: what is in them stands on a
 line of its own, else each of its parts does. A part that is still too long goes on in the same way, or is cut
-before the operators that bind loosest. Nothing asks where the lines of the text ended before, but for comments,
-which end theirs.
+before the operators that bind loosest. Where the lines of the text ended before does not matter, but for
+comments, which end theirs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from sglc.format.reading import Gap
 from sglc.format.rows import Row
+from sglc.format.spacing import CALLED
 from sglc.format.tokens import TakenTokens
 
 WIDTH = 100
@@ -23,6 +24,8 @@ LEAST = 12
 """Columns that brackets hold if opening them is worth a line."""
 
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
+_HAS_PARTS = CALLED | {"PATH"}
+"""What stands before round brackets that hold arguments, parameters or imported names."""
 _LOOSEST: tuple[tuple[str, ...], ...] = (
     ("for",),
     ("if", "else"),
@@ -100,19 +103,11 @@ class Breaker:
             tuple_of_one = (
                 kinds[group.open] == "("
                 and len(self._parts(group.open + 1, group.close, group.inner)) == 1
-                and (
-                    group.open == self.first
-                    or self.blanks[group.open - self.first] != ""
-                    or self._opens(group)
-                )
+                and not (group.open > self.first and kinds[group.open - 1] in _HAS_PARTS)
             )
             if not tuple_of_one:
                 found.append(comma)
         return frozenset(found)
-
-    def _opens(self, group: Group) -> bool:
-        """Whether what stands before a bracket is another one that opens."""
-        return self.tokens.kinds[group.open - 1] in _CLOSER
 
     def flat(self, first: int, last: int) -> str:
         """Tokens on one line."""

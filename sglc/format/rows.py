@@ -19,7 +19,7 @@ class Row:
     blank: bool = False
     """Whether a blank line stands above it."""
     place: int = -1
-    """Where the comment is to begin, counted from the indentation, but two blanks behind the text at least."""
+    """Where the comment is to begin, counted from the indentation, at least two blanks behind the text."""
 
     def width(self) -> int:
         """Columns of the text with its indentation."""

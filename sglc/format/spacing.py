@@ -15,7 +15,7 @@ _NONE_AFTER = frozenset("( [ { . -".split())
 """`-` is a sign; as an operator it is of the kind BINARY."""
 _OPERAND_ENDS = frozenset("NAME NUMBER STRING REGEX INLINE_JSON ) ] } true false null".split())
 _OPERAND_STARTS = frozenset("NAME NUMBER STRING REGEX ( [ { true false null -".split())
-_CALLED = _OPERAND_ENDS | {"schema", "blend"}
+CALLED = _OPERAND_ENDS | {"schema", "blend"}
 _OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
 
@@ -39,7 +39,7 @@ def gaps(tokens: TakenTokens, first: int, last: int, grammar: bool = False) -> l
         elif kind == "..":
             gap = "" if before in _OPERAND_ENDS else " "
         elif kind == "(":
-            gap = "" if before in _CALLED and not grammar else " "
+            gap = "" if before in CALLED and not grammar else " "
         elif kind == "[":
             gap = "" if before in _OPERAND_ENDS and not (tagged and not opened) else " "
         elif kind == "{":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ import pytest
 
 import python_programs
 import sglc
-from sglc.bytecode.code import Place, Program
+from outcomes import without_places
+from sglc.bytecode.code import Program
 from sglc.decorators import DecoratedFunction
 from sglc.driver import compile_source
 from sglc.runtime.model import load
@@ -40,13 +40,6 @@ def of_python(name: str, form: str) -> DecoratedFunction[..., object]:
     found = getattr(module, first)
     assert isinstance(found, DecoratedFunction)
     return found
-
-
-def without_places(program: Program) -> Program:
-    """The program as if it had been written nowhere."""
-    nowhere = Place(0, 0, 0, 1, 1)
-    codes = tuple(replace(code, places=(nowhere,) * len(code.places)) for code in program.codes)
-    return replace(program, name="", codes=codes, files=(), sources=())
 
 
 ARGUMENTS = {"character": {"theme": "a lighthouse"}, "profile": {}, "header": {}, "solve": {}}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fakes.hashed_engine import HashedEngine
-from sglc.bytecode.code import Program
+from sglc.bytecode.code import Place, Program
 from sglc.bytecode.verify import verified
 from sglc.check.program import check
 from sglc.diagnostics.diagnostic import has_errors
@@ -124,3 +124,10 @@ def streams(events: list[Event], program: Program) -> dict[str, list[tuple[objec
         else:
             stream.append((event.kind, data, event.span))
     return found
+
+
+def without_places(program: Program) -> Program:
+    """The program as if it had been written nowhere."""
+    nowhere = Place(0, 0, 0, 1, 1)
+    codes = tuple(replace(code, places=(nowhere,) * len(code.places)) for code in program.codes)
+    return replace(program, name="", codes=codes, files=(), sources=())
