@@ -20,6 +20,8 @@ WIDTH = 100
 STEP = 4
 SHORT = 22
 """Columns of parts of a list that share rows."""
+SHORT_ARGUMENT = 44
+"""Columns of arguments that share rows."""
 LEAST = 12
 """Columns that brackets hold if opening them is worth a line."""
 
@@ -325,12 +327,12 @@ class Breaker:
         self.put(self.tokens.written[last])
 
     def _together(self, group: Group, parts: list[tuple[int, int]], indent: int, tail: int) -> list[str]:
-        """What brackets hold on one row if it fits, short parts of a list or map on several; empty if not."""
+        """What brackets hold on one row if it fits, short parts on as many as they take; empty if not."""
         text = self.flat(group.open + 1, group.close)
         if indent + len(text) + tail <= WIDTH:
             return [text]
         texts = [self.flat(start, stop) for start, stop in parts]
-        if not tail or max(map(len, texts)) > SHORT:
+        if not texts or max(map(len, texts)) > self._share(group, parts):
             return []
         rows = [texts[0]]
         for text in texts[1:]:
@@ -341,8 +343,20 @@ class Breaker:
                 rows.append(text)
         return rows
 
+    def _share(self, group: Group, parts: list[tuple[int, int]]) -> int:
+        """How long parts may be that share rows: those of lists and maps, and arguments without names."""
+        kinds = self.tokens.kinds
+        if self.grammar or len(parts) < 3:
+            return 0
+        if kinds[group.open] != "(":
+            return SHORT
+        named = any(
+            kinds[index] in ("=", ":") for index in self._between(group.open + 1, group.close, group.inner)
+        )
+        return 0 if named else SHORT_ARGUMENT
+
     def _hugged(self, group: Group, parts: list[tuple[int, int]]) -> Group | None:
-        """The list or map that is the last part in round brackets and is opened with them, if there is one.
+        """The list, map or call that is the last part in round brackets and is opened with them, if any.
 
         `f("a", [` begins it, and `])` ends it.
         """
@@ -350,8 +364,11 @@ class Breaker:
         if kinds[group.open] != "(" or not parts or self.grammar:
             return None
         start, stop = parts[-1]
-        inner = next((each for each in group.inner if each.open == start and each.close == stop - 1), None)
-        if inner is None or kinds[inner.open] == "(" or inner.close == inner.open + 1:
+        inner = group.inner[-1] if group.inner else None
+        if inner is None or inner.close != stop - 1 or inner.close == inner.open + 1 or inner.open < start:
+            return None
+        called = kinds[inner.open] == "(" and len(parts) > 1
+        if inner.open > start if not called else not self._is_name(start, inner.open):
             return None
         outside = [index for index in self.comments if group.open < index <= group.close]
         if any(not inner.open < index <= inner.close for index in outside):
@@ -364,6 +381,11 @@ class Breaker:
             if self.row.indent + STEP + whole <= WIDTH or 3 * len(head) > whole:
                 return None
         return inner
+
+    def _is_name(self, first: int, last: int) -> bool:
+        """Whether tokens are a name, perhaps behind others and points."""
+        kinds = self.tokens.kinds[first:last]
+        return len(kinds) % 2 == 1 and set(kinds[::2]) == {"NAME"} and set(kinds[1::2]) <= {"."}
 
     def _takes_comma(self, group: Group, parts: list[tuple[int, int]]) -> bool:
         """Whether a comma stands behind the last part if each has its line: in lists and maps of several."""
