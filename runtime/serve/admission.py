@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import random
 import time
 from collections.abc import Callable
 
@@ -64,14 +65,22 @@ class Turn:
 
 
 class Admission:
-    """Places for runs. `running` is the most at a time, `waiting` the most that wait."""
+    """Places for runs. `running` is the most at a time, `waiting` the most that wait. `dice` gives numbers
+    from 0 to 1."""
 
-    def __init__(self, running: int, waiting: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        running: int,
+        waiting: int,
+        clock: Callable[[], float] = time.monotonic,
+        dice: Callable[[], float] = random.random,
+    ) -> None:
         self.most_running = running
         self.most_waiting = waiting
         self.running = 0
         self.waiting = 0
         self._clock = clock
+        self._dice = dice
         self._seconds = FIRST_GUESS
         self._queues: dict[str, list[Turn]] = {}
         """By tenant, in the order of their turns."""
@@ -91,10 +100,14 @@ class Admission:
             self.waiting += 1
         return turn
 
-    def check(self) -> None:
-        """Raises Refusal (429) where one more call has no room to wait."""
-        if self.running >= self.most_running and self.waiting >= self.most_waiting:
-            raise refusal(429, "Busy", f"{self.waiting} calls wait already", retry_after=self.expected_wait())
+    def check(self, coming: int = 0) -> None:
+        """Raises Refusal (429) where one more call has no room to wait behind those that are `coming`. When
+        to come again differs from call to call, so that those who are refused together come back apart, some
+        before the queue is empty."""
+        room = self.most_running - self.running + self.most_waiting - self.waiting
+        if room <= coming:
+            after = self.expected_wait() * (0.5 + self._dice())
+            raise refusal(429, "Busy", f"{self.waiting} calls wait already", retry_after=after)
 
     async def until_free(self) -> None:
         """Wait until there is a place that no call waits for."""

@@ -12,15 +12,15 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 from starlette.websockets import WebSocket
 
 from sglc.runtime.serve.access import Access
 from sglc.runtime.serve.functions import FunctionTable
-from sglc.runtime.serve.guard import LOCAL, Guard
+from sglc.runtime.serve.guard import LOCAL, Guard, Told
 from sglc.runtime.serve.problems import Problem, Refusal, internal
 from sglc.runtime.serve.requests import problem_response
-from sglc.runtime.serve.rest import Rest
+from sglc.runtime.serve.rest import CALLS, Rest
 from sglc.runtime.serve.runs import Runs
 from sglc.runtime.serve.websocket import Connection
 
@@ -38,11 +38,22 @@ class AppOptions:
     metrics: Callable[[], Awaitable[str]] | None = None
     routes: Sequence[BaseRoute] = field(default=())
     """Other faces on the same runs."""
+    calls: Mapping[str, Told] = field(default_factory=dict)
+    """Paths of theirs at which a POST begins a run, and how they tell a refusal."""
     below: Callable[[str], AbstractContextManager[object]] | None = None
     """Enters the trace of a `traceparent`, for spans."""
 
 
-def application(table: FunctionTable, runs: Runs, access: Access, options: AppOptions) -> ASGIApp:
+@dataclass(frozen=True, slots=True)
+class Application:
+    """What is served: `answer` is the application as ASGI has it, `refused` what is asked before it: see
+    `Guard.refused`."""
+
+    answer: ASGIApp
+    refused: Callable[[Scope], Response | None]
+
+
+def application(table: FunctionTable, runs: Runs, access: Access, options: AppOptions) -> Application:
     """The application of a table of functions."""
 
     async def healthy(request: Request) -> Response:
@@ -74,7 +85,8 @@ def application(table: FunctionTable, runs: Runs, access: Access, options: AppOp
     routed.router.redirect_slashes = False  # its redirects have the address of the header `Host`
     app: ASGIApp = routed
     hosts: Collection[str] | None = None if access.keys else LOCAL | options.hosts
-    app = Guard(app, access, hosts, options.origins, options.below)
+    calls = {CALLS: problem_response, **options.calls}
+    app = guard = Guard(app, access, hosts, options.origins, runs, calls, options.below)
     if options.origins:
         app = CORSMiddleware(
             app,
@@ -90,7 +102,7 @@ def application(table: FunctionTable, runs: Runs, access: Access, options: AppOp
             ],
             expose_headers=["location", "retry-after", OF_MCP[0]],
         )
-    return app
+    return Application(app, guard.refused)
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -6,20 +6,23 @@ answers only what is addressed to it: a page of a browser cannot reach it by ano
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import secrets
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sglc.runtime.serve.access import ANYONE, Access, Key
 from sglc.runtime.serve.problems import Problem, Refusal, internal, refusal
 from sglc.runtime.serve.requests import problem_response
+from sglc.runtime.serve.runs import Runs
 
 LOG = logging.getLogger("sglc.serve")
 ACCESS = logging.getLogger("sglc.serve.access")
@@ -32,6 +35,8 @@ MCP_PATH = "/mcp"
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 KEY_PROTOCOL = "sglc.key."
 """A WebSocket of a browser has no header for a key: it offers a protocol with this before the key."""
+Told = Callable[[Problem], Response]
+"""How a face tells that it refuses."""
 _TRACE = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 _LONGEST_PATH = 200
 
@@ -39,7 +44,8 @@ _LONGEST_PATH = 200
 class Guard:
     """Stands before the application. `hosts` are the names that it answers to, None for all; `origins` the
     pages that may open a WebSocket or send to MCP_PATH, besides those of the server itself. `below` enters
-    the trace of a `traceparent` while a request is answered."""
+    the trace of a `traceparent` while a request is answered. `calls` are beginnings of paths at which a POST
+    begins a run of `runs`, and how a refusal is told there."""
 
     def __init__(
         self,
@@ -47,8 +53,14 @@ class Guard:
         access: Access,
         hosts: Collection[str] | None,
         origins: Collection[str],
+        runs: Runs,
+        calls: Mapping[str, Told],
         below: Callable[[str], AbstractContextManager[object]] | None = None,
     ) -> None:
+        self._runs = runs
+        self._calls = calls
+        self._coming = 0
+        """Calls that were let in, and whose runs may not have begun yet."""
         self._app = app
         self._access = access
         self._hosts = hosts
@@ -88,15 +100,46 @@ class Guard:
             if not status:
                 await _refuse(scope, receive, sending, internal(number))
         finally:
-            ACCESS.info(
-                "%s %s %s %.0f ms%s%s",
-                scope.get("method", "WS"),
-                _shown(scope["path"]),
-                status or "-",
-                (time.monotonic() - began) * 1000,
-                f" key={key.name}" if key.name else "",
-                f" trace={trace}" if trace else "",
-            )
+            _log(scope, status, began, key, trace)
+
+    def refused(self, scope: Scope) -> Response | None:
+        """The answer to a call that cannot begin, None to all other requests.
+
+        It is asked as soon as the head of a request is read: where hundreds come at once, none of those that
+        are refused waits until it is its turn in the event loop. Pages of browsers do: they need headers of
+        CORS.
+        """
+        told = next((each for path, each in self._calls.items() if scope["path"].startswith(path)), None)
+        if told is None or scope["method"] != "POST":
+            return None
+        try:
+            self._runs.check(self._coming)
+        except Refusal as full:
+            problem = full.problem
+        else:
+            self._let_in()
+            return None
+        began, headers, key = time.monotonic(), Headers(scope=scope), ANYONE
+        if "origin" in headers:
+            return None
+        try:
+            key = self._admit(scope, headers)
+            response = told(problem)
+        except Refusal as refused:
+            response = problem_response(refused.problem)
+        response.raw_headers.extend(_ALWAYS)
+        _log(scope, response.status_code, began, key, trace_of(headers.get("traceparent", "")))
+        return response
+
+    def _let_in(self) -> None:
+        """A call comes. Two turns of the event loop later, one for its handler and one for its run, it counts
+        among the runs, if its body has come along."""
+        loop = asyncio.get_running_loop()
+        self._coming += 1
+        loop.call_soon(loop.call_soon, self._has_come)
+
+    def _has_come(self) -> None:
+        self._coming -= 1
 
     def _admit(self, scope: Scope, headers: Headers) -> Key:
         """Raises Refusal for a request that is not to be answered."""
@@ -134,6 +177,18 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, problem: Problem) 
         await send({"type": "websocket.http.response.body", "body": response.body})
     else:
         await send({"type": "websocket.close", "code": 1008, "reason": problem.detail[:100]})
+
+
+def _log(scope: Scope, status: int, began: float, key: Key, trace: str) -> None:
+    ACCESS.info(
+        "%s %s %s %.0f ms%s%s",
+        scope.get("method", "WS"),
+        _shown(scope["path"]),
+        status or "-",
+        (time.monotonic() - began) * 1000,
+        f" key={key.name}" if key.name else "",
+        f" trace={trace}" if trace else "",
+    )
 
 
 def _is_open(path: str) -> bool:

@@ -10,18 +10,21 @@ import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.responses import Response
+from starlette.types import Scope
 from uvicorn._types import ASGI3Application, ASGISendEvent
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
-from websockets.http11 import Response
+from websockets import http11
 from websockets.server import ServerProtocol
 
+from sglc.runtime.serve.app import Application
 from sglc.runtime.serve.problems import MEDIA_TYPE, Problem
 from sglc.runtime.serve.runs import Runs
 
@@ -95,6 +98,18 @@ class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol of HTTP, with limits on connections and headers: neither too many nor without an
     end. What is refused here is a problem like all others."""
 
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        server_state: ServerState,
+        app_state: dict[str, object],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        refused: Callable[[Scope], Response | None],
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._refused = refused
+
     _header_bytes = 0
     _in_headers = True
     _late: asyncio.TimerHandle | None = None
@@ -144,7 +159,31 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._going = cycle
-        super()._start_asgi_task(cycle, app)
+        refusal = None if self.pipeline else self._refused(dict(cycle.scope))
+        if refusal is None:
+            super()._start_asgi_task(cycle, app)
+        else:
+            self._answer(cycle, refusal)
+
+    def _answer(self, cycle: RequestResponseCycle, response: Response) -> None:
+        """Answer now: writing waits for nothing but a client that takes no bytes, which is cut off."""
+        messages: tuple[ASGISendEvent, ...] = (
+            {
+                "type": "http.response.start",
+                "status": response.status_code,
+                "headers": response.raw_headers,
+            },
+            {"type": "http.response.body", "body": bytes(response.body)},
+        )
+        for message in messages:
+            writing = cycle.send(message)
+            try:
+                writing.send(None)
+            except StopIteration:
+                continue
+            writing.close()
+            self.transport.close()
+            return
 
     def send_400_response(self, msg: str) -> None:
         """The bytes are no request."""
@@ -196,7 +235,7 @@ class BoundedProtocol(HttpToolsProtocol):
 class _Handshakes(ServerProtocol):
     """What websockets does with the bytes of a WebSocket; handshakes that it refuses get a problem."""
 
-    def reject(self, status: HTTPStatus | int, text: str) -> Response:
+    def reject(self, status: HTTPStatus | int, text: str) -> http11.Response:
         """The answer to a handshake that is refused."""
         detail = " ".join(text.split()) or "the WebSocket is refused"
         response = super().reject(status, Problem(int(status), "Arguments", detail).text())
@@ -268,7 +307,7 @@ def _ascii(value: bytes) -> bytes:
 
 
 async def listen(
-    app: ASGIApp,
+    app: Application,
     runs: Runs,
     listening: Listening,
     made: socket.socket,
@@ -282,8 +321,8 @@ async def listen(
     those that begin no more are told so.
     """
     config = uvicorn.Config(
-        app,
-        http=BoundedProtocol,
+        app.answer,
+        http=partial(BoundedProtocol, refused=app.refused),  # type: ignore[arg-type]
         ws=BoundedSocket,
         ws_max_size=MESSAGE_BYTES,
         lifespan="off",

@@ -20,6 +20,7 @@ from sglc.runtime.serve.requests import json_body, json_response, members, probl
 from sglc.runtime.serve.runs import Run, Runs
 from sglc.types.text.plain_json import write_json
 
+CALLS = "/v1/functions/"
 LAST = "last-event-id"
 MOST_EVENT = 10**9
 
@@ -38,7 +39,7 @@ class Rest:
         return [
             Route("/openapi.json", self.openapi, methods=["GET"]),
             Route("/v1/functions", self.list, methods=["GET"]),
-            Route("/v1/functions/{name}", self.call, methods=["POST"]),
+            Route(CALLS + "{name}", self.call, methods=["POST"]),
             Route("/v1/runs/{id}", self.watch, methods=["GET"]),
             Route("/v1/runs/{id}", self.cancel, methods=["DELETE"]),
         ]

@@ -186,12 +186,13 @@ class Runs:
         self.tokens = 0
         """Tokens of all runs that have ended."""
 
-    def check(self) -> None:
-        """Raises Refusal where no run can begin: the server ends, or one more has no room to wait. Faces ask
-        before they read a request, so that refusals are quick where there are many."""
+    def check(self, coming: int = 0) -> None:
+        """Raises Refusal where no run can begin: the server ends, or one more has no room to wait behind
+        those that are `coming`. Faces ask before they read a request, so that refusals are quick where there
+        are many."""
         if self.draining:
             raise refusal(503, "Ending", "the server is ending", retry_after=self.limits.grace)
-        self.admission.check()
+        self.admission.check(coming)
 
     @property
     def draining(self) -> bool:

@@ -90,6 +90,23 @@ def test_one_too_many_is_refused_with_a_time() -> None:
     asyncio.run(whole())
 
 
+def test_those_who_are_refused_together_come_back_apart() -> None:
+    """From half of the expected wait to one and a half of it."""
+
+    async def whole() -> list[float]:
+        dice = iter([0.0, 0.5, 1.0])
+        admission = Admission(2, 4, dice=lambda: next(dice))
+        admission.running, admission.waiting = 2, 4
+        told = []
+        for _ in range(3):
+            with pytest.raises(Refusal) as refused:
+                admission.check()
+            told.append(refused.value.problem.retry_after or 0.0)
+        return [each / admission.expected_wait() for each in told]
+
+    assert asyncio.run(whole()) == [0.5, 1.0, 1.5]
+
+
 @pytest.mark.parametrize("late", [False, True])
 def test_a_call_that_gives_up_keeps_no_place(late: bool) -> None:
     """Also one that gives up in the moment in which its turn comes."""

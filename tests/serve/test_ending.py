@@ -11,8 +11,9 @@ import ssl
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPSConnection
+from http.client import HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from websockets.sync.client import connect
 from serving.server import Server, holding, serving
 from sglc.runtime.serve import listening
 from sglc.runtime.serve.access import ANYONE, Access, Key, new_key
+from sglc.runtime.serve.app import AppOptions
 from sglc.runtime.serve.event_stream import EventStream
 from sglc.runtime.serve.functions import ServedFunction
 from sglc.runtime.serve.options import CallOptions, ServeLimits
@@ -80,6 +82,68 @@ def test_a_full_queue_refuses_at_once() -> None:
         statuses = sorted(call.result().status for call in calls)
     assert statuses == [200] * 3 + [429] * 9
     assert all(reply.status == 429 and int(reply.headers["retry-after"]) >= 1 for reply in refused)
+
+
+CALL = b"POST %s HTTP/1.1\r\nhost: %s\r\ncontent-type: application/json\r\ncontent-length: 25\r\n%s\r\n"
+"""The head of a call, whose body comes later or never."""
+
+
+@pytest.fixture(scope="module")
+def full() -> Iterator[tuple[Server, str]]:
+    """A server with a key whose queue is full, and the key."""
+    key, digest = new_key()
+    limits = ServeLimits(waiting=0, grace=0)
+    options = AppOptions(origins=("http://page.example",))
+    access = Access((Key("a", digest, "a"),))
+    with serving(PROGRAM, ANSWERS, limits=limits, running=1, access=access, options=options) as server:
+        server.runs.admission.running = 1
+        yield server, key
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "status", "name"),
+    [
+        (b"/v1/functions/long", b"authorization: Bearer KEY\r\n", 429, "Busy"),
+        (b"/v1/functions/gone", b"authorization: Bearer KEY\r\n", 429, "Busy"),
+        (b"/v1/functions/long", b"", 401, "Access"),
+        (b"/v1/chat/completions", b"authorization: Bearer KEY\r\n", 429, "queue_full"),
+        (b"/v1/completions", b"authorization: Bearer KEY\r\n", 429, "queue_full"),
+        (b"/v1/functions/long", b"authorization: Bearer KEY\r\norigin: http://page.example\r\n", 429, "Busy"),
+    ],
+)
+def test_a_full_queue_refuses_before_the_body_is_there(
+    full: tuple[Server, str], path: bytes, more: bytes, status: int, name: str
+) -> None:
+    """Who may not call is told that first; the connection goes on behind the body."""
+    server, key = full
+    with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
+        connection.sendall(CALL % (path, b"localhost", more.replace(b"KEY", key.encode())))
+        reply = HTTPResponse(connection)
+        reply.begin()
+        told = json.loads(reply.read())
+        assert (reply.status, told.get("name") or told["error"]["code"]) == (status, name)
+        assert (reply.getheader("retry-after") is not None) == (status == 429)
+        assert reply.getheader("x-content-type-options") == "nosniff"
+        page = "http://page.example" if b"origin" in more else None
+        assert reply.getheader("access-control-allow-origin") == page
+        connection.sendall(b'{"arguments": {"x": "y"}}' + b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        after = HTTPResponse(connection)
+        after.begin()
+        assert (after.status, after.read()) == (200, b"ok\n")
+
+
+def test_many_refusals_on_one_connection(full: tuple[Server, str]) -> None:
+    server, key = full
+    more = f"authorization: Bearer {key}\r\n".encode()
+    one = CALL % (b"/v1/functions/long", b"localhost", more) + b'{"arguments": {"x": "y"}}'
+    with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
+        connection.sendall(
+            one * 3000 + b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+        )
+        told = b""
+        while piece := connection.recv(1 << 16):
+            told += piece
+    assert told.count(b"HTTP/1.1 429 ") == 3000 and told.endswith(b"ok\n")
 
 
 def test_a_small_tenant_does_not_wait_behind_a_large_one(caplog: pytest.LogCaptureFixture) -> None:
@@ -223,3 +287,31 @@ def test_https(tmp_path: Path) -> None:
         connection.request("GET", "/healthz")
         assert connection.getresponse().read() == b"ok\n"
         connection.close()
+
+
+def test_a_burst_fills_the_queue_and_no_more() -> None:
+    """All are there at once: as many as there is room for are let in, and the others wait for nothing."""
+    body = b'{"arguments": {"theme": "x"}}'
+    one = (
+        b"POST /v1/functions/long HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+        b"connection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
+    ) + body
+    limits = ServeLimits(waiting=5, grace=0)
+    with serving(PROGRAM, ANSWERS, limits=limits, running=2, pace=0.002) as server:
+        for _ in range(2):
+            pause = threading.Event()
+            server.loop.call_soon_threadsafe(
+                pause.wait, 20
+            )  # so that the server reads all of them in one turn
+            made = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(40)]
+            for each in made:
+                each.sendall(one)
+            pause.set()
+            statuses = []
+            for each in made:
+                with each:
+                    reply = HTTPResponse(each)
+                    reply.begin()
+                    reply.read()
+                    statuses.append(reply.status)
+            assert (statuses.count(200), statuses.count(429)) == (7, 33)

@@ -28,6 +28,9 @@ from sglc.types.type import AliasType, Named, Str, Type, TypeTable
 FUNCTIONS = "sgl/"
 """Before the name of a function that is asked as a model."""
 _SEEDS = 2**63
+_CHAT, _TEXT = "/v1/chat/completions", "/v1/completions"
+CALLS = {_CHAT: error_response, _TEXT: error_response}
+"""Paths at which runs begin, and how a refusal is told there."""
 Handler = Callable[[Request], Awaitable[Response | Chunks]]
 
 
@@ -65,8 +68,8 @@ class OpenAiFace:
         return [
             Route("/v1/models", _told(self.models), methods=["GET"]),
             Route("/v1/models/{name:path}", _told(self.model), methods=["GET"]),
-            Route("/v1/chat/completions", _told(self.chat), methods=["POST"]),
-            Route("/v1/completions", _told(self.complete), methods=["POST"]),
+            Route(_CHAT, _told(self.chat), methods=["POST"]),
+            Route(_TEXT, _told(self.complete), methods=["POST"]),
         ]
 
     async def models(self, request: Request) -> Response:

@@ -36,7 +36,7 @@ from sglc.runtime.serve.app import AppOptions, application
 from sglc.runtime.serve.faces import MakeFace, Served
 from sglc.runtime.serve.functions import FunctionTable
 from sglc.runtime.serve.listening import Listening, listen
-from sglc.runtime.serve.openai.face import OpenAiFace
+from sglc.runtime.serve.openai.face import CALLS, OpenAiFace
 from sglc.runtime.serve.options import ServeLimits
 from sglc.runtime.serve.runs import Runs
 from sglc.runtime.served_models import check_names, check_unknown
@@ -164,7 +164,7 @@ class ServedPrograms:
         routes = [route for face in made for route in face.routes]
         away = () if self.pool is None else (self.model,)
         routes += OpenAiFace(self.table, runs, engines, self.collector, away).routes
-        options = AppOptions(hosts, origins, self._metrics(), routes, self.below)
+        options = AppOptions(hosts, origins, self._metrics(), routes, CALLS, self.below)
         app = application(self.table, runs, access, options)
         try:
             async with AsyncExitStack() as beside:

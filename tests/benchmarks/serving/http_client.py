@@ -47,19 +47,14 @@ class Client:
         """Send a request and read its answer. A connection that breaks is told in `fault`."""
         answer = Answer()
         started = time.perf_counter() if since is None else since
+        exchange = _Exchange(self._request(path, body, headers))
         try:
-            reader, writer = await asyncio.open_connection(self.host, self.port, limit=1 << 22)
-        except OSError as error:
-            answer.fault, answer.seconds = str(error), time.perf_counter() - started
-            return answer
-        try:
-            writer.write(self._request(path, body, headers))
-            await self._read(reader, answer, started)
-        except (OSError, ValueError, EOFError) as error:
-            answer.fault = answer.fault or f"{type(error).__name__}: {error}"
-        finally:
-            answer.seconds = time.perf_counter() - started
-            writer.close()
+            await asyncio.get_running_loop().create_connection(lambda: exchange, self.host, self.port)
+            await exchange.ended
+            exchange.read(answer, started)
+        except (OSError, ValueError, EOFError, LookupError) as error:
+            answer.fault = f"{type(error).__name__}: {error}"
+        answer.seconds = (exchange.at or time.perf_counter()) - started
         return answer
 
     async def leave(self, path: str, body: object, seconds: float) -> None:
@@ -78,24 +73,73 @@ class Client:
         )
         return head.encode() + data
 
-    async def _read(self, reader: asyncio.StreamReader, answer: Answer, started: float) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        answer.first_byte = time.perf_counter() - started
+
+class _Exchange(asyncio.Protocol):
+    """One request on a connection of its own, which the server closes behind its answer. Times are those at
+    which bytes came, whatever this process does then."""
+
+    def __init__(self, request: bytes) -> None:
+        self._request = request
+        self._pieces: list[bytes] = []
+        self.first_byte = self.first_text = self.at = 0.0
+        """When the first byte, the first text and the last byte came."""
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Send it."""
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        """More of the answer."""
+        self.at = time.perf_counter()
+        self.first_byte = self.first_byte or self.at
+        if not self.first_text and is_text(data):
+            self.first_text = self.at
+        self._pieces.append(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """All of it is there, or it broke off."""
+        if self.ended.done():
+            return
+        if exc is None:
+            self.ended.set_result(None)
+        else:
+            self.ended.set_exception(exc)
+
+    def read(self, answer: Answer, started: float) -> None:
+        """What came. Raises EOFError and ValueError for what is no answer, or not all of it."""
+        head, end, rest = b"".join(self._pieces).partition(b"\r\n\r\n")
+        if not end:
+            raise EOFError("no head of an answer")
         first, *lines = head.decode("latin-1").split("\r\n")
         answer.status = int(first.split()[1])
         answer.headers = {
             name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
         }
-        parts: list[bytes] = []
+        answer.first_byte = self.first_byte - started
+        answer.first_text = max(0.0, self.first_text - started)
         if answer.headers.get("transfer-encoding") == "chunked":
-            while size := int(await reader.readline(), 16):
-                part = (await reader.readexactly(size + 2))[:-2]
-                if not answer.first_text and is_text(part):
-                    answer.first_text = time.perf_counter() - started
-                parts.append(part)
+            answer.body = _unchunked(rest)
         else:
-            parts.append(await reader.read())
-        answer.body = b"".join(parts)
+            answer.body = rest
+            if len(rest) < int(answer.headers.get("content-length", 0)):
+                raise EOFError("the answer breaks off")
+
+
+def _unchunked(data: bytes) -> bytes:
+    """A body in chunks (RFC 9112, 7.1). Raises EOFError where the last one is not there."""
+    parts: list[bytes] = []
+    at = 0
+    while True:
+        end = data.find(b"\r\n", at)
+        if end < 0:
+            raise EOFError("the answer breaks off")
+        size = int(data[at:end], 16)
+        if not size:
+            return b"".join(parts)
+        parts.append(data[end + 2 : end + 2 + size])
+        at = end + 4 + size
 
 
 def is_text(part: bytes) -> bool:

@@ -26,7 +26,7 @@ from sglc.runtime.serve.app import AppOptions, application
 from sglc.runtime.serve.faces import MakeFace, Served
 from sglc.runtime.serve.functions import FunctionTable, ServedFunction
 from sglc.runtime.serve.listening import Listening, bound, listen
-from sglc.runtime.serve.openai.face import OpenAiFace
+from sglc.runtime.serve.openai.face import CALLS, OpenAiFace
 from sglc.runtime.serve.options import ServeLimits
 from sglc.runtime.serve.runs import Runs
 from sglc.runtime.session import Session
@@ -174,7 +174,7 @@ def serving(
         routes = [
             route for face in (*others, OpenAiFace(table, runs, [engine], collector)) for route in face.routes
         ]
-        app = application(table, runs, access, replace(options or AppOptions(), routes=routes))
+        app = application(table, runs, access, replace(options or AppOptions(), routes=routes, calls=CALLS))
         async with AsyncExitStack() as beside:
             for face in others:
                 await beside.enter_async_context(face.running())
