@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import uvicorn
 from starlette.responses import Response
 from starlette.types import Scope
-from uvicorn._types import ASGI3Application, ASGISendEvent
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
@@ -27,6 +27,9 @@ from websockets.server import ServerProtocol
 from sglc.runtime.serve.app import Application
 from sglc.runtime.serve.problems import MEDIA_TYPE, Problem
 from sglc.runtime.serve.runs import Runs
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGI3Application, ASGISendEvent
 
 LOG = logging.getLogger("sglc.serve")
 HEADER_BYTES = 64 * 1024

@@ -59,6 +59,20 @@ FAULTS = (
     ),
     # -- a server
     Fault(
+        "many messages of a WebSocket leave no turn to others",
+        "runtime/serve/websocket.py",
+        "                await asyncio.sleep(0)  #",
+        "                pass  #",
+        "tests/serve/test_websocket.py::test_many_messages_leave_turns_to_others",
+    ),
+    Fault(
+        "a request before the last one does not learn that its client has left",
+        "runtime/serve/listening.py",
+        "            self._going.disconnected = True\n",
+        "",
+        "tests/serve/test_rest.py::test_a_client_that_leaves_ends_its_run",
+    ),
+    Fault(
         "text may have the mark of a call",
         "runtime/serve/openai/calls.py",
         "excludes=(notation.mark,)",

@@ -7,6 +7,7 @@ import contextlib
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
@@ -144,6 +145,7 @@ def served(folder: Path, program: str, script: str, *more: str) -> Iterator[Proc
     try:
         while not (found := re.search(r" at http://127\.0\.0\.1:(\d+)\n", log.read_text(errors="replace"))):
             assert process.poll() is None, log.read_text(errors="replace")
+            time.sleep(0.02)
         yield Process(int(found[1]), log, process)
         process.terminate()
         assert process.wait(30) == 0

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from serving.hostile.answers import Told, Wrong, answers_of, check, problem, value
+from serving.hostile.calls import OPTIONS, SAME
 from serving.hostile.client import PATIENCE, SILENCE
 from serving.hostile.json_texts import damaged, mutated
-from serving.hostile.requests import HEADERS, ODD_LINES, OPTIONS, SAME, WORDS
+from serving.hostile.requests import HEADERS, ODD_LINES, WORDS
 
 HANDSHAKE = (
     "GET /v1/ws HTTP/1.1",
