@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Protocol
 
@@ -51,13 +52,18 @@ class ProcessLink:
         self._writer = writer
 
     @classmethod
-    async def start(cls) -> ProcessLink:
-        """Start a process of this interpreter. What it writes to stdout and stderr goes to our stderr."""
+    async def start(cls, variables: Mapping[str, str] | None = None) -> ProcessLink:
+        """Start a process of this interpreter, with `variables` in its environment besides ours. What it
+        writes to stdout and stderr goes to our stderr."""
         ours, theirs = socket.socketpair()
         try:
             command = [sys.executable, "-P", "-m", MODULE, str(theirs.fileno())]
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=2, pass_fds=(theirs.fileno(),)
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=2,
+                pass_fds=(theirs.fileno(),),
+                env={**os.environ, **(variables or {})},
             )
         except BaseException:
             ours.close()

@@ -34,12 +34,18 @@ CONNECTING = 10.0
 MOST_LINES = 1024
 """Most messages that are fetched at once."""
 _EXTRA = "pip install 'sglc[ray]'"
+_REACHED = (
+    "`ray start --head` starts one, port 10001 is the one for ray://; where it wants a token, set "
+    "RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
+)
 
 
 class LineWorker:
-    """A worker in a thread, whose messages are put in and taken out. An actor of Ray has one."""
+    """A worker in a thread, whose messages are put in and taken out. An actor of Ray has one. With `parallel`
+    processes it is a group of these on the actor's machine."""
 
-    def __init__(self) -> None:
+    def __init__(self, parallel: int = 1, threads: int | None = None) -> None:
+        self._group = (parallel, threads)
         self._out: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._lines: asyncio.Queue[str | bytes | None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -73,12 +79,33 @@ class LineWorker:
             self._lines = asyncio.Queue()
             self._loop = asyncio.get_running_loop()
             ready.set()
-            await Worker(self._out.put).serve(self._lines)
+            if self._group[0] == 1:
+                await Worker(self._out.put).serve(self._lines)
+            else:
+                await self._relay(self._lines)
 
         try:
             asyncio.run(whole())
         finally:
             self._out.put(None)
+
+    async def _relay(self, lines: asyncio.Queue[str | bytes | None]) -> None:
+        """Hand messages on to a group of processes and back, until it ends."""
+        from sglc.runtime.cluster.group_links import GroupLink
+
+        link = await GroupLink.start(*self._group)
+
+        async def inward() -> None:
+            while (line := await lines.get()) is not None:
+                link.send(str(line))
+
+        handing = asyncio.ensure_future(inward())
+        try:
+            while (told := await link.receive()) is not None:
+                self._out.put(told.decode("ascii") if isinstance(told, bytes) else told)
+        finally:
+            handing.cancel()
+            await link.close(kill=True)
 
 
 class _Method(Protocol):
@@ -145,17 +172,17 @@ class RayLink:
             _ray().kill(self.actor)
 
 
-def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str) -> Starter:
+def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str, parallel: int = 1) -> Starter:
     """What starts workers on a cluster (`ray://HOST:PORT`), or with `local` on Ray of this machine, which is
-    started for it. Each takes as many CPUs as it has threads, one where that is not said, and a GPU for
-    `cuda`. Raises ArgumentError."""
+    started for it. Each of its `parallel` processes takes as many CPUs as it has threads, one where that is
+    not said, and a GPU for `cuda`. Raises ArgumentError."""
     try:
         ray = _ray()
     except ImportError as missing:
         raise ArgumentError("E0812", f"`--cluster` needs the package {missing.name}", hint=_EXTRA) from None
     if cluster != "local" and find_spec("grpc") is None:
         raise ArgumentError("E0812", "`--cluster ray://…` needs the package grpcio", hint=_EXTRA)
-    processors = threads or 1
+    processors = (threads or 1) * parallel
     if not ray.is_initialized():
         quiet: dict[str, object] = {
             "logging_level": logging.ERROR,
@@ -174,14 +201,14 @@ def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str) ->
                 "E0840",
                 f"there is no cluster of Ray at {cluster}",
                 reason=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
-                hint="`ray start --head` starts one; port 10001 is the one for ray://",
+                hint=_REACHED,
             ) from None
     made = ray.remote(
         num_cpus=processors,
-        num_gpus=1 if device.startswith("cuda") else 0,
+        num_gpus=parallel if device.startswith("cuda") else 0,
         max_restarts=0,
         concurrency_groups={INWARD: 1, OUTWARD: 1},
-    )(_actor_class(ray))
+    )(_actor_class(ray, parallel, threads))
     numbers = itertools.count(1)
 
     async def start() -> Link:
@@ -191,13 +218,13 @@ def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str) ->
     return start
 
 
-def _actor_class(ray: _Ray) -> type:
+def _actor_class(ray: _Ray, parallel: int, threads: int | None) -> type:
     """The class of actors. It is made here, so that it travels with the groups of its methods: a class that a
     module has is imported on the other machine, which knows nothing of them."""
 
     class LineActor:
         def __init__(self) -> None:
-            self._worker = LineWorker()
+            self._worker = LineWorker(parallel, threads)
 
         @ray.method(concurrency_group=INWARD)
         def put(self, line: str) -> None:

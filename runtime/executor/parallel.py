@@ -1,9 +1,9 @@
 """One model on several devices: tensor parallelism by transformers' own plan, one process a device.
 
-Started with `torchrun --nproc-per-node N`. Each process holds its share of every layer's weights and heads,
-so its pool holds its share of keys and values. Rank 0 has the engine: each call of its executor is
-first sent to the other ranks, and then all of them compute the same step and synchronise inside its layers.
-The block tables are the same everywhere.
+Started with `torchrun --nproc-per-node N`, or as a worker of `--tensor-parallel N`. Each process holds its
+share of every layer's weights and heads, so its pool holds its share of keys and values. Rank 0 has the
+engine: each call of its executor is first sent to the other ranks, and then all of them compute the same step
+and synchronise inside its layers. The block tables are the same everywhere.
 
 Orders are arrays of whole numbers, sent over gloo whatever carries the sums inside of the layers. A process
 that fails in the middle of a step leaves the others waiting until torch's time limit ends them: a failed
@@ -147,7 +147,12 @@ class ParallelExecutor:
                 raise ModelError("one process cannot share a model", str(folder), hint="start it by torchrun")
             if device != "cpu":
                 torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
-            dist.init_process_group("gloo" if device == "cpu" else "nccl")
+            backend, found = "gloo" if device == "cpu" else "nccl", os.environ.get("SGLC_RENDEZVOUS")
+            if found is None:
+                dist.init_process_group(backend)
+            else:  # a group of `--tensor-parallel`, which meets at a file in place of a port
+                rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+                dist.init_process_group(backend, init_method=found, rank=rank, world_size=size)
         model = load_decoder(folder, dtype, device, shared=True)
         tokenizer = Tokenizer.from_directory(folder, size=int(model.config.vocab_size))
         made = cls(model, tokenizer, name or folder.name)

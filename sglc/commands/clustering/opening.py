@@ -13,7 +13,7 @@ from sglc.externs.modules import Access
 from sglc.project.models import ModelSettings
 from sglc.runtime.backends.filling.opening import links_of
 from sglc.runtime.cluster.beginnings import Beginnings
-from sglc.runtime.cluster.links import ProcessLink, Starter
+from sglc.runtime.cluster.group_links import process_starter
 from sglc.runtime.cluster.pool import Pool
 from sglc.runtime.cluster.scaling import Sizes
 from sglc.runtime.cluster.setup import ProgramSetup, PythonAccess, WorkerSetup
@@ -45,22 +45,24 @@ def program_setup(
     return ProgramSetup(program, chains, file, PythonAccess(access.allowed, folder, access.own))
 
 
-def rows_setup(call: Call, file: str, sizes: Sizes, concurrency: int | None, *, local: bool) -> WorkerSetup:
+def rows_setup(call: Call, file: str, cluster: ClusterOptions, concurrency: int | None) -> WorkerSetup:
     """What workers need for the rows of a call. Raises ArgumentError."""
+    sizes = cluster.sizes
+    assert sizes is not None
     models = {} if call.code.kind == "pure" else {MAIN: call.model, **call.models}
     width = None if concurrency is None else -(-concurrency // sizes.most)
-    engine = divided(call.engine, sizes) if local else call.engine
+    engine = call.engine if cluster.cluster else divided(call.engine, sizes, cluster.parallel)
     weighed = bool(call.observation.stats)
     program = program_setup(call.program, models, call.known, file, call.access)
     return WorkerSetup((program,), engine, call.decode, width, weighed=weighed)
 
 
-def divided(engine: EngineOptions, sizes: Sizes) -> EngineOptions:
-    """The options of each of several engines on this machine: its threads, and its part of the memory that
-    one alone would take. What a command line says holds for each of them."""
+def divided(engine: EngineOptions, sizes: Sizes, parallel: int = 1) -> EngineOptions:
+    """The options of each of several engines on this machine: the threads of each of its `parallel`
+    processes, and its part of the memory that one alone would take. What is given holds for each."""
     threads, memory = engine.threads, engine.kv_memory
     if threads is None:
-        threads = max(1, _cores() // sizes.most)
+        threads = max(1, _cores() // (sizes.most * parallel))
     if memory is None:
         memory = min(free_memory() // SHARE, 8 << 30) // sizes.most
     return replace(engine, threads=threads, kv_memory=memory)
@@ -79,17 +81,17 @@ def open_pool(setup: WorkerSetup, cluster: ClusterOptions, coming: Callable[[], 
             "E0840",
             "--workers cannot be divided by torchrun",
             reason="torchrun divides one model among its processes, which follow the first of them",
-            hint="start `torchrun … sglc run` without --workers, or --workers without torchrun",
+            hint="`--workers N --tensor-parallel M` without torchrun divides the model of each worker",
         )
     if not cluster.cluster and os.name != "posix":
         raise ArgumentError(
             "E0840", "workers are processes of Linux and macOS", hint="give --cluster, or leave --workers out"
         )
-    start: Starter = ProcessLink.start
+    engine, start = setup.engine, process_starter(cluster.parallel, setup.engine.threads)
     if cluster.cluster:
         from sglc.runtime.cluster.ray_links import ray_starter
 
-        start = ray_starter(cluster.cluster, cluster.sizes, setup.engine.threads, setup.engine.device)
+        start = ray_starter(cluster.cluster, cluster.sizes, engine.threads, engine.device, cluster.parallel)
     return Pool(start, setup.line(), cluster.sizes, coming=coming)
 
 

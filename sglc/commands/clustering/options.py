@@ -16,16 +16,19 @@ from sglc.runtime.cluster.scaling import Sizes
 
 R = TypeVar("R")
 MOST_WORKERS = 4096
+MOST_PARALLEL = 64
 _ADDRESS = re.compile(r"ray://[A-Za-z0-9_.\-\[\]:]+:[0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
     """How many workers, and where: `cluster` is empty for processes of this machine, `local` for Ray on it,
-    else the address of Ray elsewhere. Without `sizes` there are none, and all runs in this process."""
+    else the address of Ray elsewhere. Without `sizes` there are none, and all runs in this process. Each is
+    `parallel` processes, among which its model is divided."""
 
     sizes: Sizes | None = None
     cluster: str = ""
+    parallel: int = 1
 
 
 NO_WORKERS = ClusterOptions()
@@ -51,11 +54,20 @@ def cluster_options(function: Callable[..., R]) -> Callable[..., R]:
     """Gives a command how many workers there are and where as one parameter, `cluster`."""
 
     @functools.wraps(function)
-    def packed(*values: object, workers: Sizes | None, cluster: str, **rest: object) -> R:
-        if cluster and workers is None:
-            raise click.UsageError("--cluster needs --workers: how many there are to be")
-        return function(*values, cluster=ClusterOptions(workers, cluster), **rest)
+    def packed(
+        *values: object, workers: Sizes | None, cluster: str, tensor_parallel: int | None, **rest: object
+    ) -> R:
+        for option, given in (("--cluster", cluster), ("--tensor-parallel", tensor_parallel)):
+            if given and workers is None:
+                raise click.UsageError(f"{option} needs --workers: how many there are to be")
+        return function(*values, cluster=ClusterOptions(workers, cluster, tensor_parallel or 1), **rest)
 
+    click.option(
+        "--tensor-parallel",
+        type=click.IntRange(1, MOST_PARALLEL),
+        metavar="N",
+        help="With --workers: each worker is N processes that share its model.",
+    )(packed)
     click.option(
         "--cluster",
         callback=_cluster,

@@ -64,8 +64,7 @@ class PooledRunner:
             host_of(call)
             check_names(call.program, call.models)
             check_unknown(call.program, call.models)
-            where, local = str(file.resolve()), not cluster.cluster
-            setup = rows_setup(call, where, cluster.sizes, concurrency, local=local)
+            setup = rows_setup(call, str(file.resolve()), cluster, concurrency)
             pool = open_pool(setup, cluster)
             pool.coming = lambda: max(0, left() - pool.calls)
             beginnings = beginnings_of(setup.programs[0], cluster.sizes)

@@ -113,6 +113,6 @@ def performer_of(
         beginnings |= {call.code.name: known for call in calls}
     engine = programs[0][2][0].engine
     if not cluster.cluster:
-        engine = divided(engine, cluster.sizes)
+        engine = divided(engine, cluster.sizes, cluster.parallel)
     whole = WorkerSetup(tuple(setups), engine, room=room, metrics=True)
     return PoolPerformer(open_pool(whole, cluster), beginnings, tracer)
